@@ -14,14 +14,13 @@ from django.urls import reverse
 from msgspec import to_builtins
 
 from ledger.proof.chips import money
-from tables import dealing
 from tables.board import secrecy
+from tables.floor import record, restored_tables
+from tables.floor.inputs import Input
 from tables.games.cards import pack_of
-from tables.inputs import Input
 from tables.log.entries.rounds import spelled, words_of
 from tables.log.state import Standing
 from tables.models import Staff, Table
-from tables.play import restored
 from tables.state import acknowledgement
 from tables.state import table_state as standings
 from tables.state.acknowledgement import Acknowledged
@@ -38,7 +37,7 @@ def receipt_of(request: HttpRequest, book_id: int) -> Acknowledged | None:
 
 def heed(request: HttpRequest, table: Table, viewer: Staff) -> Table:
     """A screen looks at a table, which was read with its book: as it stands once it was heard what the screen has."""
-    is_behind = dealing.show(table, standings.head_of(table), receipt_of(request, table.book_id), viewer)
+    is_behind = record.show(table, standings.head_of(table), receipt_of(request, table.book_id), viewer)
     return Table.objects.select_related("book").get(pk=table.pk) if is_behind else table
 
 
@@ -49,7 +48,7 @@ def keep(
     before = receipt_of(request, table.book_id)
     words = before.words if before and before.seq <= standing.seq else ()
     words = (*words, _words(standing, entered)) if entered is not None else words
-    value = restored.receipt(table.book_id, standing, before, words)
+    value = restored_tables.receipt(table.book_id, standing, before, words)
     if not value or value == request.COOKIES.get(COOKIE):
         return
     dealers, pits = _pages(table.pk)

@@ -15,7 +15,7 @@ class TablesConfig(AppConfig):
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies, inspection
-        from tables import models, pepper, refused_inputs  # noqa: F401
+        from tables import models, pepper  # noqa: F401
         from tables.alerting import channels, rule_book  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import service_accounts as _programs  # noqa: F401
@@ -24,18 +24,19 @@ class TablesConfig(AppConfig):
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import favour, kept_sheets, shoe_audit  # noqa: F401
         from tables.feed import rows  # noqa: F401
-        from tables.play import (  # noqa: F401
+        from tables.floor import (  # noqa: F401
             back_entry,
+            card_readers,
             cash,
             commission,
             deck_checks,
-            doors,
-            mishaps,
+            irregularities,
+            opening,
+            player_pages,
             pots,
-            readers,
-            restored,
+            refused_inputs,  # noqa: F401
+            restored_tables,
             rounds,
-            seat_pages,
             shoes,
         )
         from tables.setup import denominations, pay_tables, policies, role_choices, service_accounts, table_settings  # noqa: F401

@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from psycopg import sql
 
-from tables import scene
+from tables.floor import command_context
 from tables.state import table_state
 from tests import clock
 from tests.database import MIGRATED
@@ -99,7 +99,7 @@ def put_back(house: House) -> Any:
     outcome = copy.deepcopy(house.outcome)
     # What this process keeps of a book by its number is of another test's house, which had the same number.
     table_state.cache.clear()
-    scene.accounts.cache_clear()
+    command_context.accounts.cache_clear()
     for book, newest in house.standings.items():
         table_state.cache.put(book, newest)
     return outcome

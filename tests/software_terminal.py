@@ -20,9 +20,10 @@ from webauthn.helpers import bytes_to_base64url
 from ledger.proof import p256
 from ledger.proof.slip_name import SlipName
 from ledger.proof.spelling import canonical
-from tables import attesting, dealing
-from tables.dealing import Answer
-from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.floor import attestation as attesting
+from tables.floor import record as dealing
+from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.floor.record import Answer
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
 from tables.log.slip_types import SLIPS, Series, Stage

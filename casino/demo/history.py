@@ -16,12 +16,12 @@ from casino.demo import incidents, roulette
 from casino.demo.clock import Clock
 from casino.demo.dealer import CardCounter, Dealer, Guest, Player
 from casino.demo.people import Box, People, balance, pieces
-from tables import dealing
 from tables.alerting import following
 from tables.audit import sealing
 from tables.day import closing, hours
+from tables.floor import record
+from tables.floor.inputs import SellChips
 from tables.games.catalog import GAMES
-from tables.inputs import SellChips
 from tables.log.game_kinds import kind_of
 from tables.management.commands.seed_demo import STAFF
 from tables.maths.advantage import penetration
@@ -109,7 +109,7 @@ def _take(house: House, table: Table, username: str, ago: int) -> Dealer:
     values = tuple(table_settings.settings_of(table).denominations)
     house.opened_with.setdefault(table.name, balance("rack", table))
     house.people.counts(table, "opener", username, pieces(balance("rack", table), values))
-    dealing.sign_in(table, house.people[username])
+    record.sign_in(table, house.people[username])
     seats = house.chance.sample(range(1, table.seats + 1), 2 if incidents.counts_cards(table, ago) else 3)
     players: dict[int, Player] = {seat: Guest() for seat in seats}
     if incidents.counts_cards(table, ago):

@@ -10,15 +10,8 @@ from ledger import alerts, discrepancies
 from ledger.models import Alert
 from tables.alerting import bookmarks
 from tables.disputes import corrections, register
+from tables.floor.inputs import CloseDispute, NoteDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.games.protocol import Payout
-from tables.inputs import (
-    CloseDispute,
-    NoteDispute,
-    OpenDispute,
-    ProposeCorrection,
-    RuleDispute,
-    SignCorrection,
-)
 from tables.models import Staff, Table
 from tables.training import certificates
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from casino.demo.people import balance, pieces
-from tables import dealing
-from tables.inputs import ChangeChips, SellChips
+from tables.floor import record
+from tables.floor.inputs import ChangeChips, SellChips
 from tables.models import Table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def evening(house: House, username: str) -> int:
     house.clock.passes(60)
     house.opened_with.setdefault(NAME, balance("rack", table))
     people.counts(table, "opener", username, pieces(balance("rack", table), values))
-    dealing.sign_in(table, people[username])
+    record.sign_in(table, people[username])
     _half(house, table, username, values, "rack")
     _leveled(house, table, username, values)
     _half(house, table, username, values, "closer")

@@ -22,17 +22,17 @@ from dealer_ui.guards import dealers, gone
 from dealer_ui.numbers import amount_cents, number
 from dealer_ui.slips import counting
 from ledger.proof.chips import money
-from tables import dealing
 from tables.board.words import Chips as Pile
+from tables.floor import record
+from tables.floor.cash import chips_entry, kinds_at
+from tables.floor.inputs import ChangeChips, Input, SellChips, UndoSale
 from tables.games.catalog import GAMES
-from tables.inputs import ChangeChips, Input, SellChips, UndoSale
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
 from tables.log.game_kinds import kind_of
 from tables.log.pieces import handed_out
 from tables.log.slip_types import CASH, Chips, total
 from tables.log.state import Standing
 from tables.models import Denomination, Staff, Table
-from tables.play.cash import chips_entry, kinds_at
 from tables.refusals import Refused
 from tables.setup import cash_policies
 from tables.staff import terminals
@@ -204,7 +204,7 @@ def _piles(kinds: Iterable[Denomination], chips: Chips) -> tuple[Pile, ...]:
 def _enter(request: HttpRequest, viewer: Staff, table: Table, entered: Input) -> HttpResponse:
     """Record it, and say what to hand out. Raises Refused."""
     terminals.for_dealing(request, table)
-    answer = dealing.record(table, entered, by=viewer, key=key_of(request.POST), expected_seq=None)
+    answer = record.record(table, entered, by=viewer, key=key_of(request.POST), expected_seq=None)
     return redirect(f"{reverse('dealer:cash', args=[table.pk])}?entry={answer.entry}")
 
 

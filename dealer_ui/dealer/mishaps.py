@@ -22,11 +22,9 @@ from dealer_ui import signatures
 from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.guards import dealers
 from dealer_ui.numbers import amount_cents, number
-from tables import dealing
 from tables.board.buttons import entries_of
-from tables.games.catalog import GAMES
-from tables.games.protocol import MAIN
-from tables.inputs import (
+from tables.floor import record, rounds
+from tables.floor.inputs import (
     AbandonTable,
     AcceptBet,
     EnterMishap,
@@ -39,14 +37,15 @@ from tables.inputs import (
     VoidRound,
     spell,
 )
+from tables.floor.irregularities import RULED_BY
+from tables.games.catalog import GAMES
+from tables.games.protocol import MAIN
 from tables.log import slip_workflow
 from tables.log.game_kinds import kind_of
 from tables.log.irregularities import ACTS, MISHAPS, REASONS, RULINGS, Mishap, choice_of
 from tables.log.state import HOUSE_SHOE, Standing
 from tables.log.terms import rules_of
 from tables.models import Staff, Table
-from tables.play import rounds
-from tables.play.mishaps import RULED_BY
 from tables.refusals import Refused
 from tables.setup import policies
 from tables.staff import terminals
@@ -188,16 +187,14 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
         second = signatures.second(request, policies.words(SECOND[act])) if act in SECOND else ""
         entered = _signed(form, act, second)
         since = None if act == "abandon" else seq
-        boss, _ = signatures.sign(
-            request, lambda by: dealing.record(table, entered, by=by, key=key, expected_seq=since)
-        )
+        boss, _ = signatures.sign(request, lambda by: record.record(table, entered, by=by, key=key, expected_seq=since))
         messages.success(request, f"{ACTS_DONE[act]}, signed by {boss.name}.")
         return redirect("dealer:tables") if act == "abandon" else redirect("dealer:screen", table.pk)
     if act == "play_on":
-        dealing.record(table, _signed(form, act, ""), by=viewer, key=key, expected_seq=seq)
+        record.record(table, _signed(form, act, ""), by=viewer, key=key, expected_seq=seq)
         return redirect("dealer:screen", table.pk)
     if act == "lock":
-        dealing.record(table, LockRack(form.get("note", "")), by=viewer, key=key, expected_seq=None)
+        record.record(table, LockRack(form.get("note", "")), by=viewer, key=key, expected_seq=None)
         messages.success(request, "The rack is locked.")
         return redirect("dealer:screen", table.pk)
     card = form.get("card", "")
@@ -205,7 +202,7 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
         raise Refused("no_card", "Choose the card that was set aside, or say that nobody saw it.", 422)
     card = "" if card == _UNSEEN else card
     mishap_entered = EnterMishap(mishap.name, act, card, form.get("called", ""), form.get("note", ""))
-    dealing.record(table, mishap_entered, by=viewer, key=key, expected_seq=seq)
+    record.record(table, mishap_entered, by=viewer, key=key, expected_seq=seq)
     return redirect("dealer:screen", table.pk)
 
 

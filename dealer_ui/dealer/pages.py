@@ -21,16 +21,16 @@ from dealer_ui.dealer.screen import Screen, reader_line
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
-from tables import dealing
 from tables.alerting import calls
 from tables.board.buttons import entries_of
 from tables.board.picture import board
+from tables.floor import record
+from tables.floor.cash import kinds_at
+from tables.floor.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
 from tables.games.protocol import Bet
-from tables.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
 from tables.log.pieces import handed_out
 from tables.log.state import Standing
 from tables.models import Staff, Table
-from tables.play.cash import kinds_at
 from tables.refusals import Refused
 from tables.staff import terminals
 from tables.state import table_state as standings
@@ -76,7 +76,7 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         table, entered = _table(pk), _entered(request.POST)
         terminals.for_dealing(request, table)
         receipt = acknowledging.receipt_of(request, table.book_id)
-        after = dealing.record(table, entered, by=viewer, key=key, expected_seq=seq, receipt=receipt).after
+        after = record.record(table, entered, by=viewer, key=key, expected_seq=seq, receipt=receipt).after
     except Refused as refusal:
         refused = refusal
     if refused is None and not by_script(request):
@@ -137,7 +137,7 @@ def draw(
     viewer: Staff,
     pk: int,
     *,
-    after: dealing.After | None = None,
+    after: record.After | None = None,
     refused: Refused | None = None,
     done: Input | None = None,
     whole: bool = True,

@@ -15,14 +15,14 @@ from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.dealer.mishaps import here
 from dealer_ui.guards import dealers
 from ledger import cage
-from tables import dealing
 from tables.board import secrecy
+from tables.floor import record as dealing
+from tables.floor import rounds
+from tables.floor.inputs import ReopenRound, TakeBack
 from tables.games.cards import pack_of
-from tables.inputs import ReopenRound, TakeBack
 from tables.log.entries import rounds as log
 from tables.log.state import Round, Standing
 from tables.models import Staff, Table
-from tables.play import rounds
 from tables.refusals import Refused
 from tables.staff import terminals
 from tables.state import table_state as standings

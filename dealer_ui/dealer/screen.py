@@ -22,12 +22,14 @@ from tables.board.buttons import Button
 from tables.board.last_results import last_results
 from tables.board.picture import Board, SeatBox
 from tables.board.words import Chips, OutcomeLine
+from tables.floor import card_readers, player_pages
+from tables.floor.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
+from tables.floor.rounds import REPORTED
 from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS, pack_of
 from tables.games.catalog import GAMES
 from tables.games.game import Part
 from tables.games.protocol import DEALER, AskBet, Bet, Card, View
 from tables.games.scripted import words_of
-from tables.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
 from tables.log import limit_notice
 from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
@@ -35,8 +37,6 @@ from tables.log.entries.limit_plans import called
 from tables.log.slip_workflow import Slip
 from tables.log.state import CardReader, Standing
 from tables.log.terms import game_title
-from tables.play import readers, seat_pages
-from tables.play.rounds import REPORTED
 from tables.refusals import Refused
 from tables.roles import Role
 
@@ -82,7 +82,7 @@ class ReaderLine:
 
 def reader_line(reader: CardReader) -> ReaderLine:
     """In one sentence: whether it names the cards, or the dealer keys them."""
-    if not readers.is_heard(reader):
+    if not card_readers.is_heard(reader):
         return ReaderLine("silent", "The reader is not heard: key the cards.")
     if reader.is_live:
         return ReaderLine("live", "The reader names the cards.")
@@ -288,7 +288,7 @@ class Screen:
     @property
     def has_seat_pages(self) -> bool:
         """Whether seats choose on pages of their own here."""
-        return seat_pages.possible(self.board.table)
+        return player_pages.possible(self.board.table)
 
     @property
     def calls_pit(self) -> bool:

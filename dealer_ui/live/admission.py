@@ -27,8 +27,8 @@ from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse, parse_cookie
 
 from dealer_ui.numbers import number
+from tables.floor import opening
 from tables.models import SeatPage, Staff, Table
-from tables.play import doors
 from tables.staff import sign_in
 
 TICKET: Final = "ticket"
@@ -163,7 +163,7 @@ def refusal(user: object, table: str | None) -> int | None:
         return 401
     if user.has_perm("tables.watch_floor"):
         return None
-    own = doors.table_of(user) if table is not None and user.has_perm("tables.deal") else None
+    own = opening.table_of(user) if table is not None and user.has_perm("tables.deal") else None
     return None if own is not None and str(own.pk) == table else 403
 
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from dealer_ui import numbers
-from tables import permits
 from tables.board import secrecy
-from tables.games.cards import pack_of
-from tables.games.protocol import Shuffle
-from tables.inputs import (
+from tables.floor import permissions
+from tables.floor.inputs import (
     AbandonTable,
     ForgiveCommission,
     Input,
@@ -22,6 +20,8 @@ from tables.inputs import (
     UnlockRack,
     VoidRound,
 )
+from tables.games.cards import pack_of
+from tables.games.protocol import Shuffle
 from tables.log import slip_workflow
 from tables.log.entries.rounds import spelled, words_of
 from tables.log.irregularities import REASONS
@@ -111,7 +111,7 @@ def possible(standing: Standing) -> tuple[Act, ...]:
     if not standing.is_open:
         return ()
     is_locked = standing.lock is not None
-    is_asked = permits.settles_readers() == Role.PIT_BOSS and standing.reader is not None and standing.reader.stop
+    is_asked = permissions.settles_readers() == Role.PIT_BOSS and standing.reader is not None and standing.reader.stop
     can = [ACTS["reader-right"], ACTS["dealer-right"]] if is_asked and not is_locked else []
     can += [ACTS["take-back"]] if _can_take_back(standing) and not is_locked else []
     if standing.round_open:

@@ -27,14 +27,12 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.log import read_head
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
-from tables import dealing
 from tables.disputes import cases, claims, corrections, mispays, moments, papers, register
 from tables.disputes.cases import Case
 from tables.disputes.papers import Paper
 from tables.edge import rulings as ruling_worth
-from tables.games.catalog import GAMES
-from tables.games.protocol import Payout
-from tables.inputs import (
+from tables.floor import record
+from tables.floor.inputs import (
     CloseDispute,
     CorrectionInput,
     DeclineCorrection,
@@ -45,6 +43,8 @@ from tables.inputs import (
     RuleDispute,
     SignCorrection,
 )
+from tables.games.catalog import GAMES
+from tables.games.protocol import Payout
 from tables.log import attestation
 from tables.log.attestation import Attestation
 from tables.log.entries.corrections import Correction
@@ -497,7 +497,7 @@ def _record(
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the page, then enter it again.", 400) from None
-    return dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested).seq
+    return record.record(table, entered, by=by, key=key, expected_seq=None, attested=attested).seq
 
 
 def _text(request: HttpRequest, name: str) -> str:

@@ -28,6 +28,8 @@ from tables.board.picture import Board, board
 from tables.day import blind, figures, hours, piece_reading, reading
 from tables.day.figures import Figures
 from tables.disputes import cases
+from tables.floor import player_pages
+from tables.floor.voiding import void_since
 from tables.games.catalog import GAMES
 from tables.games.protocol import View
 from tables.log.entries.rounds import whom
@@ -36,11 +38,9 @@ from tables.log.slip_types import Series, offered
 from tables.log.state import Standing
 from tables.log.terms import game_title
 from tables.models import Staff, Table
-from tables.play import seat_pages
 from tables.setup import blindness, pits
 from tables.setup.pits import NOWHERE, Place
 from tables.state.table_state import at_all, head_of
-from tables.voiding import void_since
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Seen:
     @property
     def has_seat_pages(self) -> bool:
         """Whether the pit may hand the pages of seats over here."""
-        return bool(self.acts) and self.standing.is_open and seat_pages.possible(self.table)
+        return bool(self.acts) and self.standing.is_open and player_pages.possible(self.table)
 
     @property
     def need(self) -> Need | None:

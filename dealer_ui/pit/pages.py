@@ -34,7 +34,7 @@ from dealer_ui.pit.floor import (
 )
 from dealer_ui.pit.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
-from tables import dealing, downloads
+from tables import downloads
 from tables.alerting import bookmarks
 from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
@@ -42,6 +42,7 @@ from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
 from tables.day import cash_shifts
 from tables.disputes import cases, papers
+from tables.floor import record as dealing
 from tables.games.catalog import GAMES
 from tables.limits import placard_address
 from tables.log.terms import usual_hold_of

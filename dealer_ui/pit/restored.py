@@ -18,8 +18,8 @@ from dealer_ui import exports, signatures
 from dealer_ui.guards import runs, watches
 from ledger import log
 from ledger.models import LogEntry
-from tables import dealing
-from tables.inputs import ConfirmRestored
+from tables.floor import record
+from tables.floor.inputs import ConfirmRestored
 from tables.log.catalog import read_as
 from tables.log.entries.restored import SUBJECT, RestoreConfirmed
 from tables.log.state import HOUSE_SHOE, Restored, Standing
@@ -122,8 +122,8 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
         return _draw(request, refused)
     entered = ConfirmRestored(request.POST.get("note", ""))
 
-    def act(staff: Staff) -> dealing.Answer:
-        return dealing.record(table, entered, by=staff, key=key, expected_seq=seq)
+    def act(staff: Staff) -> record.Answer:
+        return record.record(table, entered, by=staff, key=key, expected_seq=seq)
 
     try:
         by, _ = signatures.sign(request, act)

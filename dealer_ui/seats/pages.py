@@ -25,12 +25,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui.live import admission
 from dealer_ui.outages import forget_session
 from dealer_ui.seats.screen import SeatScreen
-from tables import dealing, inputs
+from tables.floor import inputs, player_pages, record
+from tables.floor.command_context import AtSeat
 from tables.games.protocol import Choose
 from tables.models import SeatPage, Staff, Table
-from tables.play import seat_pages
 from tables.refusals import Refused
-from tables.scene import AtSeat
 from tables.staff import terminals
 from tables.state import table_state
 
@@ -61,12 +60,12 @@ class NoPage(Exception):
 @sensitive_variables("token")
 def _page(request: HttpRequest, token: str) -> SeatPage:
     """The page of an address. Raises NoPage."""
-    digest = seat_pages.digest_of(token)
+    digest = player_pages.digest_of(token)
     counter, page_key = f"seat-tries-{request.META.get('REMOTE_ADDR')}", f"seat-page-{digest}"
     tried = cache.get(counter, 0)
     if tried >= TRIES and not cache.get(page_key):
         raise NoPage("Too many tries: wait a minute.", 429)
-    page = seat_pages.find(token)
+    page = player_pages.find(token)
     if page is None:
         cache.set(counter, tried + 1, 60)
         raise NoPage("This address is no longer in use: ask the dealer for the one of your seat.", 404)
@@ -125,7 +124,7 @@ def choose(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
     try:
         key, seq, chosen = _sent(request.POST, page.seat)
         by = AtSeat(page.seat, page.pk)
-        dealing.record(page.table, chosen, by=by, key=key, expected_seq=seq)
+        record.record(page.table, chosen, by=by, key=key, expected_seq=seq)
     except Refused as refusal:
         refused = _plainly(refusal)
     if refused is None and not scripted:
@@ -207,7 +206,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
         "key": uuid4(),
         "refused": refused,
         "made": page,
-        "electronic": seat_pages.possible(table),
+        "electronic": player_pages.possible(table),
         "seats": _seats(table),
         "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
     }
@@ -228,7 +227,7 @@ def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:
         raise Refused("bad_form", "This form was incomplete: choose the seat again.", 400) from None
     if viewer.has_perm("tables.deal"):
         terminals.for_dealing(request, table)
-    token = dealing.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
+    token = record.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
     address = request.build_absolute_uri(reverse("seat", args=[token]))
     drawn = segno.make(address, micro=False).svg_inline(scale=6)
     return {"seat": wanted, "address": address, "code": mark_safe(drawn)}  # noqa: S308 -- drawn here, from our own link

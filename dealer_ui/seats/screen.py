@@ -10,15 +10,15 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid4
 
+from tables.floor import shoes
+from tables.floor.inputs import spell
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
 from tables.games.game import Words
 from tables.games.play import prompts_for
 from tables.games.protocol import AskChoice, Choice, Choose, HandView, SeatView, View
-from tables.inputs import spell
 from tables.log.state import Round, Standing
 from tables.models import Table
-from tables.play import shoes
 from tables.refusals import Refused
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 
 from dealer_ui import dates
-from tables.play.back_entry import FromPaper
+from tables.floor.back_entry import FromPaper
 from tables.refusals import Refused
 
 

@@ -26,10 +26,12 @@ from dealer_ui.slips import counting, from_paper
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
-from tables import dealing
-from tables.attesting import HOW_TO_GET_ONE
 from tables.day import custody, hours
-from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.floor import opening
+from tables.floor import record as dealing
+from tables.floor.attestation import HOW_TO_GET_ONE
+from tables.floor.back_entry import FromPaper
+from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
 from tables.log.slip_types import (
@@ -47,8 +49,6 @@ from tables.log.slip_types import (
     offered,
 )
 from tables.models import Denomination, Staff, Table
-from tables.play import doors
-from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import chip_series, role_choices
@@ -80,7 +80,7 @@ def on_paper(
 
 
 def _here(viewer: Staff) -> Table | None:
-    return doors.table_of(viewer) if viewer.role == Role.DEALER else None
+    return opening.table_of(viewer) if viewer.role == Role.DEALER else None
 
 
 def _series(viewer: Staff, name: str, table: Table | None) -> Series:

@@ -21,12 +21,12 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import dates, signatures
 from dealer_ui.slips.pages import on_paper
-from tables import dealing
-from tables.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
+from tables.floor import record
+from tables.floor.back_entry import refuse_beginner, refused
+from tables.floor.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
 from tables.log.back_entry import BEGIN, REASONS, Person, refuse_pair
 from tables.log.slip_workflow import Wrong
 from tables.models import Staff
-from tables.play.back_entry import refuse_beginner, refused
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.slips import back_entry
@@ -125,7 +125,7 @@ def _into(place: Place, entered: BackEntryInput, by: Staff, key: UUID) -> None:
     """Enter it in the book that it is about. Raises Refused with the place."""
     try:
         if place.table is not None:
-            dealing.record(place.table, entered, by=by, key=key, expected_seq=None)
+            record.record(place.table, entered, by=by, key=key, expected_seq=None)
         elif isinstance(entered, BeginBackEntry | EndBackEntry | ComparePaper):
             back_entry.enter(entered, by=by, key=key)
     except Refused as caught:

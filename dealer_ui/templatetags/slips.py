@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from ledger.proof.slip_name import series_in
-from tables import attesting
+from tables.floor import attestation as attesting
 from tables.log import attestation, back_entry
 from tables.log.slip_types import PAPERS, SLIPS, VOID, Series, total
 from tables.log.slip_workflow import Slip

@@ -31,7 +31,6 @@ from ledger.admin_lists import ClosedList
 from ledger.log import entries
 from ledger.models import LogEntry
 from ledger.proof.chips import money
-from tables import attesting
 from tables.admin import limit_grid, limit_history, roles
 from tables.admin.forms import (
     AlertChannelForm,
@@ -59,6 +58,7 @@ from tables.approvals import proposals
 from tables.board import pays, secrecy
 from tables.day import hours as shifts
 from tables.edge import limit_effect
+from tables.floor import attestation
 from tables.games.catalog import GAMES
 from tables.games.protocol import Illegal
 from tables.limits import placard_address
@@ -1001,7 +1001,7 @@ class TerminalAdmin(SetUp):
     @admin.display(description="key")
     def key(self, terminal: Terminal) -> str:
         """What it signs with, as the house's log says."""
-        return terminal_keys.state_of(attesting.trust().of(terminal.name))
+        return terminal_keys.state_of(attestation.trust().of(terminal.name))
 
     @action(description="This terminal and its key", url_path="keys", permissions=["enrol"])
     def keys(self, request: HttpRequest) -> HttpResponse:

@@ -23,7 +23,7 @@ from tables.alerting.rows import AlertChannel, FeedPosition, Means, Tells
 from tables.alerting.rules import KINDS, LEVELS
 from tables.feed import matters, order
 from tables.feed.telling import FORMS
-from tables.handlers import checks
+from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import ChannelSet
 from tables.log.event import Misconduct
 from tables.models import Staff, Table

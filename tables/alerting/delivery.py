@@ -42,7 +42,7 @@ from tables.alerting.rows import (
 )
 from tables.alerting.rules import LEVELS, Rule
 from tables.alerting.sorts import sort_of
-from tables.handlers import checks
+from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import DeadLettersResent
 from tables.log.event import Misconduct
 from tables.models import Staff

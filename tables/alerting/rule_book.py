@@ -13,7 +13,7 @@ from ledger.models import Alert
 from ledger.proof.chain import Entry
 from tables.alerting.rows import AlertRule
 from tables.alerting.rules import DEFAULTS, OTHER, Rule, faults
-from tables.handlers import checks
+from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import AlertRuleSet
 from tables.log.event import Misconduct
 from tables.models import Staff, Table

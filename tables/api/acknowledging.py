@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tables import dealing
 from tables.api.operations import Call
+from tables.floor import record, restored_tables
 from tables.log.state import Standing
 from tables.models import Table
-from tables.play import restored
 from tables.state import acknowledgement
 from tables.state import table_state as standings
 from tables.state.acknowledgement import Acknowledged
@@ -28,10 +27,10 @@ def receipt_of(call: Call[Any, Any], table: Table) -> Acknowledged | None:
 
 def heed(call: Call[Any, Any], table: Table) -> bool:
     """Somebody looks at a table, which was read with its book: whether that made it wait to be confirmed."""
-    return dealing.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
+    return record.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
 
 
 def keep(call: Call[Any, Any], table: Table, standing: Standing) -> None:
     """The answer has what the table stands at."""
-    if value := restored.receipt(table.book_id, standing, receipt_of(call, table)):
+    if value := restored_tables.receipt(table.book_id, standing, receipt_of(call, table)):
         call.headers[HEADER] = value

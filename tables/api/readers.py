@@ -9,14 +9,13 @@ import msgspec
 from django.shortcuts import get_object_or_404
 from msgspec import Meta
 
-from tables import dealing
 from tables.api import acknowledging
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
-from tables.inputs import Input, ReadCard, StartReader
+from tables.floor import card_readers, record
+from tables.floor.inputs import Input, ReadCard, StartReader
 from tables.log.reader_messages import key_of
 from tables.models import ServiceAccount, Table
-from tables.play import readers
 from tables.refusals import Refused
 from tables.state import table_state
 
@@ -72,7 +71,7 @@ class Reader(FloorView):
     def get(self, call: Call[Any, Any], pk: int) -> ReaderState:
         """Asked every few seconds, it says too that the reader is there."""
         account, table = _own(call, pk)
-        readers.hear(account)
+        card_readers.hear(account)
         acknowledging.heed(call, table)
         return _state(call, table, account)
 
@@ -91,7 +90,7 @@ class Reader(FloorView):
         again is answered as before. A number that is left out is refused (`reader_gap`) with the one that is due. A
         card that cannot be stops the round (`reader_stopped`). After `taken_over` the card is left out."""
         account, table = _own(call, pk)
-        readers.hear(account)
+        card_readers.hear(account)
         said, session = call.body, str(call.body.session)
         entered: Input = StartReader(session)
         if said.number:
@@ -100,7 +99,7 @@ class Reader(FloorView):
             entered = ReadCard(session, said.number, said.card)
         key = key_of(account.name, session, said.number)
         receipt = acknowledging.receipt_of(call, table)
-        answer = dealing.record(table, entered, by=account, key=key, expected_seq=None, receipt=receipt)
+        answer = record.record(table, entered, by=account, key=key, expected_seq=None, receipt=receipt)
         return msgspec.structs.replace(_state(call, table, account), again=answer.again)
 
 
@@ -122,10 +121,10 @@ def _state(call: Call[Any, Any], table: Table, account: ServiceAccount) -> Reade
     word = "stopped" if reader.stop else "live" if reader.is_live else "taken_over"
     shoe, is_live = state.shoe, word == "live"
     return ReaderState(
-        readers.latest_number(table.book_id, reader) + 1,
+        card_readers.latest_number(table.book_id, reader) + 1,
         word,
-        card_due=is_live and readers.awaits_card(state),
-        may_draw=is_live and readers.may_draw(state),
+        card_due=is_live and card_readers.awaits_card(state),
+        may_draw=is_live and card_readers.may_draw(state),
         shuffle=shoe.ready_seq if shoe else 0,
         decks=shoe.decks if shoe else 0,
         pack=shoe.pack.name if shoe else "",

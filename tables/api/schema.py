@@ -19,7 +19,7 @@ from tables.api.operations import DECLARED, KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
 from tables.downloads import AS_OF
 from tables.feed.telling import FORMS as EVENTS
-from tables.inputs import Sent
+from tables.floor.inputs import Sent
 from tables.models import Table
 
 _REF: Final = "#/components/schemas/{name}"

@@ -11,20 +11,20 @@ from msgspec import Meta
 
 from ledger import models
 from ledger.proof.slip_name import SlipName
-from tables import dealing
 from tables.api import signing
 from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_of
-from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.floor import opening
+from tables.floor import record as dealing
+from tables.floor.back_entry import FromPaper
+from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.moments import Moment
 from tables.log.slip_types import SLIPS, Series
 from tables.log.slip_workflow import Slip, as_typed
 from tables.models import ServiceAccount, Staff, Table
-from tables.play import doors
-from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import role_choices
@@ -211,7 +211,7 @@ def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
 
 
 def _here(by: Caller) -> Table | None:
-    return doors.table_of(by) if isinstance(by, Staff) and by.role == Role.DEALER else None
+    return opening.table_of(by) if isinstance(by, Staff) and by.role == Role.DEALER else None
 
 
 def _series(by: Caller, name: str, table: Table | None) -> Series:

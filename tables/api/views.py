@@ -18,7 +18,6 @@ from rest_framework.views import APIView
 
 from ledger.models import Book
 from ledger.proof.chain import Head
-from tables import dealing, inputs
 from tables.api import acknowledging, errors, forms, problems, reference, schema
 from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
@@ -27,9 +26,9 @@ from tables.api.operations import Call, operation
 from tables.audit import history
 from tables.board import picture
 from tables.board.picture import Board
+from tables.floor import inputs, opening, record
 from tables.log.state import Standing
 from tables.models import ServiceAccount, Staff, Table
-from tables.play import doors
 from tables.refusals import Refused
 from tables.staff import owing, terminals
 from tables.state import table_state
@@ -133,7 +132,7 @@ class Inputs(FloorView):
         if staff.has_perm("tables.deal"):
             terminals.for_dealing(call.request, table)
         receipt = acknowledging.receipt_of(call, table)
-        answer = dealing.record(
+        answer = record.record(
             table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq, receipt=receipt
         )
         if answer.after is not None:
@@ -240,7 +239,7 @@ def _visible_tables(caller: Staff | ServiceAccount, *, retired: bool) -> QuerySe
         return tables.filter(name__in=caller.tables) if caller.tables else tables
     if caller.has_perm("tables.watch_floor"):
         return tables
-    own = doors.table_of(caller) if caller.has_perm("tables.deal") else None
+    own = opening.table_of(caller) if caller.has_perm("tables.deal") else None
     return tables.filter(pk=own.pk) if own else tables.none()
 
 

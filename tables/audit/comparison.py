@@ -9,8 +9,8 @@ import msgspec
 
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import canonical
+from tables.floor.command_context import Step
 from tables.log.event import Event, Misconduct
-from tables.scene import Step
 
 
 def compare(step: Step, event: Event, entry: Entry) -> None:

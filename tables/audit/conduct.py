@@ -12,7 +12,7 @@ from collections.abc import Collection
 from ledger.proof.chain import Entry
 from tables.audit.comparison import compare
 from tables.audit.floor import Floor
-from tables.handlers import CHECKS, ENACTMENTS, staff_of
+from tables.floor.handlers import CHECKS, ENACTMENTS, staff_of
 from tables.log.entries.restored import stands_still
 from tables.log.event import Event, Misconduct
 from tables.log.state import Standing

@@ -23,6 +23,7 @@ from tables.audit import bands
 from tables.audit.bands import Band
 from tables.day.hours import Span
 from tables.day.reading import BookSpan
+from tables.floor.voiding import VOID_OF
 from tables.log import catalog
 from tables.log.entries.slips import SlipSigned
 from tables.log.entries.tables import DealerSignedIn, DealerSignedOut, Door, TableOpened
@@ -30,7 +31,6 @@ from tables.log.event import Event
 from tables.log.slip_types import RACK_COUNTS
 from tables.log.state import UNREADABLE
 from tables.models import Table
-from tables.voiding import VOID_OF
 
 FEWEST_ROUNDS: Final = 60
 """Of fewer rounds, somebody's or the others', nothing is claimed: an hour of dealing."""

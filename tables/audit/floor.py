@@ -9,9 +9,10 @@ from functools import lru_cache
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.site_log import Difference, difference
-from tables import attesting
 from tables.audit import held_posts, limits, two_people
 from tables.audit.comparison import first_difference
+from tables.floor import attestation
+from tables.floor.command_context import Scene, program_of
 from tables.games.catalog import GAMES
 from tables.log import non_tracked
 from tables.log.catalog import read_as
@@ -23,7 +24,6 @@ from tables.log.terms import Settings, limits_of, rules_of, settings_after
 from tables.log.trusted_keys import Counters, Trust
 from tables.models import ServiceAccount, Staff, Table
 from tables.roles import Role
-from tables.scene import Scene, program_of
 from tables.setup.table_settings import WAITS
 
 
@@ -38,7 +38,7 @@ class Floor:
         self._tells_notice = self._by_effect = False
         self._plans: two_people.Plans | None = None
         self._held: held_posts.Held | None = None
-        self._trust: Trust | None = attesting.trust_before(through + 1) if self.is_the_house else None
+        self._trust: Trust | None = attestation.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
             self._tells_notice |= setting.tells_notice
@@ -67,7 +67,7 @@ class Floor:
         what it said before. Raises Misconduct. A table's signatures are held against all that the house says: each of
         its entries says from which entry of the table on it counts."""
         if self._trust is None:
-            self._trust = attesting.trust()
+            self._trust = attestation.trust()
         if self.is_the_house:
             self._trust.follow(event, entry.seq)
         self._trust.refuse(event, book=entry.book, seq=entry.seq, by=entry.by, key=entry.key)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ledger.proof.chain import Entry
 from tables.audit import two_people
-from tables.handlers import checks
+from tables.floor.handlers import checks
 from tables.log import policies as catalogue
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.event import Misconduct

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
-from tables.handlers import checks
+from tables.floor.handlers import checks
 from tables.limits import enforcement
 from tables.limits import plans as limit_plans
 from tables.log import limit_notice, non_tracked

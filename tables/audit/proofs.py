@@ -28,10 +28,11 @@ from ledger.proof.chips import RACK
 from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
-from tables import attesting
 from tables.audit import commitments, conduct, sealed, sealing
 from tables.audit.floor import Floor
 from tables.audit.rows import comparing
+from tables.floor import attestation
+from tables.floor.card_readers import latest_number
 from tables.games.protocol import Illegal
 from tables.log import non_tracked
 from tables.log.catalog import event_of
@@ -57,7 +58,6 @@ from tables.models import (
     Table,
     Verification,
 )
-from tables.play.readers import latest_number
 from tables.state import table_state
 
 BESIDE_THE_LOG: Final = (
@@ -288,7 +288,7 @@ def listed_roots() -> list[str]:
 
 def roots_in_words() -> list[str]:
     """The keys of terminals that stand by the house's paper alone, with the time of each."""
-    keys = attesting.trust().roots
+    keys = attestation.trust().roots
     entries = LogEntry.objects.filter(book__name=HOUSE, seq__in=[key.seq for key in keys])
     moments = dict(entries.values_list("seq", "at"))
     days = [f"{moments[key.seq]:%Y-%m-%d %H:%M} UTC, entry {key.seq}" for key in keys]
@@ -299,7 +299,7 @@ def roots_in_words() -> list[str]:
 
 def unlisted_root(listed: Sequence[str]) -> Fault | None:
     """The first root that is not on the house's list; None where there is none, or no list."""
-    unlisted = attesting.trust().unlisted(listed) if listed else []
+    unlisted = attestation.trust().unlisted(listed) if listed else []
     if not unlisted:
         return None
     key = unlisted[0]

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert, Slip
-from tables import attesting
 from tables.audit import checkpoints, witnessing
+from tables.floor import attestation
 from tables.setup import policies
 
 KIND: Final = "protections_off"
@@ -42,7 +42,7 @@ def _has_dual_control() -> bool:
 
 
 def _binds_signatures() -> bool:
-    return attesting.trust().demanded is not None
+    return attestation.trust().demanded is not None
 
 
 def _has_witness() -> bool:

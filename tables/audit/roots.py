@@ -15,8 +15,8 @@ from ledger.proof import merkle, seals
 from ledger.proof.chain import Head
 from ledger.proof.chips import HOUSE_PLACES
 from ledger.recount import moved_cents
-from tables import attesting
 from tables.day import hours
+from tables.floor import attestation
 from tables.log.catalog import read_as
 from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Played
@@ -100,7 +100,7 @@ def carried_seqs(head: Head, ends: datetime) -> list[int]:
 def _key_entries(head: Head) -> Iterable[int]:
     """Every entry about the house's keys, those of its terminals, and passkeys that sign: signatures of later days are
     held against them, and against whoever vouched for them."""
-    subjects = (AboutKey.subject, *attesting.SUBJECTS)
+    subjects = (AboutKey.subject, *attestation.SUBJECTS)
     entries = LogEntry.objects.filter(book_id=head.book_id, subject__in=subjects, seq__lte=head.seq)
     return entries.values_list("seq", flat=True)
 

@@ -9,7 +9,8 @@ from datetime import datetime
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.audit import two_people
-from tables.handlers import checks
+from tables.floor.command_context import program_of
+from tables.floor.handlers import checks
 from tables.log import dual_control as rules
 from tables.log.catalog import read
 from tables.log.entries.readers import ReaderStarted
@@ -24,7 +25,6 @@ from tables.log.entries.service_accounts import (
 )
 from tables.log.event import Event, Misconduct
 from tables.log.scopes import CARDS
-from tables.scene import program_of
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 

@@ -9,7 +9,7 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import Entry, mends_in
 from ledger.proof.spelling import timestamp
-from tables.handlers import checks
+from tables.floor.handlers import checks
 from tables.log.catalog import read
 from tables.log.entries.clocks import ClockConfirmed, ClockMended, HouseClockMended
 from tables.log.entries.days import NoteRestored

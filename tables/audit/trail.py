@@ -10,14 +10,15 @@ from ledger import cage, clock_corrections
 from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import called
-from tables import attesting, models
+from tables import models
 from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
 from tables.day.hours import DAY
+from tables.floor import attestation
+from tables.floor.handlers import checks, refuse_other_author
 from tables.games.catalog import GAMES
 from tables.games.odds import PayTable
 from tables.games.protocol import Illegal
-from tables.handlers import checks, refuse_other_author
 from tables.limits import plans
 from tables.log.catalog import read, read_as
 from tables.log.duties import PIT_BOSS
@@ -208,7 +209,7 @@ def check_passkey(event: PasskeyVouched, entry: Entry) -> None:
     for kind, body in rows.filter(kind__in=_PASSKEY_KINDS).order_by("seq").values_list("kind", "body"):
         about = read(AboutStaff.subject, kind, body, house=True)
         if isinstance(about, PasskeyRegistered) and about.credential == event.credential:
-            key = attesting.public_of(about.public_key)
+            key = attestation.public_of(about.public_key)
             is_registered = (about.username, key) == (event.username, event.key)
         elif isinstance(about, PasskeyWithdrawn) and about.credential == event.credential:
             is_registered = False

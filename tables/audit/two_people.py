@@ -15,7 +15,7 @@ from typing import Any, Final
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.approvals import proposals
-from tables.handlers import checks, refuse_other_person
+from tables.floor.handlers import checks, refuse_other_person
 from tables.limits import plans
 from tables.log import dual_control
 from tables.log import policies as catalogue

@@ -9,13 +9,9 @@ from typing import Any, Final, TypeVar
 from django.utils import timezone
 
 from ledger.proof.chips import RACK, money
-from tables import permits
-from tables.games.cards import PAIRS, Composition
-from tables.games.catalog import GAMES
-from tables.games.game import Words
-from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
-from tables.games.scripted import words_of
-from tables.inputs import (
+from tables.floor import permissions, pots, rounds, shoes
+from tables.floor.command_context import Scene
+from tables.floor.inputs import (
     Burn,
     CashOut,
     CheckDecks,
@@ -40,6 +36,11 @@ from tables.inputs import (
     TimeCharge,
     spell,
 )
+from tables.games.cards import PAIRS, Composition
+from tables.games.catalog import GAMES
+from tables.games.game import Words
+from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice, AskCloseBets, Choice, Payout, Prompt
+from tables.games.scripted import words_of
 from tables.log.entries.rounds import TakenBack
 from tables.log.event import Event
 from tables.log.game_kinds import kind_of
@@ -47,10 +48,8 @@ from tables.log.settlement import collectable_cents
 from tables.log.state import Round, Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import ShoeSource, Staff, Table
-from tables.play import pots, rounds, shoes
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ class Entries:
     ) -> Iterable[Button]:
         if due in ("locked", "restored"):
             return
-        if due == "reader" and permits.settles_readers() == Role.PIT_BOSS:
+        if due == "reader" and permissions.settles_readers() == Role.PIT_BOSS:
             return
         if due == "reader":
             yield Button("The reader is right: it goes on", spell(SettleReader("reader")), "R")

@@ -11,6 +11,9 @@ from tables.board import secrecy
 from tables.board.buttons import Button, Entries, can_be_keyed, deck_columns, waiting_for
 from tables.board.last_bets import last_bets, placed
 from tables.board.words import Chips, OutcomeLine, PaymentLine, Telling, telling
+from tables.floor.command_context import Scene
+from tables.floor.game_kinds import dealing_at
+from tables.floor.inputs import Choose
 from tables.games.cards import PAIRS, pack_of
 from tables.games.catalog import GAMES
 from tables.games.game import Kind, Part
@@ -29,15 +32,10 @@ from tables.games.protocol import (
     SeatView,
     View,
 )
-from tables.inputs import (
-    Choose,
-)
 from tables.log.game_kinds import kind_of
 from tables.log.state import SHUFFLERS, Round, Standing
 from tables.log.terms import limits_of, rules_of
 from tables.models import ServiceAccount, Staff, Table
-from tables.play.kinds import dealing_at
-from tables.scene import Scene
 from tables.state import table_state
 
 

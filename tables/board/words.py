@@ -10,17 +10,16 @@ from typing import Final
 
 from ledger.proof import chips
 from ledger.proof.chips import Denomination, money
-from tables import permits
 from tables.board import payments
+from tables.floor import permissions, restored_tables
+from tables.floor.command_context import Scene
 from tables.games.cards import PAIRS
 from tables.games.game import Kind
 from tables.games.protocol import Payout, Phrase, Prompt, Settled
 from tables.log.game_kinds import kind_of
 from tables.log.settlement import collectable_cents
 from tables.log.state import Restored, Round
-from tables.play import restored
 from tables.roles import Role
-from tables.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +237,7 @@ class Telling(ABC):
 
     def _say_restored(self) -> Phrase:
         state = self.scene.standing.restored or Restored()
-        do = restored.sentence(self.scene.table.name, state)
+        do = restored_tables.sentence(self.scene.table.name, state)
         words = next((receipt.words for receipt in reversed(state.beyond) if receipt.words), ())
         rule = f"The last that was entered here: {'; '.join(words)}." if words else "Leave cards and chips as they lie."
         return Phrase(do, "One moment, please.", rule)
@@ -249,7 +248,7 @@ class Telling(ABC):
         if stop is None:
             raise ValueError("no card reader has stopped here")
         rule = "The pit knows of it. If a wrong card stands in the round, take it back and key the right one."
-        if permits.settles_readers() == Role.PIT_BOSS:
+        if permissions.settles_readers() == Role.PIT_BOSS:
             rule = "The pit was called: a pit boss says who is right, on the table's page. Leave the cards as they lie."
         if stop.keyed:
             return Phrase(f"The reader read {stop.read}, you keyed {stop.keyed}: look.", "One moment, please.", rule)

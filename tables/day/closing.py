@@ -23,11 +23,11 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
-from tables import attesting, permits
 from tables.day import cash, cash_shifts, figures, hours
 from tables.day.cash_shifts import ShiftCash
 from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
-from tables.handlers import checks, refuse_other_person
+from tables.floor import attestation, permissions
+from tables.floor.handlers import checks, refuse_other_person
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed, DayFigures, DayProposed
@@ -194,7 +194,7 @@ def rehearse_proposal(day: date, *, by: Staff, attested: Attestation | None) -> 
     """Raise what would refuse the first signature, before a PIN is looked at. Raises Refused."""
     content = refuse_proposal(day, by=by, moment=clock.agreed())
     event = DayProposed(**content._asdict(), **_person(by))
-    attesting.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+    attestation.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
 def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation | None) -> None:
@@ -204,7 +204,7 @@ def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation |
         return
     first, content = basis
     event = DayClosed(**content._asdict(), **_person(by), proposal=first.seq, proposed_by=first.username)
-    attesting.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+    attestation.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
 def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Proposal:
@@ -217,7 +217,7 @@ def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Pro
         if earlier and earlier.digest == content.digest and earlier.username == by.username:
             return earlier
         event = DayProposed(**content._asdict(), **_person(by))
-        log.append(head, Draft.of(attesting.signed(event, attested, head, by.signature), by.signature))
+        log.append(head, Draft.of(attestation.signed(event, attested, head, by.signature), by.signature))
     newest = proposal(day)
     assert newest is not None  # noqa: S101 -- it was just written
     return newest
@@ -236,7 +236,7 @@ def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tupl
         raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
     if first.username == by.username:
         raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
-    permits.not_barred(by, first.signed_at)
+    permissions.not_barred(by, first.signed_at)
     content = _figures(day)
     if not content.digest == first.digest == digest:
         sentence = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
@@ -262,7 +262,7 @@ def close(day: date, *, by: Staff, digest: str, attested: Attestation | None = N
             proposed_by=first.username,
             adjusts=tuple(msgspec.to_builtins(_arrivals(head.seq, content.through))),
         )
-        entry = log.append(head, Draft.of(attesting.signed(event, attested, head, by.signature), by.signature))
+        entry = log.append(head, Draft.of(attestation.signed(event, attested, head, by.signature), by.signature))
         return DayClose.objects.create(
             day=day, seq=entry.seq, proposed_by=first.username, closed_by=by.username, at=entry.at or first.signed_at
         )
@@ -431,7 +431,7 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     if (event.digest, event.day) != (proposal_event.digest, proposal_event.day):
         raise Misconduct("its figures are not those that were signed first")
     _refuse_signer(event, entry, "tables.close_day")
-    since = permits.signs_since(event.username, entry.at)
+    since = permissions.signs_since(event.username, entry.at)
     if since is not None and first.at < since:
         raise Misconduct(f"{event.username} signs figures that were open when their PIN was reset")
     _refuse_figures(event)

@@ -22,7 +22,7 @@ from msgspec import structs
 from ledger import log, site_log
 from ledger.log import Draft
 from ledger.proof.chain import Entry
-from tables.handlers import checks
+from tables.floor.handlers import checks
 from tables.log.entries.settings import HoursSet, SetHours
 from tables.log.event import Misconduct
 from tables.log.wall_clock import moment_of

@@ -19,11 +19,11 @@ from ledger import clock_corrections
 from ledger.log import CONTENT
 from tables.edge import worth
 from tables.edge.worth import NOTHING, Worth
+from tables.floor.voiding import VOID_ROUNDS
 from tables.log.catalog import read_as
 from tables.log.entries.corrections import CorrectionSigned
 from tables.log.entries.slips import SlipSigned
 from tables.log.entries.tables import TableClosed, TableOpened
-from tables.voiding import VOID_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)

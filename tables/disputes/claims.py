@@ -12,13 +12,15 @@ from msgspec import UNSET, UnsetType, structs
 
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from tables import permits
 from tables.disputes import moments, register
 from tables.disputes.moments import Stretch
 from tables.disputes.register import Register
+from tables.floor import permissions
+from tables.floor.command_context import Outcome, Scene, Step
+from tables.floor.handlers import as_written, enacts, enters
+from tables.floor.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
+from tables.floor.voiding import void_step
 from tables.games.protocol import MOST_CENTS
-from tables.handlers import as_written, enacts, enters
-from tables.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
 from tables.log.entries.corrections import CorrectionSigned
 from tables.log.entries.disputes import (
     CLOSED,
@@ -36,11 +38,9 @@ from tables.log.game_kinds import kind_of
 from tables.log.irregularities import RULING
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.scene import Outcome, Scene, Step
 from tables.setup import policies
 from tables.state import round_history
 from tables.state.round_history import Past, words
-from tables.voiding import void_step
 
 PLAYER, VOID = "player", "void"
 MONEY: Final = frozenset({PLAYER, "house", VOID})
@@ -49,7 +49,7 @@ MONEY: Final = frozenset({PLAYER, "house", VOID})
 
 def permit_word(scene: Scene, by: Staff) -> None:
     """The dealer at the table and the pit open a dispute and say what they heard."""
-    permits.anybody_here(scene, by)
+    permissions.anybody_here(scene, by)
     dealer = scene.standing.dealer
     at_the_table = dealer is not None and dealer.username == by.username and by.has_perm("tables.deal")
     if not (at_the_table or by.has_perm("tables.run_floor")):
@@ -58,7 +58,7 @@ def permit_word(scene: Scene, by: Staff) -> None:
 
 def permit_ruling(scene: Scene, by: Staff) -> None:
     """The pit rules and closes."""
-    permits.anybody_here(scene, by)
+    permissions.anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "Only a pit boss rules on a dispute and closes it.", 403)
 
@@ -146,7 +146,7 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
     step = _step(scene, DisputeRuled, disputes, ruled)
     if not ends:
         return Outcome([step])
-    permits.the_floor_though_locked(scene, _staff(scene))
+    permissions.the_floor_though_locked(scene, _staff(scene))
     alert = f"{scene.table.name}, round {dispute.round}: {scene.by.name} ruled it void while it was open"
     return Outcome(
         [void_step(scene, RULING, reason), step],

@@ -16,11 +16,12 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
-from tables import permits
 from tables.disputes import claims, register
+from tables.floor import permissions
+from tables.floor.command_context import Outcome, Scene, Step
+from tables.floor.handlers import as_written, checks, enacts, enters
+from tables.floor.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.games.protocol import MOST_CENTS, Payout
-from tables.handlers import as_written, checks, enacts, enters
-from tables.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.log.entries.corrections import (
     AboutCorrection,
     Correction,
@@ -33,7 +34,6 @@ from tables.log.settlement import correction_moves
 from tables.log.slip_types import CORRECTION
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.scene import Outcome, Scene, Step
 from tables.state import round_history
 from tables.state.round_history import words
 
@@ -46,17 +46,17 @@ _SECOND: Final = CORRECTION.stages[-1]
 
 
 def permit_proposal(scene: Scene, by: Staff) -> None:
-    permits.anybody_here(scene, by)
+    permissions.anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
-    permits.not_while_counted(scene, by)
-    permits.not_locked(scene)
+    permissions.not_while_counted(scene, by)
+    permissions.not_locked(scene)
 
 
 def permit_signature(scene: Scene, by: Staff) -> None:
     """Another pit boss signs or declines it."""
     _permit(scene, by, _SECOND.by)
-    permits.not_administering(by)
+    permissions.not_administering(by)
 
 
 def permit_former_signature(scene: Scene, by: Staff) -> None:
@@ -65,11 +65,11 @@ def permit_former_signature(scene: Scene, by: Staff) -> None:
 
 
 def _permit(scene: Scene, by: Staff, roles: Collection[str]) -> None:
-    permits.anybody_here(scene, by)
+    permissions.anybody_here(scene, by)
     if by.role not in roles:
         raise Refused("not_permitted", "A correction is signed by a second pit boss.", 403)
-    permits.not_while_counted(scene, by)
-    permits.not_locked(scene)
+    permissions.not_while_counted(scene, by)
+    permissions.not_locked(scene)
 
 
 @enters(ProposeCorrection, permit=permit_proposal)
@@ -178,14 +178,14 @@ def check_signer(event: CorrectionSigned | CorrectionDeclined, entry: Entry) -> 
     """Whoever signed was not barred from it by a reset of their PIN."""
     proposed = _proposed_at(entry.book_id, event.correction.slip, entry.seq)
     if proposed is not None:
-        permits.check_not_barred(entry, event.username, proposed)
+        permissions.check_not_barred(entry, event.username, proposed)
 
 
 def _refuse_barred(scene: Scene, slip: str) -> None:
     book_id = scene.table.book_id
     proposed = _proposed_at(book_id, slip, scene.standing.seq)
     if proposed is not None and isinstance(scene.by, Staff):
-        permits.not_barred(scene.by, clock_corrections.time_of(book_id, proposed))
+        permissions.not_barred(scene.by, clock_corrections.time_of(book_id, proposed))
 
 
 def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:

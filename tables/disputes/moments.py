@@ -9,9 +9,9 @@ from typing import Final
 from django.utils import timezone
 
 from ledger.models import LogEntry
+from tables.floor.command_context import Scene
 from tables.log.entries.disputes import Dispute
 from tables.refusals import Refused
-from tables.scene import Scene
 from tables.state import round_history
 
 LONG_AGO: Final = timedelta(days=7)

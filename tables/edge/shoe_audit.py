@@ -22,10 +22,11 @@ from msgspec import structs
 from ledger.models import AppendOnly, LogEntry
 from ledger.proof.chain import Entry
 from ledger.site_log import note
+from tables.floor.command_context import author_of
+from tables.floor.handlers import checks
 from tables.games.cards import Composition, pack_of
 from tables.games.play import replay
 from tables.games.protocol import MAIN, Bet, Card, CloseBets, Limits, Payout, Shuffle
-from tables.handlers import checks
 from tables.log.catalog import fold, read, read_as
 from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditViewed
 from tables.log.entries.shoes import Shuffled
@@ -37,7 +38,6 @@ from tables.maths.situation import Unknowable
 from tables.maths.worth import Edge
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.scene import author_of
 
 if TYPE_CHECKING:
     from tables.maths.advantage.bet_following import Course, Played

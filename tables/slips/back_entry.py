@@ -14,8 +14,10 @@ from ledger import alerts, cage, site_log
 from ledger.log import LAST_SEQ
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Head
-from tables import writer
-from tables.inputs import BeginBackEntry, ComparePaper, EndBackEntry
+from tables.floor import back_entry, writer
+from tables.floor.command_context import Outcome, Step, author_of
+from tables.floor.inputs import BeginBackEntry, ComparePaper, EndBackEntry
+from tables.floor.writer import Request
 from tables.log import back_entry as rules
 from tables.log.back_entry import Mode, Person
 from tables.log.catalog import read
@@ -32,12 +34,9 @@ from tables.log.entries.back_entry import (
 )
 from tables.log.slip_workflow import Wrong
 from tables.models import Staff, Table
-from tables.play import back_entry
 from tables.refusals import Refused
-from tables.scene import Outcome, Step, author_of
 from tables.setup import policies
 from tables.state import table_state
-from tables.writer import Request
 
 CAGE: Final = "The cage"
 """What the house's own book is called in sentences."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ledger import clock_corrections
 from ledger.proof.chain import Entry
-from tables import permits
+from tables.floor import permissions
 from tables.log.slip_types import VOID_ASKED
 from tables.log.slip_workflow import Slip
 from tables.models import Staff
@@ -16,13 +16,13 @@ def refuse(book_id: int, slip: Slip, by: Staff) -> None:
     """``slip`` is as the signature would leave it. Raises Refused."""
     seq = begun_at(slip)
     if seq != slip.signed[-1].seq:
-        permits.not_barred(by, clock_corrections.time_of(book_id, seq))
+        permissions.not_barred(by, clock_corrections.time_of(book_id, seq))
 
 
 def check(slip: Slip, username: str, entry: Entry) -> None:
     """The same of a signature in the log. Raises Misconduct."""
     if begun_at(slip) != entry.seq:
-        permits.check_not_barred(entry, username, begun_at(slip))
+        permissions.check_not_barred(entry, username, begun_at(slip))
 
 
 def begun_at(slip: Slip) -> int:

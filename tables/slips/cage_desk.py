@@ -21,8 +21,11 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables import attesting, writer
-from tables.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
+from tables.floor import attestation, back_entry, writer
+from tables.floor.back_entry import FromPaper
+from tables.floor.command_context import Outcome, Step
+from tables.floor.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
+from tables.floor.writer import Request
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.chips import Redeemed, SoldAtTheCage
@@ -32,14 +35,10 @@ from tables.log.settlement import at_the_counter
 from tables.log.slip_types import SLIPS, Chips, Stage, total
 from tables.log.slip_workflow import Slip, as_typed
 from tables.models import Denomination, SeriesRetirement, Staff
-from tables.play import back_entry
-from tables.play.back_entry import FromPaper
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.scene import Outcome, Step
 from tables.setup import blindness, cash_policies, chip_series
 from tables.slips import available, barring, kept_apart, signing
-from tables.writer import Request
 
 BOOK: Final = HOUSE
 """In which book all of it is written."""
@@ -152,7 +151,7 @@ def _exchange(
                 )
             ]
         )
-        outcome = attesting.attest(outcome, attested, head, by.signature, key)
+        outcome = attestation.attest(outcome, attested, head, by.signature, key)
         outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
         list(writer.write(head, outcome, request, by.signature))
 
@@ -327,7 +326,7 @@ def sign(
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
         outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
-        outcome = attesting.attest(outcome, attested, head, by.signature, key)
+        outcome = attestation.attest(outcome, attested, head, by.signature, key)
         outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
         entries = list(writer.write(head, outcome, request, by.signature))
         event = entries[0].event

@@ -11,14 +11,14 @@ from ledger import slips as slip_numbers
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from ledger.proof.chips import CASH_OVER_SHORT, HOUSE_PLACES, OVER_SHORT, PLAYERS, money
-from tables.handlers import enacts
+from tables.floor.command_context import Scene, Step
+from tables.floor.handlers import enacts
 from tables.log.entries.chips import DenominationRetired
 from tables.log.entries.settings import TableRetired
 from tables.log.event import Misconduct
 from tables.log.slip_types import SLIPS
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
-from tables.scene import Scene, Step
 from tables.slips import cage_desk
 from tables.state import table_state
 

@@ -18,8 +18,9 @@ from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, RACK, cal
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
-from tables import permits
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor import permissions
+from tables.floor.command_context import Outcome, Step
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import slip_workflow
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
@@ -27,7 +28,6 @@ from tables.log.slip_types import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED,
 from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.scene import Outcome, Step
 from tables.setup import blindness, chip_series, role_choices
 from tables.slips import available, facts, stock
 from tables.slips.available import Available
@@ -237,7 +237,7 @@ def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
         sentence = f"{slip.label}: this step is signed by {slip_workflow.either(stage.by)}, not by {by.name}."
         raise Refused("wrong_role", sentence, 403)
     role_choices.refuse_signer(slip, stage, by)
-    permits.not_administering(by)
+    permissions.not_administering(by)
 
 
 def _variance(desk: Desk, slip: Slip) -> Variance | None:

@@ -11,18 +11,17 @@ from ledger.models import Account, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart
-from tables import permits
-from tables.handlers import enacts, enters, refuse_other_author
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor import opening, permissions
+from tables.floor.command_context import Outcome, Scene, Step
+from tables.floor.handlers import enacts, enters, refuse_other_author
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.game_kinds import kind_of
 from tables.log.slip_types import SLIPS, VOID_ASKED, VOIDED, Stage
 from tables.log.slip_workflow import Slip
 from tables.models import Staff
-from tables.play import doors
 from tables.refusals import Refused
-from tables.scene import Outcome, Scene, Step
 from tables.slips import barring, signing
 
 _ABOUT_BOXES: Final = [kind for series in SLIPS.values() if series.is_boxed for kind, _, _ in series.kinds()]
@@ -80,9 +79,9 @@ class TableDesk(signing.Desk):
         return cage.balance(Account.objects.get(book_id=self.book_id, place=place))
 
     def permit(self, slip: Slip) -> None:
-        doors.may_count(self.scene, slip)
+        opening.may_count(self.scene, slip)
         if self.scene.standing.lock is not None and _opens_the_rack(slip):
-            permits.not_locked(self.scene)
+            permissions.not_locked(self.scene)
         if slip.series.gives_out and self.scene.table.retired_at and not slip.is_to_be_void:
             raise Refused("table_retired", f"{self.where} is retired: it gets no chips any more.", 409)
 
@@ -106,7 +105,7 @@ class TableDesk(signing.Desk):
             raise Refused("own_shift", sentence, 403)
 
     def follows(self, slip: Slip) -> list[Step]:
-        return doors.follows(self.scene, slip)
+        return opening.follows(self.scene, slip)
 
 
 def _opens_the_rack(slip: Slip) -> bool:
@@ -122,7 +121,7 @@ def _opens_the_rack(slip: Slip) -> bool:
     return any(RACK in (flow.source, flow.target) for flow in flows)
 
 
-@enters(BeginSlip, SignSlip, VoidSlip, permit=permits.anybody_here)
+@enters(BeginSlip, SignSlip, VoidSlip, permit=permissions.anybody_here)
 def enter(scene: Scene, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
     """A signature on a slip of a table. Raises Refused."""
     return signing.ENTERED[type(entered)](TableDesk(scene), entered)

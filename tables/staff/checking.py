@@ -14,7 +14,7 @@ from django.db import connection
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.site_log import digest_of
-from tables.handlers import checks, refuse_other_author
+from tables.floor.handlers import checks, refuse_other_author
 from tables.log.catalog import read
 from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.staff import (

@@ -23,7 +23,7 @@ from ledger.alerts import raise_alert
 from ledger.log import Draft
 from ledger.proof.chain import Head
 from ledger.site_log import digest_of, note
-from tables import attesting
+from tables.floor import attestation as attesting
 from tables.log import attestation
 from tables.log.attestation import Attestation
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched

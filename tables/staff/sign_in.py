@@ -17,10 +17,9 @@ from django.utils.deprecation import MiddlewareMixin
 
 from ledger.alerts import raise_alert
 from ledger.site_log import leave
-from tables import dealing, refused_inputs
+from tables.floor import opening, record, refused_inputs
 from tables.log.entries.staff import StaffLockedOut, StaffSignedIn, StaffSignedOut
 from tables.models import Staff, Table, Terminal
-from tables.play import doors
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies
@@ -80,7 +79,7 @@ def _deals_a_round(request: HttpRequest) -> bool:
 
 def deals_a_round(staff: Staff) -> bool:
     """Whether somebody stands at a table in the middle of a round."""
-    table = doors.table_of(staff) if staff.role == Role.DEALER else None
+    table = opening.table_of(staff) if staff.role == Role.DEALER else None
     return table is not None and table_state.of(table).round_open
 
 
@@ -109,7 +108,7 @@ def prove(request: HttpRequest, badge: str, pin: str) -> tuple[Staff, Terminal]:
         refused_inputs.note("sign_in", refused, by, terminal=terminal.name)
         raise refused
     attempts.succeed(counts)
-    _refuse_elsewhere(doors.table_of(dealer), terminal)
+    _refuse_elsewhere(opening.table_of(dealer), terminal)
     return dealer, terminal
 
 
@@ -117,7 +116,7 @@ def begin_at(request: HttpRequest, dealer: Staff, terminal: Terminal) -> None:
     """A session for a dealer who proved who they are at this terminal."""
     _begin(request, dealer, terminal)
     request.session[TERMINAL] = terminal.name
-    if _deals_here(doors.table_of(dealer), terminal):
+    if _deals_here(opening.table_of(dealer), terminal):
         stay(request)
 
 
@@ -265,9 +264,9 @@ def sign_out(request: HttpRequest) -> None:
     may not be dealt from, one is signed out of the house alone."""
     staff = request.user
     if isinstance(staff, Staff):
-        table = doors.table_of(staff) if staff.role == Role.DEALER else None
+        table = opening.table_of(staff) if staff.role == Role.DEALER else None
         if table is not None and _may_deal(request, table):
-            dealing.sign_out(table, staff)
+            record.sign_out(table, staff)
         leave(StaffSignedOut(username=staff.username), staff.signature)
     logout(request)
 

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from django.db import transaction
 
-from tables import refused_inputs
+from tables.floor import refused_inputs
 from tables.log.attestation import Attestation
 from tables.models import Staff, Terminal
 from tables.refusals import Refused

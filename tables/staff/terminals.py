@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from ledger.alerts import raise_alert
 from ledger.site_log import difference, digest_of, leave, note
-from tables import refused_inputs
+from tables.floor import refused_inputs
 from tables.log.entries.terminals import (
     TerminalAdded,
     TerminalChanged,

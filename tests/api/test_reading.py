@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from casino.embedded.servers import SUPERUSER
 from ledger.models import Run
-from tables import dealing, inputs
 from tables.audit import errands
 from tables.disputes import corrections, papers
+from tables.floor import inputs, record
 from tables.games.record import judge
 from tables.models import Staff
 from tables.roles import Role
@@ -185,7 +185,7 @@ def corrected(house: Floor, count: int) -> list[str]:
     house.dealer.pay()
 
     def write(by: Staff, entered: inputs.CorrectionInput) -> None:
-        dealing.record(house.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+        record.record(house.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
 
     names = list[str]()
     for number in range(count):

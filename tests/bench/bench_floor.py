@@ -41,9 +41,9 @@ from casino.embedded import servers  # noqa: E402
 from ledger import inspection, log, recount, site_log  # noqa: E402
 from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
-from tables import dealing  # noqa: E402
 from tables.audit import proofs, watch  # noqa: E402
 from tables.day import closing, figures, hours, to_date  # noqa: E402
+from tables.floor import record  # noqa: E402
 from tables.log.entries.days import DayClosed  # noqa: E402
 from tables.models import DayClose, Staff, Table  # noqa: E402
 from tables.roles import Role  # noqa: E402
@@ -124,7 +124,7 @@ def serve(pipe: Connection, url: str, name: str, rounds: int) -> None:
     table = Table.objects.filter(name=name).first() or floor.table(name, options={"decks": 6})
     boss, dealer = (_staff(role, f"{role} of {name}") for role in (Role.PIT_BOSS, Role.DEALER))
     Hand(table, boss)("open_table")
-    dealing.sign_in(table, dealer)
+    record.sign_in(table, dealer)
     Hand(table, dealer).ready_shoe()
     planned = plan(rounds, seed=7)
     pipe.send(None)
@@ -142,7 +142,7 @@ def _stint(table: Table, dealer: Staff, planned: list[list[Any]]) -> Stint:
     while Transfer.objects.filter(book_id=table.book_id, seq__gt=head.seq).count() < NEW_TRANSFERS:
         for entered in planned.pop(0):
             began = perf_counter()
-            seq = dealing.record(table, entered, by=dealer, key=uuid4(), expected_seq=seq).seq
+            seq = record.record(table, entered, by=dealer, key=uuid4(), expected_seq=seq).seq
             seconds.append(perf_counter() - began)
     began = perf_counter()
     faults = inspection.inspect_book(table.book_id)

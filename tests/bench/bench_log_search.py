@@ -24,10 +24,10 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from ledger import alerts  # noqa: E402
-from tables import dealing  # noqa: E402
 from tables.audit import exceptions, log_search  # noqa: E402
 from tables.audit.log_search import Wanted  # noqa: E402
 from tables.day import hours  # noqa: E402
+from tables.floor import record  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.month import Month, lay_month  # noqa: E402
 from tests.floor import Hand, Role  # noqa: E402
@@ -93,7 +93,7 @@ def busy_day(tables: int, inputs: int) -> None:
         dealer = floor.staff(Role.DEALER, f"busy{nth}", str(3000 + nth))
         hand = Hand(floor.table(f"Busy {nth}", options={"decks": 6}), dealer)
         floor.counted(Hand(hand.table, boss), "opener")
-        dealing.sign_in(hand.table, dealer)
+        record.sign_in(hand.table, dealer)
         hand.ready_shoe()
         for number in range(inputs):
             hand("bet", seat=1, amount_cents=1_000)

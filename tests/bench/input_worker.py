@@ -156,9 +156,9 @@ def watch(parts: Parts) -> None:
     import psycopg
 
     from dealer_ui.dealer import pages
-    from tables import dealing
+    from tables.floor import record
 
-    parts.timed(dealing, "record", "record()")
+    parts.timed(record, "record", "record()")
     parts.timed(pages, "board", "what the board says")
     parts.timed(pages, "render", "templates")
     parts.timed(pages, "enter", "view")

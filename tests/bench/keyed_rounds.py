@@ -2,12 +2,12 @@
 
 import random
 
-from tables import inputs
+from tables.floor import inputs
+from tables.floor.inputs import Input
 from tables.games.cards import NOTHING, Composition, shoe
 from tables.games.play import play
 from tables.games.protocol import Action, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening
 from tables.games.rocket import Rocket, Rules
-from tables.inputs import Input
 
 ROCKET, RULES = Rocket(), Rules(unit=100)
 SEATS = (1, 2, 3, 4, 5, 6)

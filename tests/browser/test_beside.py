@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ledger.models import LogEntry
-from tables.inputs import BeginSlip
+from tables.floor.inputs import BeginSlip
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import serious

@@ -5,7 +5,7 @@ from tests import floor
 from tests.accessibility import violations
 from tests.browser.conftest import AtTable
 from tests.floor import Hand
-from tests.tables.play.test_readers import Device
+from tests.tables.floor.test_card_readers import Device
 
 READER_MS = 8_000
 """How often the screen requests the state of the reader."""

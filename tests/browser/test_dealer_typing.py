@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tests import floor
 from tests.accessibility import serious
 from tests.browser.conftest import AtTable, Screen, entries

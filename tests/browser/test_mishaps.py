@@ -51,7 +51,7 @@ def test_an_exposed_card_is_set_aside_by_keyboard(at_table: AtTable, rocket: Han
 
 @pytest.mark.trial(
     "a further procedure on the same screen",
-    covered_by="tests/tables/play/test_mishaps.py::test_an_abandoned_table_closes_with_its_closer",
+    covered_by="tests/tables/floor/test_irregularities.py::test_an_abandoned_table_closes_with_its_closer",
 )
 def test_an_evacuation_in_mid_round_ends_in_a_closed_table(at_table: AtTable) -> None:
     """Harm: an alarm rings in mid-round, and the table can never be closed again."""

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ledger.models import Book, LogEntry
-from tables import attesting
 from tables.audit import proofs
+from tables.floor import attestation
 from tables.models import Passkey, Staff
 from tables.roles import Role
 from tables.staff import terminals
@@ -105,7 +105,7 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     sign_in(tablet, carla)
     carlas.bring()
     registers(tablet, "My phone")
-    assert [key.vouched_by for key in attesting.trust().signs("carla")] == ["Cage desk"]
+    assert [key.vouched_by for key in attestation.trust().signs("carla")] == ["Cage desk"]
     demands(tablet, operator)
 
     sign_in(tablet, carla)
@@ -119,7 +119,7 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     tablet.emulate_media(media="screen")
     entry = LogEntry.objects.filter(kind="deposit_requested").get()
     row = Passkey.objects.get()
-    assert entry.content["attested"]["passkey"]["credential"] == attesting.digest_of(row.credential)
+    assert entry.content["attested"]["passkey"]["credential"] == attestation.digest_of(row.credential)
 
     begins(tablet, "404")
     answers(tablet, "no_passkey")
@@ -147,7 +147,7 @@ def test_a_count_of_cash_says_to_the_terminal_what_it_puts_apart(
 ) -> None:
     """Harm: a count that puts notes apart cannot be signed where the house demands terminals’ signatures; or two
     spellings of one amount are two statements."""
-    from tables.inputs import BeginSlip, SignSlip
+    from tables.floor.inputs import BeginSlip, SignSlip
     from tables.staff import terminal_keys
 
     dealer, _ = floor.dealt()

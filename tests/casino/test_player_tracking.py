@@ -19,11 +19,11 @@ import pytest
 from django.utils import timezone
 
 from casino.embedded.servers import BASE_DIR
-from tables import dealing
 from tables.alerting import channels, delivery, subscriptions
 from tables.alerting.channels import ChannelDraft
 from tables.alerting.rows import Tells
-from tables.inputs import VoidRound
+from tables.floor import record
+from tables.floor.inputs import VoidRound
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import service_accounts
@@ -73,7 +73,7 @@ class House:
 
     def _void(self) -> None:
         seq, entered = self.dealer.now.seq, VoidRound("misdeal", "The shoe fell")
-        dealing.record(self.dealer.table, entered, by=self.boss.by, key=uuid4(), expected_seq=seq)
+        record.record(self.dealer.table, entered, by=self.boss.by, key=uuid4(), expected_seq=seq)
 
     def _note(self) -> None:
         current = self.dealer.now.round

@@ -30,10 +30,10 @@ from ledger import cage
 from ledger.log import read_head
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
-from tables import dealing
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing
-from tables.handlers import SLIPS_AND_WORDS
+from tables.floor import record
+from tables.floor.handlers import SLIPS_AND_WORDS
 from tables.log.entries.pits import PitSectionSet
 from tables.log.irregularities import MISHAPS
 from tables.log.slip_types import SLIPS
@@ -146,7 +146,7 @@ def beginning(db: None) -> House:
     )
     for table, name in zip(tables, PEOPLE[Role.DEALER], strict=False):
         Hand(table, people["bella"])("open_table")
-        dealing.sign_in(table, people[name])
+        record.sign_in(table, people[name])
     Hand(tables[0], people["dora"]).ready_shoe()
     Hand(tables[1], people["dan"]).ready_shoe()
     for pit, pit_tables in (("Pit 1", tables[:2]), ("Pit 2", tables[2:])):

@@ -19,15 +19,15 @@ from django.utils import timezone
 
 from ledger.proof import merkle, seals, spelling
 from ledger.proof.spelling import canonical
-from tables import dealing
 from tables.audit import export, sealing
 from tables.audit.outside.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
 from tables.day import hours
 from tables.day.hours import Calendar
 from tables.disputes import corrections
+from tables.floor import record
+from tables.floor.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
 from tables.games.cards import RANKS, shoe
 from tables.games.protocol import AskBet
-from tables.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import table_settings
@@ -176,7 +176,7 @@ def _open() -> tuple[list[Hand], Hand]:
         felt = table(name, **settings)
         hand = Hand(felt, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
         Hand(felt, boss)("open_table")
-        dealing.sign_in(felt, hand.by)
+        record.sign_in(felt, hand.by)
         hand.ready_shoe()
         hands.append(hand)
     for seat in (1, 3, 5):

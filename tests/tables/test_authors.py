@@ -3,7 +3,7 @@
 import pytest
 
 from ledger.proof.chain import Entry
-from tables.handlers import refuse_other_person
+from tables.floor.handlers import refuse_other_person
 from tables.log.event import Misconduct
 
 

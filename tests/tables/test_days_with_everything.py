@@ -26,7 +26,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.tables.bundles import exported
 from tests.tables.chance import by_seed
-from tests.tables.play.test_abandoned import Walk
+from tests.tables.floor.test_abandoned import Walk
 from tests.tables.slips import test_cash
 from tests.tables.slips.test_cage_desk import place_sums
 from tests.tables.slips.test_chips_conserved import DEEDS, Floor

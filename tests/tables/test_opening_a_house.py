@@ -18,11 +18,11 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import Account, Alert, Discrepancy
 from ledger.proof import seals
-from tables import dealing
 from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.day import closing, hours, inventory
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor import record
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import Chips
 from tables.log.terms import Settings
 from tables.models import Staff, Table
@@ -121,7 +121,7 @@ def a_day_at(table: Table) -> None:
         at_table(hand, name, SignSlip(fill, stage))
     opener = at_table(hand, "dora", BeginSlip("opener", FLOAT))
     at_table(hand, "bella", SignSlip(opener, "recounted", FLOAT))
-    dealing.sign_in(table, person("dora"))
+    record.sign_in(table, person("dora"))
     hand.ready_shoe()
     hand("sell_chips", amount_cents=5_000)
     for _ in range(3):

@@ -26,12 +26,13 @@ from django.utils import timezone
 from ledger import alerts, discrepancies
 from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
-from tables import dealing, downloads
+from tables import downloads
 from tables.alerting import channels
 from tables.approvals import proposals
 from tables.day.hours import DAY, day_of, default, set_hours
-from tables.handlers import HANDLINGS
-from tables.inputs import OpenDispute
+from tables.floor import record
+from tables.floor.handlers import HANDLINGS
+from tables.floor.inputs import OpenDispute
 from tables.limits import plans
 from tables.log import slip_types as slip_series
 from tables.log.entries.custody import HouseKeySet
@@ -458,7 +459,7 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[House]:
         dealer.cards(5, 3)
         dealer.pay()
         disputed = OpenDispute(1, "Not paid", "Seat 1", seat=1)
-        dealing.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
+        record.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
         staff = {role: Staff.objects.create_staff(f"a.{role}", name=role.label, role=role) for role in Role}
         site = House({}, _rows_of(dealer, boss, by=staff[Role.OPERATOR]))
         people = (None, staff[Role.DEALER], dealer.by, staff[Role.PIT_BOSS], staff[Role.OPERATOR], staff[Role.AUDITOR])
@@ -654,7 +655,7 @@ def test_no_input_is_taken_from_the_surveillance(house: House) -> None:
 def refusal_of(table: Table, entered: Any, by: Staff) -> Refused | None:
     try:
         with transaction.atomic():
-            dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+            record.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
     except Refused as refused:
         return refused
     return None

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from ledger import cage
 from ledger.models import Account
-from tables import dealing
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor import record
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -57,7 +57,7 @@ class Wheel:
             self._count("opener", 0)
             return
         if hand.now.dealer is None:
-            dealing.sign_in(self.table, self.dealer)
+            record.sign_in(self.table, self.dealer)
             return
         match self.chance.choice(
             ("play", "play", "sell", "sell", "undo", "change", "count", "fill", "credit", "close")

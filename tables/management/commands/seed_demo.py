@@ -19,10 +19,10 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import LogEntry
 from ledger.proof.chips import money
-from tables import dealing
 from tables.approvals import proposals
+from tables.floor import record
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.games.catalog import GAMES
-from tables.inputs import BeginSlip, SignSlip
 from tables.log.terms import Settings, made_rules
 from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
@@ -325,7 +325,7 @@ def _begin(table: Table, username: str, slip: BeginSlip) -> str:
 
 
 def _sign(table: Table, username: str, signature: BeginSlip | SignSlip) -> None:
-    dealing.record(table, signature, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
+    record.record(table, signature, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
 
 
 def seed_terminal(name: str, operator: Staff) -> Terminal:

@@ -20,7 +20,7 @@ from ledger import alerts, cage
 from ledger.models import Account
 from ledger.proof.chips import money
 from tables.day import figures, hours
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.roles import Role
 from tables.setup import policies
 from tables.state import table_state

@@ -15,9 +15,9 @@ from django.urls import reverse
 from ledger import log
 from ledger.log import Draft
 from ledger.models import Alert
-from tables import dealing
 from tables.disputes import cases, papers
-from tables.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
+from tables.floor import record
+from tables.floor.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor, load
@@ -77,7 +77,7 @@ def rows(who: Staff, name: str) -> list[dict[str, str]]:
 
 
 def enter(hand: Hand, by: Staff, entered: Any) -> None:
-    dealing.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+    record.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
 
 
 def at(name: str, hand: Hand, *args: int) -> str:

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from tables.inputs import BeginSlip
+from tables.floor.inputs import BeginSlip
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor

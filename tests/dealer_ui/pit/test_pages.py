@@ -19,11 +19,11 @@ from dealer_ui.pit import floor as pit_floor
 from dealer_ui.templatetags import pit
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
-from tables import dealing, downloads
+from tables import downloads
 from tables.audit import history
 from tables.audit.round_list import Wanted
+from tables.floor import record, shoes
 from tables.models import Staff, Verification
-from tables.play import shoes
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor, load
@@ -110,7 +110,7 @@ def test_the_floor_says_each_step_of_a_shoe() -> None:
     made = floor.table()
     boss, dealer = Hand(made, floor.staff(Role.PIT_BOSS, "bella")), Hand(made, floor.staff(Role.DEALER, "dora", "101"))
     boss("open_table")
-    dealing.sign_in(made, dealer.by)
+    record.sign_in(made, dealer.by)
 
     def state() -> str:
         return pit_floor.seen(boss.by)[0].state

@@ -14,15 +14,15 @@ from django.utils import timezone
 
 from dealer_ui.pit import complaint_text
 from dealer_ui.pit.round_search import FIELD_FORMAT
-from tables import inputs
 from tables.audit import round_search
 from tables.audit.round_search import Sought
+from tables.floor import inputs
 from tables.models import Table
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt
-from tests.tables.play.acts import enter
+from tests.tables.floor.acts import enter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 

@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from dealer_ui.pit import floor as pit_floor
-from tables import dealing
 from tables.audit import exceptions
 from tables.day import figures, hours
-from tables.inputs import VoidRound
+from tables.floor import record
+from tables.floor.inputs import VoidRound
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def void(boss: Hand) -> None:
     entered = VoidRound("misdeal", "seen by the pit")
-    dealing.record(boss.table, entered, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    record.record(boss.table, entered, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
 
 
 def plays(dealer: Hand) -> None:
@@ -82,7 +82,7 @@ def test_a_void_round_is_taken_off_the_dealer_who_began_it() -> None:
     plays(dealer)
     dealer.bets(seat1=1_000)
     other = floor.staff(Role.DEALER, "dan", "102")
-    dealing.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
+    record.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
     void(boss)
     relief = Hand(dealer.table, other)
     plays(relief)

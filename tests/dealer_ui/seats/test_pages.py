@@ -16,7 +16,7 @@ from django.urls import reverse
 from dealer_ui.seats import pages as seats
 from dealer_ui.seats.screen import SeatScreen
 from ledger.models import LogEntry
-from tables import inputs
+from tables.floor import inputs
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskCard, AskChoice, Choose
 from tests import floor

@@ -15,7 +15,7 @@ from ledger import cage
 from ledger.models import Account, LogEntry, Slip
 from ledger.proof.chips import money
 from tables.day import hours
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import CASH
 from tables.models import Staff, Table
 from tables.roles import Role

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from ledger import alerts, cage, discrepancies
 from ledger.models import Alert, AlertRepeat, Book, Escalation
-from tables import dealing
 from tables.alerting import following, minute, rule_book
 from tables.alerting.rows import BookPosition, ShiftWin
 from tables.alerting.rules import DEFAULTS, Rule
-from tables.inputs import ProposeCorrection, SignCorrection, VoidRound
+from tables.floor import record
+from tables.floor.inputs import ProposeCorrection, SignCorrection, VoidRound
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -118,7 +118,7 @@ def test_many_tables_are_followed_in_few_statements_and_none_is_lost(felt: Hand,
         hands.append(Hand(floor.table(f"Rocket {number}", options={"decks": 6}), boss))
         hands[-1]("open_table")
         hands[-1] = Hand(hands[-1].table, floor.staff(Role.DEALER, f"dealer {number}", str(400 + number)))
-        dealing.sign_in(hands[-1].table, hands[-1].by)
+        record.sign_in(hands[-1].table, hands[-1].by)
         hands[-1].ready_shoe()
     following.follow()
 
@@ -185,9 +185,9 @@ def test_a_dealers_streak_counts_take_backs_and_corrections(felt: Hand, boss: St
     felt.pay()
     bella = Staff.objects.get(username="bella")
     slip = ProposeCorrection(1, 1, 500, "Seat 1 was paid too little")
-    dealing.record(felt.table, slip, by=bella, key=uuid4(), expected_seq=None)
+    record.record(felt.table, slip, by=bella, key=uuid4(), expected_seq=None)
     name = _waiting(felt)
-    dealing.record(felt.table, SignCorrection(name), by=boss, key=uuid4(), expected_seq=None)
+    record.record(felt.table, SignCorrection(name), by=boss, key=uuid4(), expected_seq=None)
     following.follow()
     assert raised("corrections_streak") == []
     felt("bet", seat=1, amount_cents=1_000)
@@ -377,6 +377,6 @@ def test_a_win_of_a_round_that_is_void_was_not_won(felt: Hand, boss: Staff) -> N
     assert any(ShiftWin.objects.values_list("cents", flat=True))
     bella = Staff.objects.get(username="bella")
     entered = VoidRound("misdeal", "the wrong card was turned")
-    dealing.record(felt.table, entered, by=bella, key=uuid4(), expected_seq=felt.now.seq)
+    record.record(felt.table, entered, by=bella, key=uuid4(), expected_seq=felt.now.seq)
     following.follow()
     assert not any(ShiftWin.objects.values_list("cents", flat=True))

@@ -19,11 +19,12 @@ from ledger.log import Draft
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
-from tables import attesting, dealing
 from tables.audit import proofs
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import MANIFEST
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor import attestation as attesting
+from tables.floor import record
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
@@ -197,13 +198,13 @@ def test_nobody_signs_without_their_terminal_once_it_is_demanded(demanding: Hous
     """Harm: the house demands it, and a form without it is taken: nobody could tell a forgery from that."""
     boss, begun = floor.crew("requested"), BeginSlip("fill", ((100, 100),))
     bare = {"by": boss, "key": uuid4(), "expected_seq": None}
-    wrong = refused(lambda: dealing.record(demanding.table, begun, **bare))
+    wrong = refused(lambda: record.record(demanding.table, begun, **bare))
     assert wrong.code == "not_attested"
     assert "an operator makes one under This terminal" in wrong.sentence
     before = Book.objects.get(name="Rocket 1").head_seq
     attested = demanding.tablet.attests(terms(BeginSlip("fill", ((100, 900),))), book="Rocket 1", by=boss, key=uuid4())
     wrong = refused(
-        lambda: dealing.record(demanding.table, begun, by=boss, key=uuid4(), expected_seq=None, attested=attested)
+        lambda: record.record(demanding.table, begun, by=boss, key=uuid4(), expected_seq=None, attested=attested)
     )
     assert wrong.sentence.startswith("This terminal’s signature does not hold: Tablet did not sign it")
     assert table_state.of(demanding.table).slips == ()
@@ -224,7 +225,7 @@ def test_the_same_form_twice_is_one_signature(demanding: House) -> None:
     answers = []
     for _ in range(2):
         attested = demanding.tablet.attests(terms(begun), book="Rocket 1", by=boss, key=key)
-        answers.append(dealing.record(demanding.table, begun, by=boss, key=key, expected_seq=None, attested=attested))
+        answers.append(record.record(demanding.table, begun, by=boss, key=key, expected_seq=None, attested=attested))
     assert answers[1].again
     assert answers[0].entry == answers[1].entry
 
@@ -472,7 +473,7 @@ def count(drop: str, terminal: SoftwareTerminal, counter: Staff, statement: Call
     step = SignSlip(drop, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
     key = uuid4()
     attested = terminal.attests(statement(terms(step)), book="Rocket 1", by=counter, key=key)
-    dealing.record(Table.objects.get(), step, by=counter, key=key, expected_seq=None, attested=attested)
+    record.record(Table.objects.get(), step, by=counter, key=key, expected_seq=None, attested=attested)
 
 
 def of_before(content: dict[str, Any]) -> dict[str, Any]:

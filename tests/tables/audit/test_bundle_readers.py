@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from tables import dealing
+from tables.floor import record
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, staff
 from tests.tables import bundles
 from tests.tables.audit.sealed_days import SealedDays, refusal, verified
 from tests.tables.bundles import ONE, TWO, Forger
-from tests.tables.play.test_readers import Device, betting
+from tests.tables.floor.test_card_readers import Device, betting
 
 pytestmark = pytest.mark.slow("seals and exports days")
 
@@ -29,7 +29,7 @@ def device(db: None, days: SealedDays, monkeypatch: pytest.MonkeyPatch) -> Devic
     table = floor.table(TABLE, options={"decks": 2})
     Hand(table, staff(Role.PIT_BOSS, "bella"))("open_table")
     dora = staff(Role.DEALER, "dora")
-    dealing.sign_in(table, dora)
+    record.sign_in(table, dora)
     dealer = Hand(table, dora)
     dealer.ready_shoe()
     device = Device(table, olga, READER)

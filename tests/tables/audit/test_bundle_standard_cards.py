@@ -4,13 +4,13 @@ import random
 
 import pytest
 
-from tables import dealing
+from tables.floor import record
 from tables.models import Table
 from tables.roles import Role
 from tests.floor import Hand, staff, table
 from tests.tables.audit.sealed_days import SealedDays, verified
 from tests.tables.bundles import ONE, TWO
-from tests.tables.play.test_standard_cards import GAMES_ON_STANDARD_CARDS, OPTIONS, play_round, ready
+from tests.tables.floor.test_standard_cards import GAMES_ON_STANDARD_CARDS, OPTIONS, play_round, ready
 
 SOURCES = ("house", "keyed", "csm")
 
@@ -23,7 +23,7 @@ def open_tables() -> list[Hand]:
         felt: Table = table(f"Table {number}", game=game, source=source, options=OPTIONS[game], seats=3)
         hand = Hand(felt, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
         Hand(felt, boss)("open_table")
-        dealing.sign_in(felt, hand.by)
+        record.sign_in(felt, hand.by)
         hand.ready_shoe()
         hands.append(hand)
     return hands

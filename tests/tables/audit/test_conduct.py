@@ -21,15 +21,15 @@ from ledger.log import Draft
 from ledger.models import Alert, Book, LogEntry
 from ledger.proof.moves import Move
 from ledger.recount import recount
-from tables import dealing, tasks
+from tables import tasks
 from tables.audit import proofs
+from tables.floor import record, shoes
+from tables.floor.handlers import CHECKS, ENACTMENTS
 from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskBet
-from tables.handlers import CHECKS, ENACTMENTS
 from tables.log import catalog
 from tables.models import Staff, Table
-from tables.play import shoes
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings
@@ -305,7 +305,7 @@ def test_a_count_that_is_off_does_not_pass_for_a_whole_shoe() -> None:
         Hand(table, floor.staff(Role.DEALER, "dora", "101")),
     )
     boss("open_table")
-    dealing.sign_in(table, dealer.by)
+    record.sign_in(table, dealer.by)
     dealer("load_shoe")
     seq = forge(dealer, "shoe", "deck_checked", shoe(dealer, stage="checked") | {"counts": [4] * 9 + [0]})
     assert fault(dealer)[0] == seq

@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from ledger import alerts, discrepancies
 from ledger.discrepancies import close
-from tables import dealing, inputs
 from tables.audit import exceptions
 from tables.audit.exceptions import Report
 from tables.day import hours
+from tables.floor import inputs, record
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor
@@ -145,7 +145,7 @@ def test_a_report_of_many_tables_and_lines_asks_as_often_as_of_one(hands: tuple[
     for number in range(2, 5):
         table = floor.table(f"Rocket {number}", options={"decks": 6})
         Hand(table, boss.by)("open_table")
-        dealing.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"30{number}"))
+        record.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"30{number}"))
     for _ in range(6):
         dealer.cards(9)
         dealer("take_back")
@@ -190,14 +190,14 @@ def test_the_lists_are_files_too(hands: tuple[Hand, Hand]) -> None:
 def lets_stand(boss: Hand) -> None:
     """A pit boss accepts a bet over the limit."""
     accepted = inputs.AcceptBet(2, 15_000)
-    dealing.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    record.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
 
 
 def test_a_bet_over_the_limit_that_stood_is_told(hands: tuple[Hand, Hand]) -> None:
     """Harm: a pit boss lets bets over the limit stand, and the morning's report does not know."""
     dealer, boss = hands
     void = inputs.VoidRound("misdeal", "two cards stuck together")
-    dealing.record(boss.table, void, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    record.record(boss.table, void, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
     lets_stand(boss)
     [line] = [line for line in report(whole=False).lines if line.matter.name == "over_limit"]
     assert (line.place, line.round, line.by, line.seq) == (dealer.table.name, 4, boss.by.signature, dealer.now.seq)

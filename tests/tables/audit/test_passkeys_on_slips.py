@@ -15,10 +15,11 @@ from dealer_ui.templatetags.slips import attests
 from ledger import log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import digest_of
-from tables import attesting, dealing
 from tables.audit import proofs
 from tables.audit.rows import comparing
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor import attestation as attesting
+from tables.floor import record
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation
 from tables.log.attestation import Attestation
 from tables.log.entries.passkeys import PasskeysDemanded, PasskeyVouched
@@ -489,5 +490,5 @@ def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
     assert attesting.trust().demands["fill"].since["Rocket 1"] == seq
     every_book_holds()
     bare = {"by": boss, "key": uuid4(), "expected_seq": None}
-    assert refused(lambda: dealing.record(easy.table, begun, **bare)).code == "passkey_due"
+    assert refused(lambda: record.record(easy.table, begun, **bare)).code == "passkey_due"
     assert not Alert.objects.filter(kind="log_broken").exists()

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from tables import dealing, inputs
 from tables.board.picture import Board, board
+from tables.floor import inputs, record
 from tables.models import Denomination, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -50,7 +50,7 @@ def test_a_closed_table_and_one_without_a_dealer_say_so() -> None:
     assert (dora.board.due, dora.board.buttons) == ("closed", ())
     boss("open_table")
     assert (dora.board.due, dora.board.buttons) == ("dealer", ())
-    dealing.sign_in(table, dora.by)
+    record.sign_in(table, dora.by)
     assert dora.board.due == "load"
     assert dora.board.dealer_name == "Dora"
 

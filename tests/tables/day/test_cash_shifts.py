@@ -12,7 +12,7 @@ from django.utils import timezone
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables.audit import proofs, watch
 from tables.day import cash_shifts, closing, hours
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed
 from tables.models import Staff

@@ -11,9 +11,9 @@ from django.utils import timezone
 from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
-from tables import inputs
 from tables.audit import proofs
 from tables.day import closing, figures, hours
+from tables.floor import inputs
 from tables.log.catalog import read_as, told
 from tables.log.entries.days import DayClosed, DayProposed
 from tables.log.event import Misconduct

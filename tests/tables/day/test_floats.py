@@ -2,8 +2,8 @@
 
 import pytest
 
-from tables import dealing
 from tables.day import floats
+from tables.floor import record
 from tests import floor
 from tests.floor import Hand
 
@@ -24,7 +24,7 @@ def test_a_float_covers_what_runs_needed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert floats.plan(dealer.table) is None
     for cents in (2_000, 4_000, 61_500):
         run_of(dealer, boss, cents)
-        dealing.sign_in(dealer.table, dealer.by)
+        record.sign_in(dealer.table, dealer.by)
     needed = [run.needed for run in floats.used(dealer.table)]
     assert needed == [{500: 4}, {500: 3, 2_500: 1}, {10_000: 6, 500: 3}]
     plan = floats.plan(dealer.table)

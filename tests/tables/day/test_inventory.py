@@ -17,7 +17,7 @@ from ledger.proof.chips import Denomination
 from tables.audit import proofs
 from tables.day import hours, inventory
 from tables.day.inventory import Inventory
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.pieces import counted, fewest, handed_out
 from tables.log.slip_types import Chips, total
 from tables.models import Table

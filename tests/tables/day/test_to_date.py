@@ -9,9 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from ledger.models import HOUSE, Book
-from tables import dealing, inputs
 from tables.audit import proofs
 from tables.day import closing, figures, hours, to_date
+from tables.floor import inputs
+from tables.floor import record as dealing
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor

@@ -12,10 +12,10 @@ from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Account, Alert, LogEntry, Slip, Transfer
 from ledger.proof.moves import Move
-from tables import dealing
 from tables.audit import history, proofs
 from tables.disputes import cases, corrections, papers
-from tables.inputs import (
+from tables.floor import record
+from tables.floor.inputs import (
     BeginSlip,
     CloseDispute,
     DeclineCorrection,
@@ -67,7 +67,7 @@ def second() -> Staff:
 
 
 def enter(hand: Hand, by: Staff, entered: Input) -> int:
-    return dealing.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None).seq
+    return record.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None).seq
 
 
 def code(hand: Hand, by: Staff, entered: Input) -> str:

@@ -22,7 +22,7 @@ from tables.log.catalog import EVENTS
 from tables.log.entries.slips import SlipSigned
 from tables.log.slip_types import total
 from tests.tables.chance import by_seed
-from tests.tables.play.test_abandoned import Walk
+from tests.tables.floor.test_abandoned import Walk
 from tests.tables.test_days_with_everything import House
 from tests.tiers import sampled
 

@@ -11,11 +11,11 @@ from msgspec import to_builtins
 
 from ledger.models import LogEntry
 from ledger.proof import seals
-from tables import dealing
 from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.day import hours
+from tables.floor import record as dealing
 from tables.games.catalog import GAMES
 from tables.games.house_layout import HouseLayout
 from tables.games.odds import Odds

@@ -15,20 +15,19 @@ from msgspec import structs
 
 from ledger import alerts, log, site_log
 from ledger.models import HOUSE, Alert, Book, LogEntry
-from tables import dealing, inputs
 from tables.alerting import inbox
 from tables.approvals import proposals
 from tables.audit import exceptions, proofs
 from tables.audit.rows import comparing
 from tables.day import hours
-from tables.handlers import HANDLINGS
+from tables.floor import inputs, record, restored_tables
+from tables.floor.handlers import HANDLINGS
 from tables.limits import emergency
 from tables.log import dual_control
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
 from tables.log.exceptions import POSTS
 from tables.models import PitCover, Post, Staff, Table
-from tables.play import restored
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pit_assignments, pits, policies, table_settings
@@ -77,7 +76,7 @@ def fault(book: str = HOUSE) -> str:
 def enter(felt: Hand, by: str, entered: Any) -> None:
     """Somebody enters something at the table, on the newest sequence number."""
     person = Staff.objects.get(username=by)
-    dealing.record(felt.table, entered, by=person, key=uuid.uuid4(), expected_seq=felt.now.seq)
+    record.record(felt.table, entered, by=person, key=uuid.uuid4(), expected_seq=felt.now.seq)
 
 
 LOCK = inputs.LockRack("A quarrel")
@@ -103,7 +102,7 @@ def _input(kind: type) -> Any:
     return kind(**values)
 
 
-ACTS = [kind for kind in HANDLINGS if kind not in restored.SHOWN]
+ACTS = [kind for kind in HANDLINGS if kind not in restored_tables.SHOWN]
 """But for what a screen of any pit shows: nobody enters that."""
 
 
@@ -135,10 +134,10 @@ def test_no_act_of_a_pit_boss_is_accepted_at_a_table_of_another_pit(felt: Hand) 
 def test_a_relief_is_confirmed_by_the_pit_that_the_table_stands_in(felt: Hand) -> None:
     """Harm: a pit boss hands over tables of a colleague, by a PIN beside the dealer's."""
     relief = floor.staff(Role.DEALER, "rita", "102")
-    refused = refusal(lambda: dealing.relieve(felt.table, relief, "dora", confirmed_by=bella()))
+    refused = refusal(lambda: record.relieve(felt.table, relief, "dora", confirmed_by=bella()))
     assert refused.code == "not_your_pit"
     pit_assignments.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella())
-    dealing.relieve(felt.table, relief, "dora", confirmed_by=bella())
+    record.relieve(felt.table, relief, "dora", confirmed_by=bella())
     assert fault(felt.table.name) == ""
 
 

@@ -11,7 +11,7 @@ from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log import role_choices
 from tables.log.entries.staff import StaffChanged
 from tables.log.role_choices import CHOICES, STRIKES

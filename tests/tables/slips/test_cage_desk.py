@@ -11,7 +11,7 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import HOUSE, Account, Book, Discrepancy, LogEntry, Slip
 from tables.audit import proofs
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.slip_types import SLIPS
 from tables.models import Staff, Table
 from tables.refusals import Refused

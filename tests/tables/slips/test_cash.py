@@ -18,7 +18,7 @@ from ledger.proof.slip_name import SlipName
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing
 from tables.day import cash, closing, custody, figures, hours, inventory
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.days import DayClosed

@@ -11,7 +11,7 @@ from ledger import cage
 from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry
 from tables.audit import proofs
 from tables.audit.rows.comparing import compare
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import SLIPS
 from tables.models import Denomination, SeriesRetirement, Staff, Table
 from tables.refusals import Refused

@@ -22,7 +22,7 @@ from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.rows.comparing import compare
 from tables.day import hours
-from tables.inputs import BeginSlip, SignSlip, SlipInput
+from tables.floor.inputs import BeginSlip, SignSlip, SlipInput
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role

@@ -20,9 +20,9 @@ from ledger import cage, log, slips
 from ledger.connection_pools import Busy
 from ledger.log import Draft
 from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
-from tables import dealing
 from tables.audit import proofs
-from tables.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.floor import record as dealing
+from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.slip_types import SLIPS, VOID, Chips
 from tables.log.slip_workflow import Signed
 from tables.models import Staff, Table

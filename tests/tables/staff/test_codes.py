@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import note
-from tables import dealing
 from tables.audit import proofs
 from tables.audit.rows import comparing
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor import record
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.entries.staff import StaffChanged
 from tables.models import OneTimeCode, Staff, Terminal
 from tables.refusals import Refused
@@ -42,7 +42,7 @@ def felt() -> floor.Hand:
     hand = floor.Hand(floor.table(), floor.staff(Role.DEALER, "dan", "102"))
     boss = floor.Hand(hand.table, floor.staff(Role.PIT_BOSS, "pax", "205"))
     boss("open_table")
-    dealing.sign_in(hand.table, hand.by)
+    record.sign_in(hand.table, hand.by)
     hand.ready_shoe()
     return hand
 
@@ -343,7 +343,7 @@ def test_a_proof_finds_a_signature_that_a_reset_barred(
     table, slip = paper
     boss = reset(boss, olga, operator)
     with monkeypatch.context() as patched:
-        patched.setattr("tables.permits.not_barred", lambda by, begun: None)
+        patched.setattr("tables.floor.permissions.not_barred", lambda by, begun: None)
         floor.signs(table, boss, SignSlip(slip, "confirmed"))
     faults = found_by_proof()
     assert any("bella signs a paper that was open when their PIN was reset" in fault for fault in faults), faults

@@ -10,7 +10,7 @@ import pytest
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import access, proofs
 from tables.audit.rows import comparing
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log import duties
 from tables.log.slip_types import SERIES, VOID
 from tables.models import Staff

@@ -11,9 +11,9 @@ from webauthn.helpers import bytes_to_base64url
 
 from ledger.models import Alert, Book, LogEntry
 from ledger.site_log import digest_of
-from tables import attesting
 from tables.audit import proofs
 from tables.audit.rows import comparing
+from tables.floor import attestation
 from tables.log.policies import BY_NAME
 from tables.models import Passkey, Staff
 from tables.refusals import Refused
@@ -164,9 +164,9 @@ def test_registering_takes_the_password_again(olga: Staff) -> None:
     options = browser.post("/account/passkeys/options/", {"password": PASSWORD}).json()
     assert options["authenticatorSelection"]["residentKey"] == "required"
     assert [kind["alg"] for kind in options["pubKeyCredParams"]] == [-7, -257]
-    assert attesting.public_of(bytes_to_base64url(Authenticator().public_key))
+    assert attestation.public_of(bytes_to_base64url(Authenticator().public_key))
     for key in ("", "AAAA", bytes_to_base64url(cbor2.dumps({1: 1, 3: -8, -1: 6, -2: bytes(32)}))):
-        assert attesting.public_of(key) == ""
+        assert attestation.public_of(key) == ""
 
 
 def test_a_withdrawn_passkey_and_one_of_somebody_who_left_open_nothing(olga: Staff, device: Authenticator) -> None:
@@ -250,5 +250,5 @@ def test_who_lost_device_and_password_comes_in_by_two_people(terms: Callable[...
     assert browser.post("/account/passkeys/", {"name": "New", "answer": new.make(options)}).status_code == 200
     assert browser.get("/slips/").status_code == 200
     assert [row.is_active for row in Passkey.objects.order_by("pk")] == [False, True]
-    assert not attesting.trust().passkeys, "nothing of it signs a slip before a terminal vouched for it"
+    assert not attestation.trust().passkeys, "nothing of it signs a slip before a terminal vouched for it"
     assert not comparing.compare().faults

@@ -10,11 +10,11 @@ from django.db import transaction
 from ledger import cage
 from ledger.log import read_head
 from tables.audit import history, proofs
+from tables.floor import shoes
 from tables.games.cards import DECK_SIZE
 from tables.games.record import judge
 from tables.log.state import Standing
 from tables.models import Table
-from tables.play import shoes
 from tables.state import table_state
 from tables.state.table_state import Cache
 from tests import floor

@@ -1,0 +1,1 @@
+"""What happens at a table: inputs recorded, rounds, shoes, cash, opening and closing, irregularities."""

@@ -1,0 +1,163 @@
+"""The signatures of terminals and passkeys where they are written: held against the keys that the house's log says are
+trusted.
+
+No row beside the log says which key is trusted: the entries about keys are few, and folded anew when one is added.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final, TypeVar
+from uuid import UUID
+
+from django.utils import timezone
+from msgspec import structs
+
+from ledger.models import HOUSE, LogEntry
+from ledger.proof import p256
+from ledger.proof.chain import Head
+from ledger.site_log import digest_of
+from tables.floor.command_context import Outcome
+from tables.log.attestation import Attestation, PasskeyAnswer
+from tables.log.catalog import read
+from tables.log.entries.passkeys import AboutPasskey
+from tables.log.entries.slips import SlipSigned
+from tables.log.entries.terminal_keys import AboutTerminalKey
+from tables.log.event import Event, Misconduct, Unreadable
+from tables.log.trusted_keys import NoPasskey, Trust, WrongPasskey
+from tables.models import Passkey
+from tables.refusals import Refused
+
+E = TypeVar("E", bound=Event)
+_LATER: Final = 2**62
+SUBJECTS: Final = (AboutTerminalKey.subject, AboutPasskey.subject)
+"""What the entries about keys that sign are of."""
+
+
+def trust() -> Trust:
+    """Which keys of terminals are trusted now: to be read, and never followed further."""
+    return _before(_LATER)
+
+
+def trust_before(seq: int) -> Trust:
+    """Which were so before an entry of the house's book, to be followed from there."""
+    return copy.deepcopy(_before(seq))
+
+
+def _before(seq: int) -> Trust:
+    entries = LogEntry.objects.filter(book__name=HOUSE, subject__in=SUBJECTS, seq__lt=seq)
+    newest = entries.order_by("-seq").values_list("book_id", "seq", "hash").first()
+    if newest is None:
+        return Trust()
+    book_id, last, digest = newest
+    return _folded(book_id, last, bytes(digest))
+
+
+@lru_cache(maxsize=8)
+def _folded(book_id: int, last: int, digest: bytes) -> Trust:
+    """By the hash of the newest of these entries, which names all before it. One that the house would not have written
+    counts for nothing: a proof of the house's book names it."""
+    folded = Trust()
+    entries = LogEntry.objects.filter(book_id=book_id, subject__in=SUBJECTS, seq__lte=last)
+    for seq, subject, kind, body in entries.order_by("seq").values_list("seq", "subject", "kind", "body"):
+        try:
+            folded.follow(read(subject, kind, body, house=True), seq)
+        except (Misconduct, Unreadable):
+            continue
+    return folded
+
+
+def attest(outcome: Outcome, attested: Attestation | None, head: Head, by: str, key: UUID) -> Outcome:
+    """An outcome with the terminal's signature in its first entry. Raises Refused where it is not good, or missing."""
+    step = outcome.steps[0]
+    event = _signed(step.event, attested, head, by, key)
+    return outcome if event is step.event else replace(outcome, steps=[replace(step, event=event), *outcome.steps[1:]])
+
+
+def signed(event: E, attested: Attestation | None, head: Head, by: str) -> E:
+    """The same of an entry that no input with a key asks for."""
+    return _signed(event, attested, head, by, None)
+
+
+def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UUID | None) -> E:
+    """Asked under the lock of the book, after which nobody can demand signatures for this entry any more."""
+    if event.signed_terms() is None:
+        return event
+    keys = trust()
+    event = structs.replace(event, attested=attested) if attested is not None else event
+    try:
+        keys.refuse(event, book=head.name, seq=head.seq + 1, by=by, key=key, former=False)
+    except NoPasskey:
+        raise _no_passkey(keys, event) from None
+    except WrongPasskey as wrong:
+        says = f"That passkey does not sign it: {wrong}. Use your own, which signs slips."
+        raise Refused("wrong_passkey", says, 403) from None
+    except Misconduct as wrong:
+        raise _refused(keys, attested, wrong) from None
+    if attested is not None and attested.passkey is not None:
+        _count(keys.passkeys[attested.passkey.credential].username, attested.passkey)
+    return event
+
+
+def public_of(cose: str) -> str:
+    """The public key of a passkey as its registration spells it (COSE, in base64url), as keys that sign are entered;
+    empty where it is none for P-256, for no proof reads others."""
+    # Imported late: webauthn takes long to load, and every command imports this module.
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+    from webauthn.helpers import base64url_to_bytes, decode_credential_public_key, decoded_public_key_to_cryptography
+    from webauthn.helpers.exceptions import WebAuthnException
+
+    try:
+        key = decoded_public_key_to_cryptography(decode_credential_public_key(base64url_to_bytes(cose)))
+        der = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        return p256.read_public(base64.b64encode(der).decode())
+    except (WebAuthnException, ValueError, LookupError, TypeError):
+        return ""
+
+
+def _count(username: str, answer: PasskeyAnswer) -> None:
+    """A passkey's counter only rises: one that does not was copied. Whoever catches the refusal tells the pit."""
+    rows = Passkey.objects.select_for_update(of=("self",)).filter(staff__username=username, is_active=True)
+    row = next((row for row in rows if digest_of(row.credential) == answer.credential), None)
+    if row is None:
+        raise Refused("wrong_passkey", "That passkey was withdrawn: use another one that signs slips.", 403)
+    count = p256.uses_of(answer.authenticator)
+    if (count or row.sign_count) and count <= row.sign_count:
+        says = "That passkey counts backwards: somebody may have copied it. Withdraw it, and use another one."
+        raise Refused("passkey_copied", says, 403, username=username, passkey=row.name)
+    row.sign_count, row.used_at = count, timezone.now()
+    row.save(update_fields=["sign_count", "used_at"])
+
+
+HOW_TO_GET_ONE: Final = (
+    "sign in on a terminal, register one under Your account, and let that terminal vouch for it there"
+)
+
+
+def _no_passkey(keys: Trust, event: Event) -> Refused:
+    """No name is said: the PIN was not looked at yet."""
+    username = event.username if isinstance(event, SlipSigned) else ""
+    if keys.signs(username):
+        says = "This takes your passkey beside badge and PIN: unlock it when the browser asks. Load the page again."
+        return Refused("passkey_due", says, 403)
+    says = f"This takes a passkey beside badge and PIN, and you have none that signs slips: {HOW_TO_GET_ONE}."
+    return Refused("no_passkey", says, 403)
+
+
+def _refused(keys: Trust, attested: Attestation | None, wrong: Misconduct) -> Refused:
+    """What whoever stands at the terminal can do about it."""
+    if attested is None:
+        says = (
+            "This terminal did not sign, and this house takes no signature without its terminal’s own. Load the page"
+            " again; if it still says so, this browser has no key: an operator makes one under This terminal."
+        )
+        return Refused("not_attested", says, 403)
+    key = keys.keys.get(attested.key)
+    if key is not None and key.waits:
+        says = f"No terminal vouches yet for the key of {key.terminal}: an operator does so at another terminal."
+        return Refused("key_waits", says, 403)
+    says = f"This terminal’s signature does not hold: {wrong}. Look at the form again, then sign once more."
+    return Refused("not_attested", says, 403)

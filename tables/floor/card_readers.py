@@ -1,0 +1,336 @@
+"""Card readers: a device names the cards of a table's shoe, for the dealer who is signed in there.
+
+Its message is the same input as a key, so a card that a key may not name a reader may not name either. Its messages
+are numbered: one that comes twice is answered as before, by its key; one that leaves a number out is refused with the
+number that is due. Where reader and dealer disagree nothing goes on until the dealer says who is right, and the pit
+hears of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from django.utils import timezone
+from msgspec import structs
+
+from ledger.models import LogEntry
+from ledger.proof.chain import Entry
+from ledger.proof.chips import money
+from tables.floor import permissions, rounds
+from tables.floor.command_context import Outcome, Scene, Step, program_of
+from tables.floor.handlers import enacts, enters, staff_of
+from tables.floor.inputs import (
+    GiveBackReader,
+    Input,
+    KeyCard,
+    KeyStandardCard,
+    ReadCard,
+    SettleReader,
+    ShowAcknowledged,
+    StartReader,
+    TakeOverReader,
+)
+from tables.games.cards import PAIRS
+from tables.games.protocol import DEALER, AskCard, AskChoice, Card, Illegal
+from tables.log import scopes
+from tables.log.catalog import read
+from tables.log.entries.readers import ReaderGivenBack, ReaderSettled, ReaderStarted, ReaderStopped, ReaderTakenOver
+from tables.log.entries.rounds import Played
+from tables.log.event import Misconduct
+from tables.log.game_kinds import kind_of
+from tables.log.reader_messages import number_of
+from tables.log.state import CardReader, Standing
+from tables.models import ServiceAccount, ShoeSource
+from tables.refusals import Refused, sentence
+from tables.roles import Role
+from tables.setup import policies
+
+HEARD_SECONDS: Final = 15
+"""A reader that is not heard of for so long is offline: the dealer's keys count at once."""
+NOTED_SECONDS: Final = 5
+NO_CARD_DUE: Final = "no card is due now"
+
+
+def about(scene: Scene) -> dict[str, Any]:
+    """The reader of a table, as its entries name it."""
+    reader = scene.standing.reader
+    assert reader is not None  # noqa: S101 -- whoever asks looked
+    return {"name": reader.name, "session": reader.session}
+
+
+def latest_number(book_id: int, reader: CardReader, before_seq: int | None = None) -> int:
+    """The number of a reader's last message that counted. Its entries follow close upon each other, so the search from
+    the newest one back is short."""
+    rows = LogEntry.objects.filter(book_id=book_id, by=f"program {reader.name}")
+    rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
+    row = rows.order_by("-seq").values_list("subject", "kind", "body").first()
+    return (number_of(read(*row)) or 0) if row else 0
+
+
+def latest_card(standing: Standing) -> str:
+    """The card that was read last, while it is the latest input of the open round; empty where another is."""
+    current = standing.round
+    if current is None or not standing.round_open or not current.plays or not current.plays[-1].is_read:
+        return ""
+    card = current.plays[-1].actions[-1]
+    return str(kind_of(current.game).pack(current.rules).spell(card.rank)) if isinstance(card, Card) else ""
+
+
+# --- Whether it is there ----------------------------------------------------------------------------------------
+
+
+def hear(account: ServiceAccount) -> None:
+    """A reader spoke up: noted every few seconds, so that a dealer can be told when it falls silent."""
+    moment = timezone.now()
+    if account.heard_at is None or moment - account.heard_at > timedelta(seconds=NOTED_SECONDS):
+        ServiceAccount.objects.filter(pk=account.pk).update(heard_at=moment)
+
+
+def is_heard(reader: CardReader) -> bool:
+    """Whether a reader was heard of a moment ago, and may still name cards."""
+    account = ServiceAccount.objects.filter(name=reader.name).first()
+    if account is None or not account.is_active or account.heard_at is None:
+        return False
+    return timezone.now() - account.heard_at <= timedelta(seconds=HEARD_SECONDS)
+
+
+def awaits_card(standing: Standing) -> bool:
+    """Whether the next card of the shoe is the reader's to name."""
+    current = standing.round
+    if current is None or not standing.round_open or current.to_pay:
+        return False
+    prompts = current.game.prompts(current.state)
+    ask = rounds.card_due(current, current.state)
+    return bool(prompts) and isinstance(prompts[0], AskCard) and ask is not None and not ask.lies_at
+
+
+def may_draw(standing: Standing) -> bool:
+    """Whether a seat is to decide, and a card of the shoe would mean that it took one."""
+    current = standing.round
+    if current is None or not standing.round_open or current.to_pay:
+        return False
+    first = next(iter(current.game.prompts(current.state)), None)
+    return isinstance(first, AskChoice) and first.seat != DEALER and sum(way.draws for way in first.choices) == 1
+
+
+# --- What a reader enters ---------------------------------------------------------------------------------------
+
+
+def permit(scene: Scene, by: ServiceAccount, entered: Input) -> None:
+    """A reader names cards at its own table, and does nothing else; any program shows what it was acknowledged. Raises
+    Refused. Its account is read anew under the table's lock: revoked in mid-round, it names no further card."""
+    by.refresh_from_db()
+    if isinstance(entered, ShowAcknowledged) and by.is_active and by.reaches(scene.table):
+        return
+    if not (by.may(scopes.CARDS, scene.table) and isinstance(entered, StartReader | ReadCard)):
+        raise Refused("not_permitted", f"{by} does not name the cards of {scene.table.name}.", 403)
+    source = scene.standing.shoe.source if scene.standing.shoe else scene.table.source
+    if source == ShoeSource.HOUSE:
+        raise Refused("house_shoe", f"The house shoe deals at {scene.table.name}: no card is read.", 422)
+    if scene.game.hides or scene.game.looks:
+        says = f"Cards lie facedown at {scene.table.name}: a reader would tell them before their time."
+        raise Refused("cards_hidden", says, 422)
+
+
+@enters(StartReader, permit=permissions.only_readers)
+def start(scene: Scene, entered: StartReader) -> Outcome:
+    """From here on its messages are counted from 1. After a restart of the device, too, nothing is counted twice."""
+    assert isinstance(scene.by, ServiceAccount)  # noqa: S101 -- its permit lets nobody else in
+    permissions.not_stopped(scene)
+    before = scene.standing.reader
+    taken_over = before is not None and not before.is_live
+    return Outcome([Step(ReaderStarted(name=scene.by.name, session=entered.session, taken_over=taken_over))])
+
+
+@enters(ReadCard, permit=permissions.only_readers)
+def read_card(scene: Scene, entered: ReadCard) -> Outcome:
+    """A card is named as its key would name it; one that cannot be stops the round. Raises Refused."""
+    reader = _in_turn(scene, entered)
+    permissions.for_a_reader(scene)
+    current, due = scene.standing.round, latest_number(scene.table.book_id, reader) + 1
+    if not scene.standing.round_open or current is None:
+        rounds.shoe_ready(scene)  # while it is shuffled and burned, cards pass the reader that are nobody's
+        return _stopped(scene, entered.card, NO_CARD_DUE, number=due)
+    if current.to_pay:
+        return _stopped(scene, entered.card, NO_CARD_DUE, number=due)
+    ask = rounds.card_due(current, current.state)
+    if ask is not None and ask.lies_at:
+        says = "The card that is due lies facedown: the dealer names it when it is turned."
+        raise Refused("not_told_yet", says, 409, due=due)
+    key = KeyStandardCard(str(entered.card)) if _is_standard(scene) else KeyCard(_rank(entered.card))
+    try:
+        outcome = rounds.play(scene, current, None, key)
+    except Illegal as illegal:
+        return _stopped(scene, entered.card, illegal.say(money), number=due)
+    step = outcome.steps[0]
+    assert isinstance(step.event, Played)  # noqa: S101 -- a card is a play
+    read = replace(step, event=structs.replace(step.event, read=due))
+    return replace(outcome, steps=[read, *outcome.steps[1:]])
+
+
+def _in_turn(scene: Scene, entered: ReadCard) -> CardReader:
+    reader = scene.standing.reader
+    if reader is None or (reader.name, reader.session) != (scene.by.name, entered.session):
+        says = "Another session of a reader has begun here: start one, by its number 0."
+        raise Refused("other_session", says, 409, due=0)
+    due = latest_number(scene.table.book_id, reader) + 1
+    if entered.number != due:
+        raise Refused("reader_gap", f"Message {due} is due, and this is {entered.number}.", 409, due=due)
+    if reader.stop is not None:
+        raise Refused("reader_stopped", f"{scene.table.name} waits until the dealer says who is right.", 409, due=due)
+    if not reader.is_live:
+        raise Refused(
+            "taken_over", f"The dealer keys the cards of {scene.table.name}: leave this one out.", 409, due=due
+        )
+    return reader
+
+
+def _is_standard(scene: Scene) -> bool:
+    return kind_of(scene.game).pack(scene.rules) is not PAIRS
+
+
+def _rank(card: int | str) -> int:
+    try:
+        return int(card)
+    except ValueError:
+        return 0  # no rank: the prompt says which there are
+
+
+def _stopped(scene: Scene, card: int | str, says: str, *, number: int) -> Outcome:
+    """The round stops for a card that was read and cannot be; the reader is told so, however often it asks."""
+    says = sentence(says)
+    event = ReaderStopped(**about(scene), number=number, read=str(card), says=says)
+    refusal = Refused("reader_stopped", f"{scene.table.name} stops: {says}", 409, due=number + 1)
+    return _reported(scene, event, refusal)
+
+
+def _reported(scene: Scene, event: ReaderStopped, refusal: Refused | None = None) -> Outcome:
+    standing = scene.standing
+    current = standing.round.number if standing.round_open and standing.round else None
+    alert = f"{scene.table.name}, round {standing.next_number}: {event.words()}"
+    return Outcome(
+        [Step(event, current)],
+        refusal,
+        alert,
+        {"seq": scene.next_seq, "reader": standing.reader.name if standing.reader else ""},
+    )
+
+
+# --- What the dealer enters -------------------------------------------------------------------------------------
+
+
+@enters(KeyCard, KeyStandardCard, permit=permissions.the_dealer)
+def key_card(scene: Scene, entered: KeyCard | KeyStandardCard) -> Outcome:
+    """A card by key. Beside a reader that names the cards it says that the one that was read is wrong; where that is
+    not heard of any more, the dealer takes over with it."""
+    reader = scene.standing.reader
+    if reader is None or not reader.is_live or reader.stop is not None or _lies(scene):
+        return rounds.enter(scene, entered)
+    if not is_heard(reader):
+        outcome = rounds.enter(scene, entered)
+        if outcome.refusal:
+            return outcome
+        return replace(outcome, steps=[Step(ReaderTakenOver(**about(scene), unheard=True)), *outcome.steps])
+    keyed = str(rounds.name_of(entered))
+    card = latest_card(scene.standing)
+    if not card:
+        raise Refused("reader_names", "The reader names the cards: take over first, then key.", 409)
+    if keyed == card:
+        raise Refused("named_already", f"The reader read that {keyed} already.", 409)
+    event = ReaderStopped(**about(scene), read=card, keyed=keyed, says="The dealer keyed another card.")
+    return _reported(scene, event)
+
+
+def _lies(scene: Scene) -> bool:
+    """Whether the card that is due lies facedown: the dealer names it by key, reader or not."""
+    current = scene.standing.round
+    if current is None or not scene.standing.round_open:
+        return False
+    ask = rounds.card_due(current, current.state)
+    return ask is not None and bool(ask.lies_at)
+
+
+@enters(TakeOverReader, permit=permissions.the_dealer)
+def take_over(scene: Scene, entered: TakeOverReader) -> Outcome:
+    """The dealer keys the cards from here on."""
+    permissions.not_stopped(scene)
+    reader = scene.standing.reader
+    if reader is None or not reader.is_live:
+        raise Refused("not_read", "The dealer keys the cards here already.", 409)
+    return Outcome([Step(ReaderTakenOver(**about(scene)))])
+
+
+@enters(GiveBackReader, permit=permissions.the_dealer)
+def give_back(scene: Scene, entered: GiveBackReader) -> Outcome:
+    """The reader names the cards again, where it is heard of."""
+    permissions.not_stopped(scene)
+    reader = scene.standing.reader
+    if reader is None or reader.is_live:
+        raise Refused("not_taken_over", "There is no reader here whose cards the dealer keys.", 409)
+    if not is_heard(reader):
+        raise Refused("reader_silent", f"The reader {reader.name} is not heard: go on with the keys.", 409)
+    return Outcome([Step(ReaderGivenBack(**about(scene)))])
+
+
+@enters(SettleReader, permit=permissions.who_settles_readers)
+def settle(scene: Scene, entered: SettleReader) -> Outcome:
+    """Who is right, by whom the house's terms let say it. With the dealer: what the reader named wrongly is taken back
+    and keyed, as any wrong key is, with the pit where that takes the pit."""
+    reader = scene.standing.reader
+    if reader is None or reader.stop is None:
+        raise Refused("nothing_to_settle", "Reader and dealer do not disagree.", 409)
+    role = scene.author["role"] if permissions.settles_readers() == Role.PIT_BOSS else ""
+    return Outcome([Step(ReaderSettled(**about(scene), right=entered.right, role=role))])
+
+
+# --- enacted anew -----------------------------------------------------------------------------------------------
+
+
+@enacts(ReaderStarted)
+def enact_start(scene: Scene, event: ReaderStarted, entry: Entry) -> Step:
+    """By the reader itself, while nothing waits to be settled."""
+    if program_of(entry.by) != event.name:
+        raise Misconduct(f"it starts the reader {event.name}, and {entry.by} wrote it")
+    permissions.not_stopped(scene)
+    before = scene.standing.reader
+    return Step(structs.replace(event, taken_over=before is not None and not before.is_live), entry.round)
+
+
+@enacts(ReaderStopped)
+def enact_stop(scene: Scene, event: ReaderStopped, entry: Entry) -> Step:
+    """By the reader for a card of its own, by the dealer for a key beside it. What was read, only the reader knows."""
+    reader = scene.standing.reader
+    if reader is None or not reader.is_live or reader.stop is not None:
+        raise Misconduct("no card reader names the cards here then")
+    if not event.number:
+        permissions.the_dealer(scene, staff_of(scene, entry))
+        if not event.keyed or event.read != latest_card(scene.standing):
+            raise Misconduct("the dealer disagrees with a card that the reader did not name")
+    elif program_of(entry.by) != reader.name:
+        raise Misconduct(f"it is of a card reader, and {entry.by} names no cards here")
+    return Step(structs.replace(event, **about(scene)), entry.round)
+
+
+@enacts(ReaderTakenOver, ReaderGivenBack)
+def enact_by_dealer(scene: Scene, event: ReaderTakenOver | ReaderGivenBack, entry: Entry) -> Step:
+    """Whether the reader was heard then, no entry tells. With a card that is taken back, the pit takes over too."""
+    by, reader = staff_of(scene, entry), scene.standing.reader
+    (permissions.the_dealer_or_the_floor if isinstance(event, ReaderTakenOver) else permissions.the_dealer)(scene, by)
+    if reader is None or reader.stop is not None:
+        raise Misconduct("no card reader is there, or it has stopped")
+    if reader.is_live is not isinstance(event, ReaderTakenOver):
+        raise Misconduct("the cards are named by whom it says already")
+    return Step(structs.replace(event, **about(scene)), entry.round)
+
+
+@enacts(ReaderSettled)
+def enact_settled(scene: Scene, event: ReaderSettled, entry: Entry) -> Step:
+    """By whom the house's terms let say it then."""
+    (permissions.the_floor if event.role else permissions.the_dealer)(scene, staff_of(scene, entry))
+    if not policies.went_by(permissions.SETTLED_BY, entry, (event.role or str(Role.DEALER)).__eq__):
+        raise Misconduct(f"the house's terms did not let the {event.role or 'dealer'} settle it then")
+    if scene.standing.reader is None or scene.standing.reader.stop is None:
+        raise Misconduct("no card reader is there, or it has not stopped")
+    return Step(structs.replace(event, **about(scene)), entry.round)

@@ -1,0 +1,72 @@
+"""Commission that is marked at its seat and collected later: at the end of the shoe, or when the player leaves.
+
+What a seat owes follows from the rounds: each round pins what was owed when it began. So a mark is never keyed, and
+none can be forgotten.
+"""
+
+from __future__ import annotations
+
+from ledger.proof.chain import Entry
+from ledger.proof.chips import money
+from tables.floor import permissions
+from tables.floor.command_context import Outcome, Scene, Step
+from tables.floor.handlers import enacts, enters
+from tables.floor.inputs import CollectCommission, ForgiveCommission
+from tables.log.entries.commission import CommissionCollected, CommissionForgiven
+from tables.log.settlement import collectable_cents
+from tables.log.state import Stacks
+from tables.refusals import Refused
+
+MOST_REASON = 200
+"""Characters."""
+
+
+@enters(CollectCommission, permit=permissions.the_dealer)
+def collect(scene: Scene, entered: CollectCommission) -> Outcome:
+    """A seat pays what is marked there, rounded down to whole chips. Raises Refused."""
+    owed, after = _without(scene, entered.seat)
+    amount = collectable_cents(owed, scene.table.unit_cents)
+    event = CommissionCollected(seat=entered.seat, amount_cents=amount, marks=after)
+    return Outcome([Step(event, moves=event.moves(scene.chart))])
+
+
+@enacts(CommissionCollected, permit=permissions.the_dealer)
+def enact_collection(scene: Scene, event: CommissionCollected, entry: Entry) -> Step:
+    return collect(scene, CollectCommission(event.seat)).steps[0]
+
+
+@enters(ForgiveCommission, permit=permissions.the_floor_though_locked)
+def forgive(scene: Scene, entered: ForgiveCommission) -> Outcome:
+    """Who runs the floor lets the commission of a seat go, and says why; auditors are alerted. Raises Refused."""
+    amount, after = _without(scene, entered.seat)
+    reason = entered.reason.strip()
+    if not reason or len(reason) > MOST_REASON:
+        raise Refused("no_reason", f"Say why it is forgiven, in at most {MOST_REASON} characters.", 422)
+    step = Step(CommissionForgiven(seat=entered.seat, amount_cents=amount, marks=after, reason=reason))
+    alert = f"{scene.table.name}: {scene.by.name} forgave commission of {money(amount)} at seat {entered.seat}"
+    return Outcome([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": scene.next_seq})
+
+
+@enacts(CommissionForgiven, permit=permissions.the_floor_though_locked)
+def enact_forgiveness(scene: Scene, event: CommissionForgiven, entry: Entry) -> Step:
+    return forgive(scene, ForgiveCommission(event.seat, event.reason)).steps[0]
+
+
+def refuse_owed(scene: Scene, before: str) -> None:
+    """Raises Refused where a seat owes commission, which has to be settled first."""
+    marks = scene.standing.marks
+    if marks:
+        seat = min(marks)
+        says = f"Seat {seat} owes commission of {money(marks[seat])}: collect it before {before}."
+        raise Refused("commission_owed", says, 409)
+
+
+def _without(scene: Scene, seat: int) -> tuple[int, Stacks]:
+    """What a seat owes, and what the others do."""
+    if scene.standing.round_open:
+        raise Refused("round_open", "Finish the round first: commission is collected between rounds.", 409)
+    marks = scene.standing.marks
+    amount = marks.pop(seat, 0)
+    if not amount:
+        raise Refused("no_commission", f"No commission is marked at seat {seat}.", 422)
+    return amount, tuple(sorted(marks.items()))

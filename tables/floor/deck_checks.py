@@ -1,0 +1,111 @@
+"""Deck checks: before a shuffle, the decks are counted in columns, or read card by card by a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ledger.proof.chain import Entry
+from tables.floor import permissions
+from tables.floor.command_context import Outcome, Scene, Step
+from tables.floor.handlers import enacts, enters
+from tables.floor.inputs import CheckDecks, ReadDecks
+from tables.floor.shoes import expect
+from tables.games.cards import BY_RANK, PAIRS, STANDARD, Pack
+from tables.log.entries.shoes import DeckChecked, DeckCheckFailed
+from tables.log.state import Shoe
+from tables.refusals import Refused
+
+MOST_COUNTED: Final = 999
+"""Of one card."""
+MOST_LISTED: Final = 1_000
+"""Cards of one list: eight decks are 440 of the family's, or 416 standard ones."""
+NAMED: Final = 3
+"""Wrong counts that an alert names; its entry has all of them."""
+
+
+@enters(CheckDecks, permit=permissions.the_dealer)
+def check(scene: Scene, entered: CheckDecks) -> Outcome:
+    """The decks were counted in columns. A count that is off keeps the shoe from being dealt, and is reported."""
+    _refuse_impossible(expect(scene, "check"), entered.counts)
+    return _checked(scene, entered)
+
+
+def _refuse_impossible(shoe: Shoe, counts: Sequence[int]) -> None:
+    """Refuse a mistyped count: more cards than two of the largest shoes contain. A count that is off by fewer is
+    recorded."""
+    for card, (counted, largest) in enumerate(zip(counts, shoe.pack.shoes[-1], strict=False), 1):
+        if counted > 2 * largest:
+            whole = shoe.pack.shoes[shoe.decks][card - 1]
+            name = f"{shoe.pack.columns} {shoe.pack.spell(card)}"
+            says = f"{counted} of {name} are more than any shoe has. This shoe has {whole}: correct the count."
+            raise Refused("bad_counts", says, 422, column=card)
+
+
+def _checked(scene: Scene, entered: CheckDecks) -> Outcome:
+    shoe = expect(scene, "check")
+    full = shoe.pack.shoes[shoe.decks]
+    if len(entered.counts) != len(full) or not all(0 <= count <= MOST_COUNTED for count in entered.counts):
+        number = "ten" if shoe.pack is PAIRS else len(full)
+        raise Refused("bad_counts", f"A deck check has {number} counts, one for each {shoe.pack.columns}.", 422)
+    return _outcome(scene, shoe, entered.counts, tuple(_off(shoe.pack, shoe.decks, entered.counts)))
+
+
+@enters(ReadDecks, permit=permissions.the_dealer)
+def check_list(scene: Scene, entered: ReadDecks) -> Outcome:
+    """A machine read every card. It sees suits, so they are checked even where no bet looks at them."""
+    shoe = expect(scene, "check")
+    cards, pack = entered.cards, _pack_read(shoe.pack, entered.cards)
+    if not 0 < len(cards) <= MOST_LISTED:
+        raise Refused("bad_cards", f"A reader's list has 1 to {MOST_LISTED:,} cards.", 422)
+    numbers = [_number(pack, place, card) for place, card in enumerate(cards, 1)]
+    counts = shoe.pack.count(numbers if pack is shoe.pack else (_rank_of(pack, number) for number in numbers))
+    return _outcome(scene, shoe, counts, tuple(_off(pack, shoe.decks, pack.count(numbers))), cards)
+
+
+def _pack_read(pack: Pack, cards: Sequence[str]) -> Pack:
+    """With suits if the reader names any, whether the table looks at them or not."""
+    return STANDARD if pack is BY_RANK and any(len(card) == len(STANDARD_CARD) for card in cards) else pack
+
+
+STANDARD_CARD: Final = "Ah"
+
+
+def _rank_of(pack: Pack, number: int) -> int:
+    return BY_RANK.number(str(pack.spell(number))[0])
+
+
+def _number(pack: Pack, place: int, card: str) -> int:
+    spelling: int | str = int(card) if pack is PAIRS and card.isascii() and card.isdecimal() else card
+    try:
+        return pack.number(spelling)
+    except KeyError:
+        says = f"Card {place} of the list is {card[:10]!r}; cards are written {pack.spell(1)}, {pack.spell(2)}, ..."
+        raise Refused("bad_cards", says, 422) from None
+
+
+def _off(pack: Pack, decks: int, counts: Sequence[int]) -> Iterator[str]:
+    """Each card of which there are not as many as belong in so many decks."""
+    for card, (counted, whole) in enumerate(zip(counts, pack.shoes[decks], strict=True), 1):
+        if counted != whole:
+            yield f"{counted} of {pack.columns} {pack.spell(card)}, {whole} belong in it"
+
+
+def _outcome(
+    scene: Scene, shoe: Shoe, counts: tuple[int, ...], wrong: Sequence[str], cards: tuple[str, ...] = ()
+) -> Outcome:
+    if not wrong:
+        return Outcome([Step(DeckChecked(shoe=replace(shoe, stage="checked"), counts=counts, cards=cards))])
+    says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
+    report = Step(DeckCheckFailed(shoe=shoe, counts=counts, cards=cards))
+    more = f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
+    alert = f"{scene.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{more}"
+    evidence = {"cause": f"shoe {shoe.number}", "counts": list(counts), "seq": scene.next_seq}
+    return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
+
+
+@enacts(DeckChecked, DeckCheckFailed, permit=permissions.the_dealer)
+def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry) -> Step:
+    outcome = check_list(scene, ReadDecks(event.cards)) if event.cards else _checked(scene, CheckDecks(event.counts))
+    return outcome.steps[0]

@@ -1,0 +1,125 @@
+"""Who handles each input, and who enacts each entry anew: every room puts its own functions on these lists.
+
+An input is handled by the function that `enters` it, once its permit lets somebody do so. A proof reads an entry back
+and asks the function that `enacts` it what the floor would have written there; what is kept beside an entry in rows of
+the database is held against it by the function that `checks` it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from ledger.proof.chain import Entry
+from tables.floor.command_context import Outcome, Scene, Step, program_of, seat_of
+from tables.floor.permissions import Permit
+from tables.log.event import Author, Event, Misconduct
+from tables.log.state import signature_of
+from tables.models import Staff
+
+SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock", "limits")
+"""The subjects of entries that leave the cards, the bets and who deals as they were."""
+
+Enter = Callable[[Scene, Any], Outcome]
+Enact = Callable[[Scene, Any, Entry], Step]
+Check = Callable[[Any, Entry], None]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """The function that takes an input, and who may enter it."""
+
+    enter: Enter
+    permit: Permit
+
+
+@dataclass(frozen=True, slots=True)
+class Enactment:
+    """The function that says what the floor would have written for an entry, and who may have written it."""
+
+    enact: Enact
+    permit: Permit | None
+    """What whoever wrote it had to be permitted. None: its function asks that itself."""
+
+
+HANDLINGS: Final[dict[type, Handling]] = {}
+ENACTMENTS: Final[dict[type[Event], Enactment]] = {}
+CHECKS: Final[dict[type[Event], Check]] = {}
+
+
+def enters(*inputs: type, permit: Permit) -> Callable[[F], F]:
+    """The decorated function handles these inputs. Raises Refused, with nothing done."""
+
+    def put(function: F) -> F:
+        for entered in inputs:
+            HANDLINGS[entered] = Handling(function, permit)
+        return function
+
+    return put
+
+
+def enacts(*events: type[Event], permit: Permit | None = None) -> Callable[[F], F]:
+    """The decorated function says what the floor would have written for these entries. Raises Refused or Misconduct."""
+
+    def put(function: F) -> F:
+        for event in events:
+            ENACTMENTS[event] = Enactment(function, permit)
+        return function
+
+    return put
+
+
+def checks(*events: type[Event]) -> Callable[[F], F]:
+    """The decorated function raises Misconduct where rows beside the log, or the house's entries before it, say
+    something else than an entry. Several rooms may look at one kind of entry, each for its own matter."""
+
+    def put(function: F) -> F:
+        for event in events:
+            earlier = CHECKS.get(event)
+            CHECKS[event] = _one_after_the_other(earlier, function) if earlier else function
+        return function
+
+    return put
+
+
+def _one_after_the_other(first: Check, second: Check) -> Check:
+    def check(event: Any, entry: Entry) -> None:
+        first(event, entry)
+        second(event, entry)
+
+    return check
+
+
+def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Scene:
+    """The scene with whoever an entry says wrote it. Raises Misconduct where somebody else did, and Refused where they
+    may not."""
+    author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
+    author.as_of = entry.at
+    acting = replace(scene, by=author)
+    refuse_other_author(acting.signature, entry)
+    permit(acting, author)
+    return acting
+
+
+def refuse_other_author(signature: str, entry: Entry) -> None:
+    """Compare the author of an entry with the person that it names, by the complete signature. Raises Misconduct."""
+    if entry.by != signature:
+        raise Misconduct(f"it is signed by {signature}, and {entry.by} wrote it")
+
+
+def refuse_other_person(username: str, name: str, entry: Entry) -> None:
+    """Compare the author of an entry with the person that it names without a badge number: any badge number, or the
+    user name, and then exactly the name. Raises Misconduct."""
+    badge = entry.by.partition(" ")[0]
+    refuse_other_author(signature_of(badge if badge.isdecimal() else None, username, name), entry)
+
+
+def staff_of(scene: Scene, entry: Entry) -> Staff:
+    """Who wrote an entry at a scene. Raises Misconduct for a seat, which writes nothing but its own choices."""
+    if program_of(entry.by) is not None:
+        raise Misconduct(f"it is by {entry.by}, which may name the cards of its table's shoe, and nothing else")
+    if seat_of(entry.by) is not None or not isinstance(scene.by, Staff):
+        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+    return scene.by

@@ -1,0 +1,91 @@
+"""The pages of seats: at a table with a house shoe, each seat's own facedown cards and choices, behind an address.
+
+The address holds a random token, of which the database keeps only the digest. It is made for a dealer or a pit boss to
+hand over, and shown to them once. Making another one, cashing out and closing the table revoke it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+
+from ledger import site_log
+from ledger.proof.chain import Entry
+from tables.floor import permissions
+from tables.floor.command_context import AtSeat, Outcome, Scene, Step
+from tables.floor.handlers import enacts, enters
+from tables.floor.inputs import Input, IssueSeatPage
+from tables.games.catalog import GAMES
+from tables.games.protocol import Choose
+from tables.log.entries.seats import SeatPageIssued, SeatPageRevoked
+from tables.models import SeatPage, ShoeSource, Table
+from tables.refusals import Refused
+
+
+def new_token() -> str:
+    """What makes an address unguessable: 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(token: str) -> str:
+    """What the database keeps of a token."""
+    return sha256(token.encode()).hexdigest()
+
+
+def find(token: str) -> SeatPage | None:
+    """The page of an address."""
+    return SeatPage.objects.select_related("table__book").filter(token_digest=digest_of(token)).first()
+
+
+def possible(table: Table) -> bool:
+    """Whether seats have pages of their own there: where a house shoe deals cards that one seat alone may look at."""
+    game = GAMES[table.game]
+    return table.source == ShoeSource.HOUSE and (game.hides or game.looks)
+
+
+# --- As inputs -------------------------------------------------------------------------------------------------
+
+
+@enters(IssueSeatPage, permit=permissions.the_dealer_or_the_floor)
+def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
+    """A seat has a page from here on."""
+    table, seat = scene.table, entered.seat
+    if not possible(table):
+        says = f"Seats have pages of their own where a house shoe deals them facedown cards: {table.name} has none."
+        raise Refused("no_seat_pages", says, 422)
+    if not 1 <= seat <= table.seats:
+        raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
+    before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
+    SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
+    step = Step(SeatPageIssued(seat=seat, again=bool(before), page=site_log.digest_of(entered.digest)))
+    if not scene.standing.round_open:
+        return Outcome([step])
+    # Whoever made it could have looked at the hand. The player, whose own page ends, and the pit get to know.
+    says = f"{table.name}, round {scene.standing.next_number}: {scene.by.name} made a page for seat {seat} in mid-game"
+    return Outcome([step], alert=says, evidence={"seat": seat, "seq": scene.next_seq})
+
+
+@enacts(SeatPageIssued, permit=permissions.the_dealer_or_the_floor)
+def enact_issue(scene: Scene, event: SeatPageIssued, entry: Entry) -> Step:
+    """Whether the seat had a page before, no entry tells for sure: closing ends all."""
+    return Step(event, entry.round)
+
+
+def revoke(scene: Scene, seat: int | None = None) -> list[Step]:
+    """A seat has no page any more (default: no seat has one); what the log says of it."""
+    pages = SeatPage.objects.filter(table=scene.table, **({} if seat is None else {"seat": seat}))
+    seats = sorted(pages.values_list("seat", flat=True))
+    pages.delete()
+    return [Step(SeatPageRevoked(seat=number)) for number in seats]
+
+
+def permit(scene: Scene, by: AtSeat, entered: Input) -> None:
+    """A seat chooses for itself, when it is asked to, and does nothing else. Raises Refused."""
+    if not SeatPage.objects.filter(pk=by.page, table=scene.table, seat=by.seat).exists():
+        raise Refused("page_revoked", "This page is no longer in use: ask the dealer for its new address.", 404)
+    if not isinstance(entered, Choose) or entered.seat != by.seat:
+        raise Refused("not_permitted", f"This is the page of seat {by.seat}: it chooses for that seat alone.", 403)
+    permissions.not_locked(scene)
+    current = scene.standing.round
+    if current is None or not (scene.standing.round_open and current.has_choosers and by.seat in current.asked):
+        raise Refused("not_asked", f"Seat {by.seat} has nothing to choose now.", 409)

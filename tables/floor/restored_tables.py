@@ -1,0 +1,162 @@
+"""After an older database was put back: a table whose book lacks what was acknowledged waits for a pit boss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID, uuid5
+
+from ledger.proof.chain import Entry
+from tables.floor import permissions
+from tables.floor.command_context import Outcome, Scene, Step
+from tables.floor.handlers import as_written, enacts, enters
+from tables.floor.inputs import ConfirmRestored, DeclareRestored, ShowAcknowledged
+from tables.log.entries.restored import MOST, BookBehind, RestoreConfirmed, stands_still
+from tables.log.event import Misconduct
+from tables.log.state import Beyond, Restored, Standing
+from tables.models import Staff
+from tables.refusals import Refused
+from tables.roles import Role
+from tables.state import acknowledgement
+from tables.state.acknowledgement import Acknowledged
+from tables.state.round_history import words
+
+_KEYS: Final = UUID("5f0e4b7c-54e6-4c0e-9f5a-0b6f5a3f7d11")
+
+SHOWN: Final = (ShowAcknowledged, DeclareRestored)
+"""What runs no floor, so that whoever enters it may be of any pit. Neither can be sent: a receipt that the house signed
+leads to the first, a command to the second."""
+WATCHERS: Final = (Role.SURVEILLANCE, Role.AUDITOR)
+
+
+def is_news(standing: Standing, receipt: Acknowledged) -> bool:
+    """Whether an entry that the book lacks tells of a restore that nobody has confirmed, or of more than was known.
+
+    A pit boss who confirmed a table gave up all that was acknowledged before: a screen that shows it later stops the
+    table no second time, unless it was acknowledged more than was given up.
+    """
+    before = standing.restored
+    if before is None:
+        return True
+    if any((earlier.seq, earlier.hash) == (receipt.seq, receipt.hash) for earlier in before.beyond):
+        return False
+    return receipt.after == before.confirmed or receipt.seq > before.through
+
+
+def receipt(book_id: int, standing: Standing, before: Acknowledged | None, words: Sequence[str] = ()) -> str:
+    """What a screen keeps that is shown a table; empty where it goes on keeping what it had before: an entry that the
+    book lacks, and that nobody could be told of yet."""
+    if before is not None and before.seq > standing.seq and is_news(standing, before):
+        return ""
+    after = standing.restored.confirmed if standing.restored else 0
+    return acknowledgement.sign(book_id, standing.seq, standing.hash, after, words)
+
+
+def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UUID]:
+    """What is entered where a screen shows it, and its key: once for what was shown by whom."""
+    return ShowAcknowledged(receipt.seq, receipt.hash, receipt.words), uuid5(
+        _KEYS, f"{receipt.seq} {receipt.hash} {signature}"
+    )
+
+
+def refuse_waiting(scene: Scene, outcome: Outcome) -> None:
+    """Raises Refused where a table waits to be confirmed, and an input would deal on."""
+    if any(stands_still(scene.standing, step.event) for step in outcome.steps):
+        raise waits(scene.table.name, scene.standing)
+
+
+def waits(name: str, standing: Standing) -> Refused:
+    """Why nothing is entered at a table now."""
+    return Refused("records_restored", sentence(name, standing.restored or Restored()), 409, seq=standing.seq)
+
+
+def sentence(name: str, restored: Restored) -> str:
+    """The same for people: where the records end, and what was acknowledged beyond."""
+    missing = restored.reach - restored.ended
+    beyond = f"; {missing} more {'was' if missing == 1 else 'were'} acknowledged" if missing > 0 else ""
+    return (
+        f"The records of {name} were put back: they end at entry {restored.ended}{beyond}."
+        " A pit boss confirms before it opens."
+    )
+
+
+# --- What is entered --------------------------------------------------------------------------------------------
+
+
+def permit_to_show(scene: Scene, by: Staff) -> None:
+    """Whoever works here, but for those who only watch: they write into no book. What their screens were acknowledged
+    is shown by the next screen that has it. Raises Refused."""
+    permissions.anybody_here(scene, by)
+    if by.role in WATCHERS:
+        raise Refused("not_permitted", "Whoever watches writes nothing into the book of a table.", 403)
+
+
+@enters(ShowAcknowledged, permit=permit_to_show)
+def show(scene: Scene, entered: ShowAcknowledged) -> Outcome:
+    """The table waits from here on. Raises Refused where the list is full: it waits already."""
+    before = scene.standing.restored or Restored()
+    if before.waits and len(before.beyond) >= MOST:
+        raise waits(scene.table.name, scene.standing)
+    event = _behind(scene, Beyond(entered.by or scene.signature, entered.seq, entered.hash, entered.words))
+    alert = f"{scene.table.name}: {event.words()}. Nothing is dealt there until a pit boss has confirmed the table."
+    return Outcome([Step(event)], alert=alert, evidence={"seq": scene.next_seq, "restored": event.ended})
+
+
+@enters(DeclareRestored, permit=permit_to_show)
+def declare(scene: Scene, entered: DeclareRestored) -> Outcome:
+    """The same by whoever put the database back. Raises Refused where the table waits already."""
+    before = scene.standing.restored
+    if before is not None and before.waits:
+        raise waits(scene.table.name, scene.standing)
+    return Outcome([Step(_behind(scene, None, words(entered.reason, "why the database was put back")))])
+
+
+def _behind(scene: Scene, newest: Beyond | None, declared: str = "") -> BookBehind:
+    before = scene.standing.restored or Restored()
+    earlier = before.beyond if before.waits else ()
+    return BookBehind(
+        ended=before.ended if before.waits else scene.standing.seq,
+        beyond=(*earlier, newest) if newest is not None else earlier,
+        declared=declared or (before.declared if before.waits else ""),
+        confirmed=before.confirmed,
+        through=before.through,
+    )
+
+
+@enters(ConfirmRestored, permit=permissions.anybody_here)
+def confirm(scene: Scene, entered: ConfirmRestored) -> Outcome:
+    """The table deals on. Raises Refused."""
+    permits_confirming(scene)
+    before = scene.standing.restored
+    assert before is not None  # noqa: S101 -- it waits
+    note = words(entered.note, "what the hands show")
+    return Outcome([Step(RestoreConfirmed(**scene.author, ended=before.ended, through=before.reach, note=note))])
+
+
+def permits_confirming(scene: Scene) -> None:
+    """Raises Refused for whoever may not confirm, and where nothing waits. A closed table is confirmed too."""
+    if not scene.by.has_perm("tables.run_floor"):
+        raise Refused("not_permitted", "That takes a pit boss.", 403)
+    if scene.standing.restored is None or not scene.standing.restored.waits:
+        raise Refused("nothing_to_confirm", f"{scene.table.name} does not wait to be confirmed.", 409)
+
+
+# --- enacted anew -----------------------------------------------------------------------------------------------
+
+
+@enacts(BookBehind)
+def enact_behind(scene: Scene, event: BookBehind, entry: Entry) -> Step:
+    """What was acknowledged, only who showed it knows; what was shown before, and the book's end, are in the log."""
+    earlier = scene.standing.restored or Restored()
+    count = len(earlier.beyond) if earlier.waits else 0
+    newest = event.beyond[count] if len(event.beyond) == count + 1 else None
+    return Step(_behind(scene, newest, event.declared), entry.round)
+
+
+@enacts(RestoreConfirmed)
+def enact_confirmation(scene: Scene, event: RestoreConfirmed, entry: Entry) -> Step:
+    acting = as_written(scene, event, entry, permissions.anybody_here)
+    try:
+        return confirm(acting, ConfirmRestored(event.note)).steps[0]
+    except Refused as refused:
+        raise Misconduct(refused.sentence) from None

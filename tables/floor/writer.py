@@ -1,0 +1,95 @@
+"""The one writer of both books: an input that was recorded before, and the entries that an input comes to.
+
+Whoever writes holds the book's lock. An input's first entry carries its key and the fingerprint of what was entered and
+by whom, so that the same input again is answered as before, and another one under its key is refused.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+from msgspec import structs
+
+from ledger import cage, slips, standby_confirmation
+from ledger.log import Draft
+from ledger.models import LogEntry
+from ledger.proof.chain import Head
+from ledger.proof.spelling import canonical
+from tables.floor.command_context import Outcome
+from tables.log.catalog import read
+from tables.log.event import Event, Refusal
+from tables.refusals import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What asks for entries: its key, and what was entered by whom."""
+
+    key: UUID
+    digest: bytes
+    """SHA-256 of what was entered and by whom."""
+
+    @property
+    def fingerprint(self) -> str:
+        """As its entry has it: 48 bits are enough to tell two inputs under one key apart."""
+        return urlsafe_b64encode(self.digest[:6]).decode()
+
+    def asked_for(self, event: Event) -> bool:
+        """Whether an entry was written for the same input; those of format 1 have the whole digest, in hex."""
+        return event.request in (self.fingerprint, self.digest.hex())
+
+    @classmethod
+    def of(cls, entered: msgspec.Struct, username: str, key: UUID) -> Request:
+        """The request of an input."""
+        spelled: Any = msgspec.to_builtins(entered)
+        return cls(key, sha256(canonical({"input": spelled, "by": username})).digest())
+
+
+class Written(NamedTuple):
+    """An entry that was just written, and the head that it made."""
+
+    head: Head
+    event: Event
+    round: int | None
+
+
+def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int, Event] | None:
+    """The entry that was written for this input before, by its number; None where none was.
+
+    Raises Refused for another input under its key, and as before where the input was refused then.
+    """
+    rows = LogEntry.objects.filter(book_id=head.book_id, key=request.key).order_by("seq")
+    row = rows.values_list("seq", "subject", "kind", "body").first()
+    if row is None:
+        return None
+    standby_confirmation.confirm_earlier()
+    seq, subject, kind, body = row
+    event = read(subject, kind, body, house=house)
+    if not request.asked_for(event):
+        raise Refused("key_reused", "This key was used for another input: send a new one.", 409, seq=head.seq)
+    if refused := event.refused:
+        raise Refused(refused.code, refused.sentence, refused.status, **refused.facts, seq=head.seq)
+    return seq, event
+
+
+def write(head: Head, outcome: Outcome, request: Request, by: str) -> Iterator[Written]:
+    """Write what an input comes to, entry by entry; the first one says what asked for it. The signature of a slip is
+    kept beside the entry that holds it. The last entry brings the commit with it, unless something is to be written
+    beside the log."""
+    more = outcome.signing or outcome.alert
+    for position, step in enumerate(outcome.steps):
+        event, key = step.event, None
+        if position == 0:
+            refused = Refusal(**outcome.refusal.spelled()) if outcome.refusal else None
+            event, key = structs.replace(event, request=request.fingerprint, refused=refused), request.key
+        draft, is_last = Draft.of(event, by, round=step.round, key=key), step is outcome.steps[-1]
+        head = cage.post(head, draft, step.moves, commit=is_last and not more)
+        if position == 0 and outcome.signing:
+            slips.write(outcome.signing, head.book_id, head.seq)
+        yield Written(head, event, step.round)
