@@ -20,6 +20,12 @@ class TablesConfig(AppConfig):
         from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import service_accounts as _programs  # noqa: F401
         from tables.audit import times, trail, two_people  # noqa: F401
+        from tables.cage import (  # noqa: F401
+            chips_in_play,
+            denominations,  # noqa: F401
+            retirement,
+            table_desk,
+        )
         from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import favour, kept_sheets, shoe_audit  # noqa: F401
@@ -39,13 +45,12 @@ class TablesConfig(AppConfig):
             rounds,
             shoes,
         )
-        from tables.setup import denominations, pay_tables, policies, role_choices, service_accounts, table_settings  # noqa: F401
-        from tables.slips import in_play, retiring, table_desk  # noqa: F401
+        from tables.setup import pay_tables, policies, role_choices, service_accounts, table_settings  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401
 
         table_settings.go_by_edges(favour.player_edges)
         models.go_by_choices(role_choices.otherwise)
         discrepancies.go_by(lambda: policies.levels("discrepancy_levels_cents"))
-        inspection.go_by(in_play.uncounted_cents)
+        inspection.go_by(chips_in_play.uncounted_cents)
         checks.register(pepper.check, checks.Tags.security, deploy=True)
         checks.register(policies.check)

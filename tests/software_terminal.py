@@ -20,6 +20,7 @@ from webauthn.helpers import bytes_to_base64url
 from ledger.proof import p256
 from ledger.proof.slip_name import SlipName
 from ledger.proof.spelling import canonical
+from tables.cage import cage_desk
 from tables.floor import attestation as attesting
 from tables.floor import record as dealing
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
@@ -28,7 +29,6 @@ from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
 from tables.log.slip_types import SLIPS, Series, Stage
 from tables.models import Staff, Table, Terminal
-from tables.slips import cage_desk
 from tables.staff import passkeys, terminal_keys, terminals
 from tests.authenticator import ORIGIN, Authenticator
 

@@ -18,6 +18,7 @@ from casino.demo.dealer import CardCounter, Dealer, Guest, Player
 from casino.demo.people import Box, People, balance, pieces
 from tables.alerting import following
 from tables.audit import sealing
+from tables.cage import cage_desk
 from tables.day import closing, hours
 from tables.floor import record
 from tables.floor.inputs import SellChips
@@ -28,7 +29,6 @@ from tables.maths.advantage import penetration
 from tables.models import Table
 from tables.roles import Role
 from tables.setup import table_settings
-from tables.slips import cage_desk
 
 OPENS: Final = timedelta(hours=11)
 """After the gaming day has begun."""

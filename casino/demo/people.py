@@ -10,10 +10,10 @@ from uuid import UUID
 
 from ledger import cage
 from ledger.models import Account
+from tables.cage import cage_desk
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, Input, SignSlip
 from tables.models import Staff, Table
-from tables.slips import cage_desk
 from tables.state import table_state
 
 Chips = tuple[tuple[int, int], ...]

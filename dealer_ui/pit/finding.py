@@ -24,11 +24,11 @@ from django.views.decorators.http import require_GET
 from dealer_ui import navigation
 from dealer_ui.pit import complaint_text
 from ledger.models import Slip
+from tables.cage import slip_records
 from tables.log.slip_types import SLIPS, Series
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup.pits import natural
-from tables.slips import slip_book
 
 LONGEST: Final = 100
 MOST: Final = 12
@@ -185,7 +185,7 @@ def _slips(viewer: Staff, typed: Typed) -> Iterator[Find]:
 
 
 def _series(viewer: Staff, words: Iterable[str]) -> Mapping[str, Series]:
-    seen = slip_book.seen_by(viewer.role)
+    seen = slip_records.seen_by(viewer.role)
     asked = [word for word in words if word != "slip"]
     return {
         name: series

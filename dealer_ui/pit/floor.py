@@ -25,6 +25,7 @@ from tables.alerting import rule_book
 from tables.alerting.rules import Rule
 from tables.audit import round_list
 from tables.board.picture import Board, board
+from tables.cage import blind_counts
 from tables.day import blind, figures, hours, piece_reading, reading
 from tables.day.figures import Figures
 from tables.disputes import cases
@@ -38,7 +39,7 @@ from tables.log.slip_types import Series, offered
 from tables.log.state import Standing
 from tables.log.terms import game_title
 from tables.models import Staff, Table
-from tables.setup import blindness, pits
+from tables.setup import pits
 from tables.setup.pits import NOWHERE, Place
 from tables.state.table_state import at_all, head_of
 
@@ -276,7 +277,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     return Seen(
         board=drawn,
         standing=standing,
-        rack_cents=None if is_counting or RACK in blindness.unseen_by(viewer.role) else facts.racks.get(book, 0),
+        rack_cents=None if is_counting or RACK in blind_counts.unseen_by(viewer.role) else facts.racks.get(book, 0),
         win_cents=None if is_counting else money.win_cents,
         drop_cents=money.drop_cents,
         is_dealt=not kind_of(GAMES[drawn.table.game]).is_by_count,

@@ -15,9 +15,9 @@ from dealer_ui import dates, exports, numbers
 from dealer_ui.guards import watches
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, RACK, VAULT
+from tables.cage import blind_counts
 from tables.day import floats, hours, inventory
 from tables.models import Denomination, Staff, Table
-from tables.setup import blindness
 
 SERVICES: Final = (80, 90, 95, 99)
 """Of a hundred runs, how many a float may be asked to last."""
@@ -77,7 +77,7 @@ def _latest(request: HttpRequest, today: date) -> date:
 
 def _counts_chips(request: HttpRequest) -> bool:
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    return not blindness.unseen_by(request.user.role).isdisjoint((RACK, CAGE, VAULT))
+    return not blind_counts.unseen_by(request.user.role).isdisjoint((RACK, CAGE, VAULT))
 
 
 @watches

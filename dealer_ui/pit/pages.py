@@ -40,6 +40,7 @@ from tables.audit import entry_list, history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
+from tables.cage import back_entry
 from tables.day import cash_shifts
 from tables.disputes import cases, papers
 from tables.floor import record as dealing
@@ -49,7 +50,6 @@ from tables.log.terms import usual_hold_of
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
 from tables.setup import pit_assignments as held_posts
-from tables.slips import back_entry
 from tables.state import table_state
 
 SUBJECTS: Final = ("round", "seats", "shoe", "dealer", "table", "chips", "commission", "correction", "dispute", "alert")

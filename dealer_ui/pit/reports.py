@@ -24,6 +24,7 @@ from dealer_ui.guards import watches
 from dealer_ui.replica_pages import reads_replica
 from ledger.models import HOUSE
 from ledger.proof.chips import called
+from tables.cage import cage_desk
 from tables.day import blind, cash, cash_shifts, figures, hours, outliers, to_date
 from tables.day import closing as days
 from tables.day.cash_shifts import ShiftCash
@@ -34,7 +35,6 @@ from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.setup import pits
 from tables.setup.pits import NOWHERE, Place, natural
-from tables.slips import cage_desk
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
     "day": ("Day", figures.day),

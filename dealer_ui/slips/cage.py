@@ -20,16 +20,16 @@ from dealer_ui import pieces, signatures
 from dealer_ui.charts.rows import shares
 from dealer_ui.slips import counting, from_paper
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
+from tables.cage import back_entry, cage_desk, chip_series, custody
+from tables.cage.cage_desk import Holdings
+from tables.cage.chip_series import Candidates
 from tables.day import cash_shifts
 from tables.log import attestation
 from tables.log.policies import CURRENCIES
 from tables.log.slip_types import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
-from tables.setup import cash_policies, chip_series
-from tables.setup.chip_series import Candidates
-from tables.slips import back_entry, cage_desk, kept_apart
-from tables.slips.cage_desk import Holdings
+from tables.setup import cash_policies
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
 
@@ -63,7 +63,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "currency": cash_policies.currency(),
         "currencies": [code.upper() for code in CURRENCIES],
         "owed": cash_shifts.owed(timezone.now()),
-        "envelopes": kept_apart.envelopes().values(),
+        "envelopes": custody.envelopes().values(),
         "ways": [series for series in ways if not series.cash],
         "cash_ways": [series for series in ways if series.cash],
         "series": _asked_series(request),

@@ -15,12 +15,11 @@ from django.views.decorators.http import require_GET
 from dealer_ui import exports
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, VAULT
+from tables.cage import cage_desk, chip_series, chip_stock, slip_fields, slip_records
+from tables.cage.chip_stock import Stock
+from tables.cage.slip_records import Sheet
 from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
-from tables.setup import chip_series
-from tables.slips import cage_desk, facts, slip_book, stock
-from tables.slips.slip_book import Sheet
-from tables.slips.stock import Stock
 
 _REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.is_alarming and series.has_chips)
 _GIVEN_BACK: Final = tuple(series for series in SLIPS.values() if series.about)
@@ -77,14 +76,14 @@ def chips(request: HttpRequest) -> HttpResponse:
             ("On the way", held.on_the_way),
             ("Out with players", held.outstanding),
         ],
-        "waiting": [row for series in _GIVEN_BACK for row in facts.left_of(series)],
-        "register": [sheet for _, sheet in slip_book.recent(_REGISTER)],
+        "waiting": [row for series in _GIVEN_BACK for row in slip_fields.left_of(series)],
+        "register": [sheet for _, sheet in slip_records.recent(_REGISTER)],
     }
     return render(request, "dealer_ui/slips/chips.html", context)
 
 
 def _made() -> list[Made]:
-    stocks = stock.of_all()
+    stocks = chip_stock.of_all()
     series = [
         Made(row, chip_series.last_day_of(row), _kinds(stocks.get(row.name, Stock()), row.values))
         for row in chip_series.all_of_them()
@@ -140,7 +139,7 @@ def counterfeit_csv(request: HttpRequest) -> HttpResponseBase:
 
 def _register_pages() -> Iterator[list[tuple[Any, ...]]]:
     before = None
-    while page := slip_book.recent(_REGISTER, before):
+    while page := slip_records.recent(_REGISTER, before):
         yield [row for _, sheet in page for row in _register_rows(sheet)]
         before = page[-1][0]
 

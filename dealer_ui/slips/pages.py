@@ -26,6 +26,9 @@ from dealer_ui.slips import counting, from_paper
 from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
+from tables.cage import back_entry, cage_desk, chip_series, slip_records, table_desk
+from tables.cage import slip_fields as slip_facts
+from tables.cage.slip_records import Sheet
 from tables.day import custody, hours
 from tables.floor import opening
 from tables.floor import record as dealing
@@ -51,10 +54,7 @@ from tables.log.slip_types import (
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import chip_series, role_choices
-from tables.slips import back_entry, cage_desk, slip_book, table_desk
-from tables.slips import facts as slip_facts
-from tables.slips.slip_book import Sheet
+from tables.setup import role_choices
 from tables.staff import passkeys, terminals
 from tables.state import table_state
 
@@ -88,7 +88,7 @@ def _series(viewer: Staff, name: str, table: Table | None) -> Series:
     series = SLIPS.get(name)
     if series is None:
         raise Http404("There is no such slip.")
-    if not slip_book.may_see(viewer.role, series, table, _here(viewer)):
+    if not slip_records.may_see(viewer.role, series, table, _here(viewer)):
         raise PermissionDenied
     return series
 
@@ -104,11 +104,11 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
     if viewer.role == Role.DEALER and here is None:
         raise PermissionDenied
     before = number(request.GET.get("before"))
-    page = [] if here else slip_book.recent(slip_book.seen_by(viewer.role), before)
+    page = [] if here else slip_records.recent(slip_records.seen_by(viewer.role), before)
     context = {
-        "waiting": slip_book.in_progress(viewer.role, here),
+        "waiting": slip_records.in_progress(viewer.role, here),
         "page": [sheet for _, sheet in page],
-        "older": page[-1][0] if len(page) == slip_book.PAGE else None,
+        "older": page[-1][0] if len(page) == slip_records.PAGE else None,
         "paged": before is not None,
         "begins": [series for series in offered("slips") if _begins(viewer, series)],
         "tables": Table.objects.filter(retired_at=None),
@@ -134,12 +134,12 @@ def book_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
     """Every slip as CSV: a row for each signature."""
     if viewer.role == Role.DEALER:
         raise PermissionDenied
-    return exports.answer(request, "slips", _HEADER, _pages(slip_book.seen_by(viewer.role)))
+    return exports.answer(request, "slips", _HEADER, _pages(slip_records.seen_by(viewer.role)))
 
 
 def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:
     before = None
-    while page := slip_book.recent(series, before):
+    while page := slip_records.recent(series, before):
         yield [row for _, sheet in page for row in _rows(sheet)]
         before = page[-1][0]
 
@@ -344,7 +344,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
             return redirect(_enter(request, table, _entered(request, table, record, name)))
         except Refused as refusal:
             refused = refusal
-    sheet = slip_book.sheet_of(table, name)
+    sheet = slip_records.sheet_of(table, name)
     if sheet is None:
         raise Http404("There is no such slip.")
     due = sheet.slip.due

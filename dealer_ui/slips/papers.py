@@ -21,6 +21,8 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import dates, signatures
 from dealer_ui.slips.pages import on_paper
+from tables.cage import back_entry
+from tables.cage.back_entry import Place
 from tables.floor import record
 from tables.floor.back_entry import refuse_beginner, refused
 from tables.floor.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
@@ -29,8 +31,6 @@ from tables.log.slip_workflow import Wrong
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.slips import back_entry
-from tables.slips.back_entry import Place
 
 LAST_HOUR: Final = timedelta(hours=1)
 

@@ -13,14 +13,14 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from ledger.proof.slip_name import series_in
+from tables.cage import next_signer
+from tables.cage.back_entry import Line
 from tables.floor import attestation as attesting
 from tables.log import attestation, back_entry
 from tables.log.slip_types import PAPERS, SLIPS, VOID, Series, total
 from tables.log.slip_workflow import Slip
 from tables.log.trusted_keys import Trust
 from tables.models import Terminal
-from tables.slips import next_signer
-from tables.slips.back_entry import Line
 from tables.staff import passkeys, terminal_keys, terminals
 
 register = template.Library()

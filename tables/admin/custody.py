@@ -13,11 +13,11 @@ from unfold import widgets
 
 from tables.admin.forms import DayField, Judged
 from tables.admin.pages import SetUp
+from tables.cage import key_register
+from tables.cage.key_register import Schedule
 from tables.day import hours
 from tables.log.entries.custody import WEEKDAYS, HouseKeySet
 from tables.models import DropSchedule, HouseKey, Staff, Table
-from tables.setup import custody
-from tables.setup.custody import Schedule
 from tables.setup.table_settings import Faults
 
 
@@ -38,10 +38,10 @@ class HouseKeyForm(Judged):
         return HouseKeySet(name=typed["name"], lock=typed["lock"], dual=typed["dual"], in_use=typed["in_use"])
 
     def faults(self) -> Faults:
-        return custody.key_faults(self.event())
+        return key_register.key_faults(self.event())
 
     def write(self, by: Staff) -> HouseKey:
-        return custody.set_key(self.event(), by=by)
+        return key_register.set_key(self.event(), by=by)
 
 
 class DropScheduleForm(Judged):
@@ -84,10 +84,10 @@ class DropScheduleForm(Judged):
         )
 
     def faults(self) -> Faults:
-        return custody.schedule_faults(self.schedule(), hours.day_of(timezone.now()))
+        return key_register.schedule_faults(self.schedule(), hours.day_of(timezone.now()))
 
     def write(self, by: Staff) -> DropSchedule:
-        return custody.set_schedule(self.schedule(), by=by, today=hours.day_of(timezone.now()))
+        return key_register.set_schedule(self.schedule(), by=by, today=hours.day_of(timezone.now()))
 
 
 class NeverChanged(SetUp):

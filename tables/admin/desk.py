@@ -29,6 +29,7 @@ from tables.alerting.inbox import OPEN, Wanted
 from tables.alerting.sorts import sort_of
 from tables.approvals import proposals
 from tables.audit import access, protections, watch
+from tables.cage import cage_desk
 from tables.day import closing, hours
 from tables.edge import favour
 from tables.limits import plans
@@ -40,7 +41,6 @@ from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
 from tables.setup import payouts, pits
 from tables.setup.pits import NOWHERE, Place
-from tables.slips import cage_desk
 from tables.state import table_state
 
 MOST_LINES: Final = 8

@@ -22,6 +22,7 @@ from tables.alerting import channels
 from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
 from tables.approvals import proposals
+from tables.cage import chip_series, denominations
 from tables.day import hours as shifts
 from tables.day.hours import Hours
 from tables.feed.telling import FORMS
@@ -42,7 +43,7 @@ from tables.models import (
 )
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import chip_series, denominations, pay_tables, table_settings
+from tables.setup import pay_tables, table_settings
 from tables.setup.dual_control import Draft
 from tables.setup.table_settings import Faults
 from tables.staff import staffing, terminals

@@ -56,6 +56,7 @@ from tables.alerting.rows import AlertChannel, Tells
 from tables.alerting.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.board import pays, secrecy
+from tables.cage import chip_series, retirement
 from tables.day import hours as shifts
 from tables.edge import limit_effect
 from tables.floor import attestation
@@ -84,9 +85,8 @@ from tables.models import (
 )
 from tables.refusals import Refused, sentence
 from tables.roles import Role
-from tables.setup import chip_series, pay_tables, policies, role_choices, site_identity, table_settings
+from tables.setup import pay_tables, policies, role_choices, site_identity, table_settings
 from tables.setup.dual_control import Draft
-from tables.slips import retiring
 from tables.spreadsheets import csv_file
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
 from tables.state import table_state
@@ -287,7 +287,7 @@ class TableAdmin(Retiring):
     list_filter = ("source",)
     actions_detail = ("retire",)
     change_form_outer_before_template = "tables/admin/on_the_floor.html"
-    retire_by = staticmethod(retiring.retire_table)
+    retire_by = staticmethod(retirement.retire_table)
     says = "The table has to be closed, and its rack and its box empty. It is on the floor no more; its log stays."
     fixed_fields = ("name",)
 
@@ -429,7 +429,7 @@ class DenominationAdmin(Retiring):
     takes_two = ("chips",)
     list_display = ("worth", "colour", "swatch", "at", "retired")
     actions_detail = ("retire",)
-    retire_by = staticmethod(retiring.retire_denomination)
+    retire_by = staticmethod(retirement.retire_denomination)
     says = "Chips of this kind are not given out any more; those that are out are taken back as before."
     list_display_links = ("worth", "colour")
     fields = ("value", "colour", "face")

@@ -14,10 +14,10 @@ from tables.api.operations import Call, operation
 from tables.api.views import FloorView, reach
 from tables.audit import round_list
 from tables.audit.round_list import RoundLine
+from tables.cage import cage_desk
 from tables.day import reading
 from tables.log.state import Standing
 from tables.models import Table
-from tables.slips import cage_desk
 from tables.state import table_state
 
 ROUNDS: Final = "list_rounds"

@@ -17,6 +17,8 @@ from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_of
+from tables.cage import cage_desk, slip_records, table_desk
+from tables.cage.slip_records import Sheet
 from tables.floor import opening
 from tables.floor import record as dealing
 from tables.floor.back_entry import FromPaper
@@ -28,8 +30,6 @@ from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import role_choices
-from tables.slips import cage_desk, slip_book, table_desk
-from tables.slips.slip_book import Sheet
 
 LIST: Final = "list_slips"
 Caller = Staff | ServiceAccount
@@ -189,7 +189,7 @@ def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
     series = call.query.series
     sheets = [
         sheet
-        for sheet in slip_book.in_progress(role_of(call.caller), _here(call.caller))
+        for sheet in slip_records.in_progress(role_of(call.caller), _here(call.caller))
         if not series or sheet.slip.series.name == series
     ]
     rows = sorted(sheets, key=_age)
@@ -204,9 +204,9 @@ def _age(sheet: Sheet) -> tuple[str, str]:
 
 def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
     role = role_of(call.caller)
-    theirs = () if role == Role.DEALER else slip_book.seen_by(role)
+    theirs = () if role == Role.DEALER else slip_records.seen_by(role)
     names = [name for name in theirs if call.query.series in ("", name)]
-    rows = slip_book.recent(names, position(LIST, call.query), call.query.limit + 1)
+    rows = slip_records.recent(names, position(LIST, call.query), call.query.limit + 1)
     return page(LIST, call.query, rows, form=lambda row: slip_form(row[1]), place=lambda row: row[0])
 
 
@@ -218,7 +218,7 @@ def _series(by: Caller, name: str, table: Table | None) -> Series:
     series = SLIPS.get(name)
     if series is None:
         raise Refused("unknown_slip", f"There are slips of the series {', '.join(sorted(SLIPS))}.", 404)
-    if not slip_book.may_see(role_of(by), series, table, _here(by)):
+    if not slip_records.may_see(role_of(by), series, table, _here(by)):
         raise Refused("not_permitted", f"{series.title}: such slips are none of your role's here.", 403)
     return series
 
@@ -259,7 +259,7 @@ def _sign(call: Call[Any, Any], table: Table | None, entered: SlipInput) -> Slip
 
 
 def _sheet(table: Table | None, name: SlipName) -> Sheet:
-    sheet = slip_book.sheet_of(table, name)
+    sheet = slip_records.sheet_of(table, name)
     if sheet is None:
         raise Refused("unknown_slip", "There is no such slip.", 404)
     return sheet

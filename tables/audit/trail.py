@@ -13,6 +13,8 @@ from ledger.proof.chips import called
 from tables import models
 from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
+from tables.cage import barred_signers, chip_stock, key_register
+from tables.cage import custody as kept_apart
 from tables.day.hours import DAY
 from tables.floor import attestation
 from tables.floor.handlers import checks, refuse_other_author
@@ -49,8 +51,7 @@ from tables.log.entries.terminal_keys import (
 from tables.log.event import Misconduct
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.state import signature_of
-from tables.setup import custody, floor_plans, pit_assignments, pits, role_choices
-from tables.slips import barring, kept_apart, stock
+from tables.setup import floor_plans, pit_assignments, pits, role_choices
 from tables.training import certificates
 
 
@@ -94,7 +95,7 @@ def check_pays(event: TableSet, entry: Entry) -> None:
 def check_signature(event: SlipSigned, entry: Entry) -> None:
     """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book. And
     whoever signed was not barred from it by a reset of their PIN."""
-    barring.check(event.after, event.username, entry)
+    barred_signers.check(event.after, event.username, entry)
     role_choices.check_signer(event.after, event.role, entry)
     row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
     if row is None:
@@ -140,7 +141,7 @@ def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
     if strange := {value for value, _ in (*slip.chips, *slip.noted, *event.chips)} - set(series.values):
         raise Misconduct(f"the series {name} has no chip of {min(strange)} cents")
     if slip.series.count and slip.series.count.rest and slip.noted:
-        pieces = stock.of(name, before_seq=entry.seq).left
+        pieces = chip_stock.of(name, before_seq=entry.seq).left
         if pieces != slip.noted:
             raise Misconduct(f"it has {slip.noted} of the series {name}, the slips before it left {pieces}")
 
@@ -223,7 +224,7 @@ _PASSKEY_KINDS: Final = (*PasskeyRegistered.kinds, *PasskeyWithdrawn.kinds)
 @checks(HouseKeySet, DropScheduled)
 def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
     """A key and a schedule are of their forms. That their rows say the same is asked of all rows at once."""
-    if fault := custody.entry_fault(event, entry):
+    if fault := key_register.entry_fault(event, entry):
         raise Misconduct(fault)
 
 

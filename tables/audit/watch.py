@@ -29,12 +29,12 @@ from tables.alerting import minute
 from tables.approvals import proposals
 from tables.audit import commitments, drill, proofs, protections, sealing, tree_proof, witness
 from tables.audit.rows import noted
+from tables.cage import back_entry
 from tables.day import cash_shifts, custody
 from tables.edge import kept_sheets, shoe_audit
 from tables.limits import enforcement
 from tables.models import Table
 from tables.setup import service_accounts
-from tables.slips import back_entry
 
 PLANS: Final = (
     Plan("recount", "Recounting every place", timedelta(minutes=5)),

@@ -9,11 +9,11 @@ from typing import Any
 from django.utils import timezone
 
 from ledger.proof.chips import RACK
+from tables.cage import blind_counts
 from tables.day import hours
 from tables.day.figures import LEDGER, Figures
 from tables.log.state import Standing
 from tables.models import Table
-from tables.setup import blindness
 from tables.state import table_state
 
 
@@ -39,7 +39,7 @@ def tables_for(role: str, day: date, among: Iterable[Table] | None = None) -> tu
 
 def hides_racks(role: str, day: date) -> bool:
     """Whether what a rack should hold is kept from a role, for it may count it; of a day that is over it is not."""
-    return day >= hours.day_of(timezone.now()) and RACK in blindness.unseen_by(role)
+    return day >= hours.day_of(timezone.now()) and RACK in blind_counts.unseen_by(role)
 
 
 def row(line: Figures, *, hides_racks: bool) -> dict[str, Any]:

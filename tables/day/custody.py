@@ -12,14 +12,15 @@ from ledger import cage, clock_corrections
 from ledger.alerts import raise_alert
 from ledger.models import HOUSE, Account, Book, SlipSignature
 from ledger.proof.chips import DROP_BOX
+from tables.cage import custody as kept_apart
+from tables.cage import key_register
+from tables.cage.key_register import Schedule
 from tables.day import hours
 from tables.day.hours import DAY, Calendar
 from tables.log.entries.custody import OPENS
 from tables.log.slip_workflow import Slip
 from tables.models import Table
-from tables.setup import cash_policies, custody
-from tables.setup.custody import Schedule
-from tables.slips import kept_apart
+from tables.setup import cash_policies
 
 EARLY: Final = timedelta(hours=2)
 """A box that was taken so long before its hour was taken for it."""
@@ -54,7 +55,7 @@ class Key:
 
 def register(moment: datetime) -> list[Key]:
     """Every key that the house has; and those that were retired while they were out."""
-    rows, out, lost = custody.keys(), kept_apart.keys_out(), custody.lost()
+    rows, out, lost = key_register.keys(), kept_apart.keys_out(), key_register.lost()
     calendar, grace = hours.calendar(), cash_policies.key_grace()
     listed = [
         replace(_key(name, OPENS[row.lock], row.dual, out.get(name), calendar, moment - grace), lost=lost.get(name))
@@ -93,13 +94,13 @@ class Drop:
 def next_drops(moment: datetime) -> list[Drop]:
     """Of each table and schedule the drop that is due: the last one where it was not made, or else the next."""
     calendar = hours.calendar()
-    schedules = custody.schedules(calendar.day_of(moment) + DAY)
+    schedules = key_register.schedules(calendar.day_of(moment) + DAY)
     if not schedules:
         return []
     tables = {table.name: table for table in Table.objects.select_related("book")}
     drops = []
     for schedule in schedules:
-        for name in custody.due_tables(schedule, tables):
+        for name in key_register.due_tables(schedule, tables):
             drops += list(_due(schedule, tables[name], calendar, moment))
     return sorted(drops, key=lambda drop: (drop.due, drop.table))
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from ledger.models import Alert, LogEntry
+from tables.cage import chip_series, key_register
 from tables.log.entries.custody import HouseKeySet
 from tables.models import Denomination, Staff
 from tables.roles import Role
-from tables.setup import chip_series, custody
 from tests import floor
 from tests.browser.test_slips import count, counted, readable, sign, state
 from tests.codes import answers
@@ -30,7 +30,7 @@ def people(transactional_db: None) -> dict[str, Staff]:
 
 def test_a_key_is_lost_and_its_mark_ends(looking: Looking, people: dict[str, Staff]) -> None:
     """Harm: a guard who lost a key finds no page that takes it, and the key stays on somebody's name for good."""
-    custody.set_key(HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True), by=people["olga"])
+    key_register.set_key(HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True), by=people["olga"])
     page = looking(people["guido"], "/slips/keys/")
     page.click("a[href$='/new/key/']")
     page.select_option("select", "B1")

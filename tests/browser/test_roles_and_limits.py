@@ -122,8 +122,8 @@ def test_limits_that_were_approved_for_later_are_called_off_by_two(looking: Look
 
 
 @pytest.mark.trial(
-    "a form of one field: the rule has its tests in tests/tables/slips",
-    covered_by="tests/tables/slips/test_chip_papers.py::test_a_table_is_retired_closed_and_empty",
+    "a form of one field: the rule has its tests in tests/tables/cage",
+    covered_by="tests/tables/cage/test_chip_papers.py::test_a_table_is_retired_closed_and_empty",
 )
 @pytest.mark.parametrize("model_name", ["table", "denomination"])
 def test_a_table_or_a_chip_is_retired(looking: Looking, model_name: str) -> None:

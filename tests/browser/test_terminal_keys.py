@@ -10,11 +10,11 @@ from django.utils import timezone
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.spelling import canonical
 from tables.audit import proofs
+from tables.cage import chip_series
 from tables.floor import attestation
 from tables.floor.inputs import ProposeCorrection
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import chip_series
 from tables.staff import terminal_keys, terminals
 from tests import floor, processes
 from tests.accessibility import serious

@@ -32,6 +32,7 @@ from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntr
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing
+from tables.cage import cage_desk
 from tables.floor import record
 from tables.floor.handlers import SLIPS_AND_WORDS
 from tables.log.entries.pits import PitSectionSet
@@ -42,7 +43,6 @@ from tables.models import PitCover, Post, Staff, Table
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import Wanted
-from tables.slips import cage_desk
 from tables.state import table_state
 from tests import floor
 from tests.floor import Hand

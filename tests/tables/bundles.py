@@ -21,6 +21,7 @@ from ledger.proof import merkle, seals, spelling
 from ledger.proof.spelling import canonical
 from tables.audit import export, sealing
 from tables.audit.outside.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
+from tables.cage import cage_desk
 from tables.day import hours
 from tables.day.hours import Calendar
 from tables.disputes import corrections
@@ -31,7 +32,6 @@ from tables.games.protocol import AskBet
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import table_settings
-from tables.slips import cage_desk
 from tests import ready
 from tests.clock import travelling
 from tests.floor import Hand, signs, staff, table

@@ -18,18 +18,18 @@ from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.rows import comparing
+from tables.cage import chips_in_play
 from tables.day import cash, closing, figures, hours, inventory
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.slips import in_play
 from tests import floor
 from tests.clock import Clock
 from tests.tables.bundles import exported
+from tests.tables.cage import test_cash
+from tests.tables.cage.test_cage_desk import place_sums
+from tests.tables.cage.test_chips_conserved import DEEDS, Floor
 from tests.tables.chance import by_seed
 from tests.tables.floor.test_abandoned import Walk
-from tests.tables.slips import test_cash
-from tests.tables.slips.test_cage_desk import place_sums
-from tests.tables.slips.test_chips_conserved import DEEDS, Floor
 from tests.tables.wheel import Wheel
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +70,7 @@ class House:
         assert sum(places.get(place, 0) for place in CHIP_PLACES) == 0
         assert sum(places.get(place, 0) for place in CASH_PLACES) == 0
         assert min(places[place] for place in ("vault", "cage", "rack", "bank", "vault_cash")) >= 0
-        assert in_play.most_with_players_cents() >= 0
+        assert chips_in_play.most_with_players_cents() >= 0
         assert self.wheel.rack_cents >= 0
 
     def ends(self) -> None:

@@ -20,6 +20,7 @@ from ledger.models import Account, Alert, Discrepancy
 from ledger.proof import seals
 from tables.audit import sealing
 from tables.audit.outside import verifier
+from tables.cage import cage_desk, chip_series, denominations
 from tables.day import closing, hours, inventory
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, SignSlip
@@ -28,8 +29,7 @@ from tables.log.terms import Settings
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import chip_series, denominations, policies, table_settings
-from tables.slips import cage_desk
+from tables.setup import policies, table_settings
 from tables.staff import making, staffing, terminals
 from tests.clock import Clock
 from tests.floor import Hand, signs

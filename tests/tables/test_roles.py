@@ -29,6 +29,7 @@ from ledger.recount import recount
 from tables import downloads
 from tables.alerting import channels
 from tables.approvals import proposals
+from tables.cage import chip_series, key_register
 from tables.day.hours import DAY, day_of, default, set_hours
 from tables.floor import record
 from tables.floor.handlers import HANDLINGS
@@ -42,7 +43,7 @@ from tables.log.limit_plans import Always
 from tables.models import Denomination, PitCover, Post, Staff, Table
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, Role
-from tables.setup import chip_series, custody, pay_tables, pit_assignments, pits, policies, service_accounts
+from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts
 from tables.setup.dual_control import Draft
 from tables.setup.pit_assignments import Wanted
 from tables.setup.service_accounts import Access
@@ -422,7 +423,7 @@ def _rows_of(dealer: floor.Hand, boss: floor.Hand, by: Staff) -> dict[str, int |
     service_tokens.make(account, by=by)
     draft = Draft("terms", "", {"pin_digits_min": 7}, {"pin_digits_min": 8})
     key_set = HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True)
-    nightly = custody.Schedule("Nightly", day_of(now), (), (0,), time(5), "Security")
+    nightly = key_register.Schedule("Nightly", day_of(now), (), (0,), time(5), "Security")
     plan = LimitPlanSet(
         name="Floor", version=0, scope="house", schedule=Always(), values={"max_cents": 20_000}, effective=""
     )
@@ -434,8 +435,8 @@ def _rows_of(dealer: floor.Hand, boss: floor.Hand, by: Staff) -> dict[str, int |
         "chipseries": chip_series.add("Alpha", "Chips & Co", 2026, [100], by=by),
         "houseterms": terms,
         "proposal": proposals.propose(draft, "", by=by),
-        "housekey": custody.set_key(key_set, by=by),
-        "dropschedule": custody.set_schedule(nightly, by=by, today=day_of(now)),
+        "housekey": key_register.set_key(key_set, by=by),
+        "dropschedule": key_register.set_schedule(nightly, by=by, today=day_of(now)),
         "pitsection": pits.set_section(PitSectionSet(pit="Pit 1", tables=(table.name,)), by=by),
         "post": _posted(boss.by, by=by),
         "pitcover": PitCover.objects.create(seq=0, username="bella", pit="Pit 1", until=now, by="a test", at=now),

@@ -17,7 +17,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
 from tests.floor import CHIPS, Hand, crew, signs
-from tests.tables.slips.test_cage_desk import place_sums, someone
+from tests.tables.cage.test_cage_desk import place_sums, someone
 
 WHITE = CHIPS[0][0]
 ROULETTE: dict[str, Any] = {

@@ -4,8 +4,8 @@ set, is what its one entry says. That a row names its own entry is asked with th
 from __future__ import annotations
 
 from tables.audit.rows.reading import Rows, of_the_house
+from tables.cage import key_register
 from tables.models import DropSchedule, HouseKey
-from tables.setup import custody
 
 
 def keys_in_log() -> Rows:
@@ -17,7 +17,7 @@ def keys_in_log() -> Rows:
 def keys_in_database() -> Rows:
     """Every row of a key."""
     rows = enumerate(HouseKey.objects.order_by("seq"), 1)
-    return {f"{number}": custody.event_of_key(row).content() | {"by": row.by} for number, row in rows}
+    return {f"{number}": key_register.event_of_key(row).content() | {"by": row.by} for number, row in rows}
 
 
 def drops_in_log() -> Rows:
@@ -29,4 +29,4 @@ def drops_in_log() -> Rows:
 def drops_in_database() -> Rows:
     """Every row of a schedule."""
     rows = enumerate(DropSchedule.objects.order_by("seq"), 1)
-    return {f"{number}": custody.schedule_in(row).spelled().content() | {"by": row.by} for number, row in rows}
+    return {f"{number}": key_register.schedule_in(row).spelled().content() | {"by": row.by} for number, row in rows}

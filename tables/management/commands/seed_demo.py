@@ -20,15 +20,15 @@ from ledger import cage
 from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables.approvals import proposals
+from tables.cage import cage_desk, chip_series, denominations
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.games.catalog import GAMES
 from tables.log.terms import Settings, made_rules
 from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
-from tables.setup import chip_series, denominations, policies, table_settings
+from tables.setup import policies, table_settings
 from tables.setup.dual_control import Draft
-from tables.slips import cage_desk
 from tables.staff import making, staffing, terminals
 from tables.state import table_state
 

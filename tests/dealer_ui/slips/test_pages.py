@@ -14,12 +14,12 @@ from django.utils.formats import date_format
 from ledger import cage
 from ledger.models import Account, LogEntry, Slip
 from ledger.proof.chips import money
+from tables.cage import cage_desk
 from tables.day import hours
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import CASH
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.slips import cage_desk
 from tables.state import table_state
 from tests import floor, load
 from tests.floor import CREW, PIN, Hand, crew, signs

@@ -16,6 +16,7 @@ from ledger.models import HOUSE, Book, LogEntry
 from tables.approvals import proposals
 from tables.audit import proofs
 from tables.audit.rows import comparing
+from tables.cage import denominations
 from tables.limits import plans
 from tables.log.entries.chips import DenominationAdded
 from tables.log.entries.house_terms import TermsChanged
@@ -29,7 +30,7 @@ from tables.log.limit_plans import Always
 from tables.models import Denomination, HouseTerms, PayTable, Post, Proposal, ProposalEnd, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, pay_tables, pit_assignments, pits, policies, service_accounts, table_settings
+from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts, table_settings
 from tables.setup.dual_control import MATTERS, Draft
 from tables.setup.service_accounts import Access
 from tables.staff import staffing

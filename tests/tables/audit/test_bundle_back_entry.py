@@ -17,13 +17,13 @@ from ledger import site_log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
 from tables.audit import proofs
+from tables.cage import back_entry, cage_desk
 from tables.floor import record
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.slips import back_entry, cage_desk
 from tables.state import table_state
 from tests.clock import Clock, travelling
 from tests.floor import CREW, counted, crew, dealt, staff

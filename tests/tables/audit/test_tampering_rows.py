@@ -26,6 +26,7 @@ from ledger.site_log import digest_of, note
 from tables import pepper
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing, noted
+from tables.cage import denominations
 from tables.limits import plans
 from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -35,7 +36,7 @@ from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.roles import Role
-from tables.setup import denominations, floor_plans, pay_tables, pit_assignments, pits, service_accounts, table_settings
+from tables.setup import floor_plans, pay_tables, pit_assignments, pits, service_accounts, table_settings
 from tables.setup.pit_assignments import Wanted
 from tables.setup.service_accounts import Access
 from tables.staff import codes, emergency, making, passkeys, service_tokens, staffing, terminals

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables.audit import proofs, watch
+from tables.cage import cage_desk
 from tables.day import cash_shifts, closing, hours
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.catalog import read_as
@@ -19,7 +20,6 @@ from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import cash_policies
-from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 from tests.ready import ready_made

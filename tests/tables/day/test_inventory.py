@@ -15,6 +15,7 @@ from ledger import cage
 from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import Denomination
 from tables.audit import proofs
+from tables.cage import cage_desk
 from tables.day import hours, inventory
 from tables.day.inventory import Inventory
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
@@ -23,7 +24,6 @@ from tables.log.slip_types import Chips, total
 from tables.models import Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand

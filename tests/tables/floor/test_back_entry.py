@@ -13,6 +13,7 @@ from ledger import log as book_log
 from ledger.log import Draft
 from ledger.models import Alert, Book, LogEntry
 from tables.audit import exceptions, proofs
+from tables.cage import back_entry, cage_desk
 from tables.day import hours
 from tables.floor import record as dealing
 from tables.floor.back_entry import FromPaper
@@ -28,7 +29,6 @@ from tables.floor.inputs import (
 )
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.slips import back_entry, cage_desk
 from tables.state import table_state
 from tests.clock import Clock
 from tests.floor import CREW, Hand, crew, dealt, staff

@@ -13,6 +13,7 @@ from dealer_ui.placards.reading import placard_of
 from ledger import cage, inspection
 from ledger.models import Account, Alert, Discrepancy, Transfer
 from tables.board.picture import board
+from tables.cage import cage_desk
 from tables.day import figures, hours, inventory
 from tables.disputes import moments, register
 from tables.floor import record
@@ -21,7 +22,6 @@ from tables.limits import enforcement, plans
 from tables.models import Staff
 from tables.roles import Role
 from tables.setup import table_settings
-from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand

@@ -14,12 +14,12 @@ from django.core.management import CommandError, call_command
 from tables.admin.forms import DayField, EffectiveField, MomentField
 from tables.admin.limit_plans import PlanForm
 from tables.admin.pages import SetUp
+from tables.cage import slip_fields
 from tables.log import moments
 from tables.log.limit_plans import Occasion
 from tables.log.moments import Moment
 from tables.log.slip_types import MOMENT, Fact, Stage
 from tables.refusals import Refused
-from tables.slips import facts
 
 
 class Sent(msgspec.Struct):
@@ -79,7 +79,7 @@ def test_a_stored_event_of_any_year_has_edges_that_every_zone_can_show() -> None
 def test_a_moment_on_a_slip_is_bounded() -> None:
     """Harm: a moment that is typed on a slip is a server error when it is converted to the house's clock."""
     with pytest.raises(Refused, match="“When”: expected a moment from 2000 to 2999"):
-        facts.read(
+        slip_fields.read(
             Stage("found", frozenset(), "", asks=(Fact("moment", "When", MOMENT),)),
             {"moment": STRANGE[0]},
             lambda _: (),

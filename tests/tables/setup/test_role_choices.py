@@ -11,6 +11,7 @@ from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
+from tables.cage import cage_desk
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log import role_choices
 from tables.log.entries.staff import StaffChanged
@@ -20,7 +21,6 @@ from tables.refusals import Refused
 from tables.roles import PERMISSIONS, WORDS, Role
 from tables.setup import policies
 from tables.setup import role_choices as choices
-from tables.slips import cage_desk
 from tables.staff import codes, staffing
 from tests import floor
 from tests.clock import Clock

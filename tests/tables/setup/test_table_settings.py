@@ -11,6 +11,7 @@ from msgspec import UNSET, structs
 from ledger.models import Account, LogEntry
 from tables.approvals import proposals
 from tables.audit import condition, proofs
+from tables.cage import denominations
 from tables.edge import favour, kept_sheets
 from tables.games.catalog import GAMES
 from tables.games.protocol import MOST_CENTS
@@ -19,7 +20,7 @@ from tables.log.terms import Settings, rounding_words, rules_of
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, payouts, table_settings
+from tables.setup import payouts, table_settings
 from tables.state import table_state
 from tests import floor
 from tests.tables.at_once import at_once

@@ -10,13 +10,13 @@ import pytest
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import access, proofs
 from tables.audit.rows import comparing
+from tables.cage import cage_desk
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log import duties
 from tables.log.slip_types import SERIES, VOID
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.slips import cage_desk
 from tables.staff import staffing
 from tests import floor
 from tests.clock import Clock

@@ -21,20 +21,19 @@ from ledger.proof.chips import CHIP_PLACES
 from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.rows.comparing import compare
+from tables.cage import cage_desk, chip_series, chip_stock
 from tables.day import hours
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import chip_series
-from tables.slips import cage_desk, stock
 from tables.state import table_state
 from tests import floor
 from tests.clock import travelling
 from tests.floor import signs
 from tests.pace import percent
 from tests.tables.bundles import exported
-from tests.tables.slips.test_cage_desk import place_sums, someone
+from tests.tables.cage.test_cage_desk import place_sums, someone
 
 RED, WHITE = 500, 100
 DEEDS = ("receipt", "withdrawal", "fill", "destruction", "found", "claim", "counterfeit", "forgery", "deposit")
@@ -129,7 +128,7 @@ class Floor:
         """Every place together is nothing; the series has what came less what was destroyed; every proof holds."""
         places = place_sums()
         assert sum(places.get(place, 0) for place in CHIP_PLACES) == 0
-        assert {value: count for value, count in self.pieces.items() if count} == dict(stock.of("Alpha").left)
+        assert {value: count for value, count in self.pieces.items() if count} == dict(chip_stock.of("Alpha").left)
         worth_cents = sum(value * count for value, count in self.pieces.items())
         assert self.began["issue"] - places["issue"] == worth_cents
         assert min(places["vault"], places["cage"], places["rack"], places["players"]) >= 0

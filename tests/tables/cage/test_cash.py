@@ -17,6 +17,10 @@ from ledger.proof.chips import CASH_PLACES
 from ledger.proof.slip_name import SlipName
 from tables.audit import proofs, watch
 from tables.audit.rows import comparing
+from tables.cage import cage_desk, slip_records
+from tables.cage import custody as kept_apart
+from tables.cage import key_register as register
+from tables.cage.key_register import Schedule
 from tables.day import cash, closing, custody, figures, hours, inventory
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
@@ -26,16 +30,13 @@ from tables.log.slip_workflow import Apart
 from tables.models import DayClose, HouseKey, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import custody as register
-from tables.setup.custody import Schedule
-from tables.slips import cage_desk, kept_apart, slip_book
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, signs
 from tests.pace import percent
 from tests.ready import ready_made
+from tests.tables.cage.test_cage_desk import changed, place_sums, refusal_of
 from tests.tables.day.forged_closes import fault_of_close
-from tests.tables.slips.test_cage_desk import changed, place_sums, refusal_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -530,7 +531,7 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     bare = BeginSlip("emergency", box="R2-9", facts={"reason": "", "box_after": "R2-17"})
     assert refusal_of(signs, hand.table, crew_member("sid"), bare).code == "bad_fact"
     name = emergency(hand, "It is full")
-    sheet = slip_book.sheet_of(hand.table, SlipName.parse(name))
+    sheet = slip_records.sheet_of(hand.table, SlipName.parse(name))
     assert sheet is not None
     assert sheet.says[1] == ("Mark on the new box", "R2-17")
     hand("sell_chips", amount_cents=20_000)

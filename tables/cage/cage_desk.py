@@ -21,6 +21,7 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
 from ledger.proof.slip_name import NotASlipName, SlipName
+from tables.cage import available_balance, barred_signers, blind_counts, chip_series, custody, slip_signatures
 from tables.floor import attestation, back_entry, writer
 from tables.floor.back_entry import FromPaper
 from tables.floor.command_context import Outcome, Step
@@ -37,8 +38,7 @@ from tables.log.slip_workflow import Slip, as_typed
 from tables.models import Denomination, SeriesRetirement, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import blindness, cash_policies, chip_series
-from tables.slips import available, barring, kept_apart, signing
+from tables.setup import cash_policies
 
 BOOK: Final = HOUSE
 """In which book all of it is written."""
@@ -136,7 +136,7 @@ def _exchange(
         of_series = _series_of(entered, series)
         # After the lock of this book, and up to the commit: a table may be taking chips from the cage just now.
         cage.hold_shared()
-        can_give = available.of(Account.objects.get(book_id=head.book_id, place=out_of))
+        can_give = available_balance.of(Account.objects.get(book_id=head.book_id, place=out_of))
         if amount_cents > can_give.cents:
             sentence = ": ".join([f"The {called(out_of)} holds less than {money(amount_cents)}", *can_give.clauses])
             raise Refused("bad_amount", f"{sentence}.", 422)
@@ -181,7 +181,7 @@ def _series_of(entered: SellAtTheCage | RedeemChips, series: str) -> tuple[tuple
 
 def _refuse_more_than_out(book_id: int, amount_cents: int) -> None:
     """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
-    out = available.of(Account.objects.get(book_id=book_id, place=PLAYERS)).cents
+    out = available_balance.of(Account.objects.get(book_id=book_id, place=PLAYERS)).cents
     if amount_cents > out:
         sentence = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
         raise Refused("bad_amount", f"{sentence} Count again, and call the cage manager if there are more.", 422)
@@ -211,7 +211,7 @@ def _refuse_chips(entered: SellAtTheCage | RedeemChips) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class CageDesk(signing.Desk):
+class CageDesk(slip_signatures.Desk):
     """The house's own book, under its lock."""
 
     head: Head
@@ -259,16 +259,16 @@ class CageDesk(signing.Desk):
         return _expected(self.head, self.read, place)
 
     def among(self, kind: str) -> Mapping[str, int]:
-        return kept_apart.among(kind, self.in_progress)
+        return custody.among(kind, self.in_progress)
 
     def permit(self, slip: Slip) -> None:
         """The vault and the cage do not open or close; a note is accepted for no more than it was said to be worth."""
-        if fault := kept_apart.fault(slip):
+        if fault := custody.fault(slip):
             raise Refused("bad_amount", fault, 422)
 
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
         """Whoever has the role may sign: there is no shift of a table to be independent of."""
-        barring.refuse(self.book_id, slip, self.by)
+        barred_signers.refuse(self.book_id, slip, self.by)
 
     def follows(self, slip: Slip) -> list[Step]:
         return []
@@ -289,13 +289,13 @@ def in_progress(book_id: int | None = None, through: int | None = None) -> tuple
 
 def choices(kind: str) -> Collection[str]:
     """What a fact may be one of now (``series.KEYS`` ...)."""
-    return kept_apart.among(kind, in_progress()).keys()
+    return custody.among(kind, in_progress()).keys()
 
 
 def unseen_by(viewer: Staff) -> frozenset[str]:
     """The places of which people like the viewer are not told what is due there now: those that they may count, but
     where the house tells them; and whatever they may be counting."""
-    return blindness.unseen_by(viewer.role) | being_counted_by(viewer)
+    return blind_counts.unseen_by(viewer.role) | being_counted_by(viewer)
 
 
 def being_counted_by(viewer: Staff) -> frozenset[str]:
@@ -325,7 +325,7 @@ def sign(
         head = site_log.lock()
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
-        outcome = signing.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
+        outcome = slip_signatures.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
         outcome = attestation.attest(outcome, attested, head, by.signature, key)
         outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
         entries = list(writer.write(head, outcome, request, by.signature))

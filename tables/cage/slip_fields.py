@@ -10,6 +10,7 @@ from typing import Final
 from django.utils import timezone
 
 from ledger.proof.chips import money
+from tables.cage import chip_series, chip_stock
 from tables.games.yes_no import flag
 from tables.log import moments
 from tables.log.slip_types import (
@@ -29,8 +30,6 @@ from tables.log.slip_types import (
 )
 from tables.log.slip_workflow import Slip
 from tables.refusals import Refused
-from tables.setup import chip_series
-from tables.slips import stock
 
 FARTHEST_YEARS: Final = 30
 
@@ -133,7 +132,7 @@ def refuse(slip: Slip, chips: Chips) -> None:
 
 def refuse_again(slip: Slip) -> None:
     """Raises Refused where a series has lapsed already, or its delivery note was taken in before."""
-    for earlier in stock.finished(slip.series.name):
+    for earlier in chip_stock.finished(slip.series.name):
         if earlier.facts.get("series") != slip.facts.get("series"):
             continue
         if not slip.series.begins_with_note:
@@ -155,7 +154,7 @@ def _refuse_other_kinds(name: str, values: frozenset[int], chips: Chips) -> None
 
 def _refuse_more_than_there_is(slip: Slip, name: str, chips: Chips) -> None:
     """More pieces of a series than ever came, less those that were destroyed, cannot be there."""
-    pieces = dict(stock.of(name).left)
+    pieces = dict(chip_stock.of(name).left)
     for value, count in chips:
         if count > pieces.get(value, 0):
             sentence = (
@@ -167,12 +166,12 @@ def _refuse_more_than_there_is(slip: Slip, name: str, chips: Chips) -> None:
 def _refuse_more_than_it_took(slip: Slip, series: Series) -> None:
     """Of what was found with one slip, no more is given back than came in."""
     about = slip.facts.get("slip", "")
-    original = next((earlier for earlier in stock.finished(series.about) if earlier.name == about), None)
+    original = next((earlier for earlier in chip_stock.finished(series.about) if earlier.name == about), None)
     if original is None:
         title = SLIPS[series.about].title.lower()
         raise Refused("unknown_slip", f"There is no slip {about} of {title} that is complete.", 422)
     remainder = Counter(dict(original.chips))
-    for earlier in stock.finished(series.name):
+    for earlier in chip_stock.finished(series.name):
         if earlier.facts.get("slip") == about:
             remainder.subtract(dict(earlier.chips))
     for value, count in slip.chips:
@@ -186,7 +185,7 @@ def _refuse_more_than_it_took(slip: Slip, series: Series) -> None:
 def left_of(series: Series) -> list[tuple[Slip, int]]:
     """The slips that a new one of a series may be about, with what is left of each, in cents."""
     given_cents: Counter[str] = Counter()
-    for slip in stock.finished(series.name):
+    for slip in chip_stock.finished(series.name):
         given_cents[slip.facts.get("slip", "")] += slip.total_cents
-    earlier = [(slip, total(slip.chips) - given_cents[slip.name]) for slip in stock.finished(series.about)]
+    earlier = [(slip, total(slip.chips) - given_cents[slip.name]) for slip in chip_stock.finished(series.about)]
     return [(slip, cents) for slip, cents in earlier if cents > 0]

@@ -11,20 +11,19 @@ from ledger import cage
 from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry
 from tables.audit import proofs
 from tables.audit.rows.comparing import compare
+from tables.cage import cage_desk, chip_series, chip_stock, retirement
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import SLIPS
 from tables.models import Denomination, SeriesRetirement, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import chip_series
-from tables.slips import cage_desk, retiring, stock
 from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.floor import signs
 from tests.ready import ready_made
 from tests.tables.at_once import at_once
-from tests.tables.slips.test_cage_desk import changed, place_sums, refusal_of, sign, someone
+from tests.tables.cage.test_cage_desk import changed, place_sums, refusal_of, sign, someone
 
 pytestmark = pytest.mark.slow("sets up a house for each test")
 
@@ -98,7 +97,7 @@ def test_two_people_count_chips_into_the_vault(house: Book) -> None:
     before = place_sums()
     receive()
     assert changed(before) == {"issue": -WORTH, "vault": WORTH}
-    assert stock.of("Alpha").left == SENT
+    assert chip_stock.of("Alpha").left == SENT
     assert not Discrepancy.objects.exists()
     assert not Alert.objects.exists()
     proved()
@@ -156,7 +155,7 @@ def test_a_delivery_is_taken_in_once(house: Book) -> None:
     before = place_sums()
     receive(again=((10_000, 20),))
     assert changed(before) == {}
-    assert stock.of("Alpha").left == ()
+    assert chip_stock.of("Alpha").left == ()
     receive()
     assert changed(before) == {"issue": -WORTH, "vault": WORTH}
     begun = BeginSlip("receipt", SENT, facts=facts(note_number="4711"), noted=SENT)
@@ -199,7 +198,7 @@ def test_chips_are_destroyed_before_a_witness(house: Book) -> None:
         assert refusal_of(sign, manager(), beginning).code == code, chips
     destroy(((100, 300),))
     assert changed(before) == {"vault": -30_000, "issue": 30_000}
-    assert stock.of("Alpha").left == ((10_000, 20),)
+    assert chip_stock.of("Alpha").left == ((10_000, 20),)
     proved()
 
 
@@ -312,7 +311,7 @@ def test_what_is_out_after_the_last_day_lapses_in_an_entry_of_its_own(house: Boo
     assert changed(before) == {}
     sign(auditor(), SignSlip(slip, "recounted", ((100, 25),)))
     assert changed(before) == {"players": -500, "issue": 500}
-    assert stock.of("Alpha").lapsed == {100: 5}
+    assert chip_stock.of("Alpha").lapsed == {100: 5}
     assert refusal_of(sign, manager(), count).code == "lapsed_already"
     assert not Discrepancy.objects.exists()
     proved()
@@ -381,12 +380,12 @@ def test_counterfeit_chips_are_no_part_of_a_balance_but_their_payment_is(house: 
 def test_a_kind_of_chip_is_retired_and_never_deleted(house: Book) -> None:
     olga, chip = someone(Role.OPERATOR, "olga"), Denomination.objects.get(value_cents=100)
     slip = sign(manager(), BeginSlip("receipt", SENT, facts=facts(note_number="1"), noted=SENT))
-    assert refusal_of(retiring.retire_denomination, chip, "Nobody uses it", by=olga).code == "slip_open"
+    assert refusal_of(retirement.retire_denomination, chip, "Nobody uses it", by=olga).code == "slip_open"
     sign(guard(), SignSlip(slip, "recounted", SENT))
-    assert refusal_of(retiring.retire_denomination, chip, " ", by=olga).code == "bad_reason"
-    assert refusal_of(retiring.retire_denomination, chip, "Why not", by=manager()).code == "not_permitted"
-    retiring.retire_denomination(chip, "Nobody uses it", by=olga)
-    assert refusal_of(retiring.retire_denomination, chip, "Again", by=olga).code == "retired_already"
+    assert refusal_of(retirement.retire_denomination, chip, " ", by=olga).code == "bad_reason"
+    assert refusal_of(retirement.retire_denomination, chip, "Why not", by=manager()).code == "not_permitted"
+    retirement.retire_denomination(chip, "Nobody uses it", by=olga)
+    assert refusal_of(retirement.retire_denomination, chip, "Again", by=olga).code == "retired_already"
     assert refusal_of(sign, cashier(), BeginSlip("withdrawal", ((100, 1),))).code == "chip_retired"
     proved()
     Denomination.objects.filter(pk=chip.pk).update(retired_at=None, retired_why="", retired_by="")
@@ -396,17 +395,17 @@ def test_a_kind_of_chip_is_retired_and_never_deleted(house: Book) -> None:
 def test_a_table_is_retired_closed_and_empty(house: Book) -> None:
     """Harm: chips and cash at a table that nobody sees any more; a table that is opened from an old page."""
     olga, table = someone(Role.OPERATOR, "olga"), Table.objects.get()
-    wrong = refusal_of(retiring.retire_table, table, "Sold", by=olga)
+    wrong = refusal_of(retirement.retire_table, table, "Sold", by=olga)
     assert (wrong.code, wrong.sentence[:25]) == ("not_empty", "The rack of Rocket 1 hold")
     _empty(table)
     boss = someone(Role.PIT_BOSS, "boris")
     signs(table, boss, BeginSlip("opener", ()))
-    assert refusal_of(retiring.retire_table, table, "Sold", by=olga).sentence == (
+    assert refusal_of(retirement.retire_table, table, "Sold", by=olga).sentence == (
         "Opener 1 of Rocket 1 is to be signed first."
     )
     signs(table, someone(Role.DEALER, "dora"), SignSlip(table_state.of(table).slips[-1].name, "recounted", ((100, 1),)))
-    retiring.retire_table(table, "Sold", by=olga)
-    assert refusal_of(retiring.retire_table, table, "Sold", by=olga).code == "retired_already"
+    retirement.retire_table(table, "Sold", by=olga)
+    assert refusal_of(retirement.retire_table, table, "Sold", by=olga).code == "retired_already"
     for begun in (BeginSlip("opener", ()), BeginSlip("fill", ((100, 1),))):
         with pytest.raises(Refused, match="Rocket 1 is retired"):
             signs(table, boss, begun)

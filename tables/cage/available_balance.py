@@ -14,11 +14,11 @@ from django.db import connection
 from ledger import cage
 from ledger.models import HOUSE, Account
 from ledger.proof.chips import HOUSE_PLACES, PLAYERS, money
+from tables.cage import chips_in_play
 from tables.log import slip_workflow
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.slip_workflow import Slip
-from tables.slips import in_play
 
 
 class Available(NamedTuple):
@@ -43,7 +43,7 @@ def of(account: Account, slip: Slip | None = None) -> Available:
     """
     is_shared = account.place in HOUSE_PLACES or account.place == PLAYERS
     # Players carry chips from table to table, so their chips are counted over all tables.
-    balance_cents = in_play.most_with_players_cents() if account.place == PLAYERS else cage.balance(account)
+    balance_cents = chips_in_play.most_with_players_cents() if account.place == PLAYERS else cage.balance(account)
     if slip is not None and slip.had_set_aside(account.place):
         return Available(balance_cents, {})
     books = cage.all_books() if is_shared else [account.book_id]

@@ -21,6 +21,7 @@ from ledger.connection_pools import Busy
 from ledger.log import Draft
 from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from tables.audit import proofs
+from tables.cage import cage_desk, next_signer
 from tables.floor import record as dealing
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.slip_types import SLIPS, VOID, Chips
@@ -29,14 +30,13 @@ from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies, role_choices
-from tables.slips import cage_desk, next_signer
 from tables.state import table_state
 from tests import floor, terms
 from tests.clock import Clock
 from tests.floor import CREW, Hand, crew, dealt, signs
 from tests.intruder import Intruder, at_work
 from tests.tables.at_once import at_once
-from tests.tables.slips.test_cage_desk import someone
+from tests.tables.cage.test_cage_desk import someone
 
 CHIPS = ((500, 10), (100, 50))
 

@@ -11,6 +11,7 @@ from ledger import slips as slip_numbers
 from ledger.log import Draft
 from ledger.proof.chain import Entry
 from ledger.proof.chips import CASH_OVER_SHORT, HOUSE_PLACES, OVER_SHORT, PLAYERS, money
+from tables.cage import cage_desk
 from tables.floor.command_context import Scene, Step
 from tables.floor.handlers import enacts
 from tables.log.entries.chips import DenominationRetired
@@ -19,7 +20,6 @@ from tables.log.event import Misconduct
 from tables.log.slip_types import SLIPS
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
-from tables.slips import cage_desk
 from tables.state import table_state
 
 LONGEST_WHY: Final = 200

@@ -18,6 +18,8 @@ from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, RACK, cal
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
+from tables.cage import available_balance, blind_counts, chip_series, chip_stock, slip_fields
+from tables.cage.available_balance import Available
 from tables.floor import permissions
 from tables.floor.command_context import Outcome, Step
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
@@ -28,9 +30,7 @@ from tables.log.slip_types import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED,
 from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.setup import blindness, chip_series, role_choices
-from tables.slips import available, facts, stock
-from tables.slips.available import Available
+from tables.setup import role_choices
 
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
@@ -155,7 +155,7 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
     details = _beside(desk, stage, entered)
     if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:
-        details["noted"] = stock.of(slip.facts["series"]).left
+        details["noted"] = chip_stock.of(slip.facts["series"]).left
     return _signed(desk, _signature(desk, name, stage, chips=chips, **details))
 
 
@@ -199,9 +199,9 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     _refuse_duties(desk.by, stage, after)
     desk.refuse_signer(after, stage)
     if after.facts and not after.is_to_be_void:
-        facts.refuse(after, signature.chips or after.chips)
+        slip_fields.refuse(after, signature.chips or after.chips)
         if after.series.count and after.series.names_chip_series:
-            facts.refuse_again(after)
+            slip_fields.refuse_again(after)
     _refuse_missing(after, stage, step.moves, desk)
     signing = Signing(
         name=SlipName.parse(signature.slip),
@@ -291,7 +291,7 @@ def _beside(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str
         raise Refused("bad_apart", "Each note that is put apart lies in an envelope of its own.", 422)
     _refuse_named(desk, stage, entered)
     apart = [(kind, cents, envelope.strip()) for kind, cents, envelope in entered.apart]
-    return {"facts": facts.read(stage, entered.facts, desk.among), "apart": slip_workflow.as_apart(apart, 0)}
+    return {"facts": slip_fields.read(stage, entered.facts, desk.among), "apart": slip_workflow.as_apart(apart, 0)}
 
 
 def _refuse_named(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> None:
@@ -347,7 +347,7 @@ def _refuse_amount(slip: Slip, stage: Stage, desk: Desk) -> None:
         # Locked until the commit: another book may take from the same place. A request alone takes nothing.
         cage.hold_shared()
     own = Account.objects.filter(place=place)
-    can_give = available.of(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id), slip)
+    can_give = available_balance.of(own.get() if place in HOUSE_PLACES else own.get(book_id=desk.book_id), slip)
     if cents > can_give.cents:
         raise Refused("bad_amount", _lacks(desk, place, can_give, cents), 422)
 
@@ -368,7 +368,7 @@ def _lacks(desk: Desk, place: str, can_give: Available, cents: int, suffix: str 
         )
     if place == RACK:
         return f"The rack does not hold {money(cents)}{suffix}: {', '.join(['ask for less', *clauses])}."
-    if place == PLAYERS or place not in blindness.counted_by(desk.by.role):
+    if place == PLAYERS or place not in blind_counts.counted_by(desk.by.role):
         clauses = [f"{money(max(can_give.cents, 0))} is available", *clauses]
     held = "Players hold" if place == PLAYERS else f"The {called(place)} holds"
     return f"{held} less than {money(cents)}{suffix}{': ' if clauses else ''}{', '.join(clauses)}."
@@ -385,7 +385,7 @@ def _refuse_gone(desk: Desk, slip: Slip, moves: Sequence[Move]) -> None:
         outflows[move.target_account_id] = outflows.get(move.target_account_id, 0) - move.amount_cents
     sources = Account.objects.filter(pk__in=[pk for pk, cents in outflows.items() if cents > 0])
     for account in sources.exclude(place__in=MAY_BE_NEGATIVE - {PLAYERS}):
-        can_give, cents = available.of(account, slip), outflows[account.pk]
+        can_give, cents = available_balance.of(account, slip), outflows[account.pk]
         if cents > can_give.cents:
             raise Refused("bad_amount", _lacks(desk, account.place, can_give, cents, " by now"), 409)
 

@@ -11,12 +11,12 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import HOUSE, Account, Book, Discrepancy, LogEntry, Slip
 from tables.audit import proofs
+from tables.cage import cage_desk
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.slip_types import SLIPS
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.slips import cage_desk
 from tests import floor
 from tests.clock import Clock
 from tests.intruder import at_work

@@ -15,11 +15,11 @@ from django.db.models import Q
 from ledger.models import HOUSE, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
+from tables.cage import key_register
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.slip_types import DUAL_KEYS, ENVELOPES, EVERY_KEY, KEPT_APART, KEYS, KEYS_OUT, SLIPS, Series
 from tables.log.slip_workflow import APART, Apart, Slip
-from tables.setup import custody
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
 
     Read backwards: of each key the newest slip that is signed to its end decides.
     """
-    names = set(custody.keys(through_seq))
+    names = set(key_register.keys(through_seq))
     rows = LogEntry.objects.filter(
         book__name=HOUSE, subject=SlipSigned.subject, kind__in=_last_kinds(_TAKES) + _last_kinds(_ENDS)
     )
@@ -129,8 +129,8 @@ def among(kind: str, in_progress: tuple[Slip, ...], through_seq: int | None = No
     elif kind == KEYS_OUT:
         choices = dict.fromkeys(keys_out(through_seq), 0)
     else:
-        out, lost = keys_out(through_seq), custody.lost(through_seq)
-        register = {name: key for name, key in custody.keys(through_seq).items() if name not in lost}
+        out, lost = keys_out(through_seq), key_register.lost(through_seq)
+        register = {name: key for name, key in key_register.keys(through_seq).items() if name not in lost}
         choices = {name: 0 for name, key in register.items() if name not in out and key.dual is (kind == DUAL_KEYS)}
         if kind == EVERY_KEY:
             choices = dict.fromkeys([*register, *out], 0)

@@ -12,13 +12,13 @@ from django.db import connection
 from ledger import cage, models
 from ledger.models import SlipSignature
 from ledger.proof.slip_name import SlipName
+from tables.cage import cage_desk
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.slip_types import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
 from tables.log.slip_workflow import Apart, Signed, Slip
 from tables.models import Denomination, Table
 from tables.roles import Role
-from tables.slips import cage_desk
 from tables.state import table_state
 
 PAGE: Final = 50

@@ -11,6 +11,7 @@ from ledger.models import Account, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart
+from tables.cage import barred_signers, slip_signatures
 from tables.floor import opening, permissions
 from tables.floor.command_context import Outcome, Scene, Step
 from tables.floor.handlers import enacts, enters, refuse_other_author
@@ -22,13 +23,12 @@ from tables.log.slip_types import SLIPS, VOID_ASKED, VOIDED, Stage
 from tables.log.slip_workflow import Slip
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.slips import barring, signing
 
 _ABOUT_BOXES: Final = [kind for series in SLIPS.values() if series.is_boxed for kind, _, _ in series.kinds()]
 
 
 @dataclass(frozen=True, slots=True)
-class TableDesk(signing.Desk):
+class TableDesk(slip_signatures.Desk):
     """A table's book, as a scene has it."""
 
     scene: Scene
@@ -89,7 +89,7 @@ class TableDesk(signing.Desk):
         return None
 
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
-        barring.refuse(self.book_id, slip, self.by)
+        barred_signers.refuse(self.book_id, slip, self.by)
         if stage.by_outsiders:
             self._refuse_own_shift()
 
@@ -124,7 +124,7 @@ def _opens_the_rack(slip: Slip) -> bool:
 @enters(BeginSlip, SignSlip, VoidSlip, permit=permissions.anybody_here)
 def enter(scene: Scene, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
     """A signature on a slip of a table. Raises Refused."""
-    return signing.ENTERED[type(entered)](TableDesk(scene), entered)
+    return slip_signatures.ENTERED[type(entered)](TableDesk(scene), entered)
 
 
 @enacts(SlipSigned)
@@ -132,7 +132,7 @@ def enact_signature(scene: Scene, event: SlipSigned, entry: Entry) -> Step:
     """By the person whom the entry names; the desk refuses what it refuses on the floor."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
     refuse_other_author(author.signature, entry)
-    return signing.entry(TableDesk(replace(scene, by=author)), event.signature)[0]
+    return slip_signatures.entry(TableDesk(replace(scene, by=author)), event.signature)[0]
 
 
 def name_at(book_id: int, seq: int) -> str:
