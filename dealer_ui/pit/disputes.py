@@ -27,9 +27,9 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.log import read_head
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
-from tables.disputes import cases, claims, corrections, mispays, moments, papers, register
+from tables.disputes import cases, claims, correction_records, corrections, disputed_moment, payout_errors, register
 from tables.disputes.cases import Case
-from tables.disputes.papers import Paper
+from tables.disputes.correction_records import Paper
 from tables.edge import rulings as ruling_worth
 from tables.floor import record
 from tables.floor.inputs import (
@@ -77,7 +77,7 @@ DONE: Final = {
 def floor(request: HttpRequest) -> HttpResponse:
     """The disputes of the floor, those that are open first, and the corrections."""
     lines, all_cases = cases.listed(SHOWN)
-    slips, all_slips = papers.listed(SHOWN)
+    slips, all_slips = correction_records.listed(SHOWN)
     context = {
         "cases": lines,
         "made": slips,
@@ -108,7 +108,7 @@ def disputes_csv(request: HttpRequest) -> HttpResponseBase:
 @reads_replica
 @require_GET
 def corrections_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, papers.of())]))
+    return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, correction_records.of())]))
 
 
 def _dispute_row(case: Case) -> exports.Row:
@@ -229,7 +229,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     case = cases.case(table.book_id, number)
     if case is None:
         raise Http404("There is no such dispute.")
-    carried_out = [paper for paper in papers.of(table.book_id) if paper.correction.dispute == number]
+    carried_out = [paper for paper in correction_records.of(table.book_id) if paper.correction.dispute == number]
     context = _form(request, table, refused) | {
         "case": case,
         "dispute": case.dispute,
@@ -270,7 +270,7 @@ def _said(request: HttpRequest, number: int) -> DisputeInput:
 def _holds(table: Table, dispute: Dispute) -> bool:
     """Whether the round is, up to the entry that was its last then, what it was when the dispute was opened."""
     if not dispute.round:
-        return moments.holds(table.book_id, dispute)
+        return disputed_moment.holds(table.book_id, dispute)
     try:
         then = round_history.as_of(table.book_id, dispute.round, dispute.last_seq)
     except UNREADABLE:
@@ -299,7 +299,7 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             return redirect("pit:correction", pk, name.year, name.number)
         except Refused as refusal:
             refused = refusal
-    signed = [paper for paper in papers.of(table.book_id, number) if paper.state == "signed"]
+    signed = [paper for paper in correction_records.of(table.book_id, number) if paper.state == "signed"]
     rulings = [case.dispute for case in cases.cases(table.book_id, number) if _is_for_money(case.dispute)]
     carried_out = {paper.correction.dispute for paper in signed}
     draft = _draft(request, round_, [ruling for ruling in rulings if ruling.number not in carried_out])
@@ -399,7 +399,7 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
             return redirect("pit:correction", pk, year, number)
         except Refused as refusal:
             refused = refusal
-    paper = papers.of_slip(table.book_id, name)
+    paper = correction_records.of_slip(table.book_id, name)
     if paper is None:
         raise Http404("There is no such correction.")
     context = _form(request, table, refused) | {"shown": paper, "one": paper.correction}
@@ -443,7 +443,9 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
     typed = request.GET.get("variance", "")
     variance = cents(typed)
     sees = isinstance(request.user, Staff) and request.user.has_perm("tables.watch_bookmarks")
-    mistakes = mispays.find(table, variance, start, through, with_bookmarks=sees) if variance is not None else None
+    mistakes = (
+        payout_errors.find(table, variance, start, through, with_bookmarks=sees) if variance is not None else None
+    )
     context = {
         "table": table,
         "found": mistakes,

@@ -42,7 +42,7 @@ from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
 from tables.cage import back_entry
 from tables.day import cash_shifts
-from tables.disputes import cases, papers
+from tables.disputes import cases, correction_records
 from tables.floor import record as dealing
 from tables.games.catalog import GAMES
 from tables.limits import placard_address
@@ -339,7 +339,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "file": f"{_slug(table)}-round-{number}.json",
         "paper": back_entry.of_round(table.book_id, number),
         "cases": cases.cases(table.book_id, number),
-        "made": papers.of(table.book_id, number),
+        "made": correction_records.of(table.book_id, number),
         "may_run": _viewer(request).has_perm("tables.run_floor"),
     }
     return render(request, "dealer_ui/pit/round.html", context)

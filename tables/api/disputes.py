@@ -14,9 +14,9 @@ from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_for, table_of
-from tables.disputes import cases, corrections, papers, register
+from tables.disputes import cases, correction_records, corrections, register
 from tables.disputes.cases import Case, Listed
-from tables.disputes.papers import Paper
+from tables.disputes.correction_records import Paper
 from tables.floor import record
 from tables.floor.inputs import (
     CloseDispute,
@@ -397,7 +397,7 @@ class Corrections(FloorView):
         while `next` leads on: so many are looked at at a time."""
         asked = call.query
         before = position(_BY_NUMBER, asked)
-        lines, older = papers.page(before and tuple(before), asked.limit, asked.state)
+        lines, older = correction_records.page(before and tuple(before), asked.limit, asked.state)
         return Page([correction_form(paper) for paper in lines], older and cursor(_BY_NUMBER, asked, older))
 
 
@@ -483,7 +483,7 @@ def _sign(call: Call[Any, Any], table: Table, name: SlipName, entered: Correctio
 
 
 def _correction(table: Table, name: SlipName) -> CorrectionForm:
-    paper = papers.of_slip(table.book_id, name)
+    paper = correction_records.of_slip(table.book_id, name)
     if paper is None:
         raise Refused("unknown_slip", f"There is no such correction at {table.name}.", 404)
     return correction_form(paper)

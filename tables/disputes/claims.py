@@ -12,8 +12,8 @@ from msgspec import UNSET, UnsetType, structs
 
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from tables.disputes import moments, register
-from tables.disputes.moments import Stretch
+from tables.disputes import disputed_moment, register
+from tables.disputes.disputed_moment import Stretch
 from tables.disputes.register import Register
 from tables.floor import permissions
 from tables.floor.command_context import Outcome, Scene, Step
@@ -102,7 +102,7 @@ def _evidence(scene: Scene, entered: OpenDispute) -> tuple[Past | Stretch, str |
         raise Refused("unknown_round", f"{scene.table.name} has no rounds: say when it happened instead.", 422)
     if not 0 <= entered.seat <= scene.table.seats:
         raise Refused("unknown_seat", f"{scene.table.name} has the places 1 to {scene.table.seats}.", 422)
-    return moments.stretch(scene), moments.happened(scene, entered.happened)
+    return disputed_moment.stretch(scene), disputed_moment.happened(scene, entered.happened)
 
 
 def _alert(scene: Scene, dispute: Dispute) -> str | None:

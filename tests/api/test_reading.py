@@ -15,7 +15,7 @@ from django.utils import timezone
 from casino.embedded.servers import SUPERUSER
 from ledger.models import Run
 from tables.audit import errands
-from tables.disputes import corrections, papers
+from tables.disputes import correction_records, corrections
 from tables.floor import inputs, record
 from tables.games.record import judge
 from tables.models import Staff
@@ -212,10 +212,10 @@ def test_corrections_are_listed_by_pages_of_each_state(house: Floor, monkeypatch
     caller = house.as_(house.auditor)
     assert slips_of(caller, "limit=2") == names[::-1]
     assert slips_of(caller, "limit=2&state=proposed") == names[-1:]
-    monkeypatch.setattr(papers, "LOOKED_AT", 2)
+    monkeypatch.setattr(correction_records, "LOOKED_AT", 2)
     assert slips_of(caller, "limit=1&state=declined") == names[-2::-1]
     assert slips_of(caller, "state=signed") == []
-    [waiting] = papers.listed(1)[0]
+    [waiting] = correction_records.listed(1)[0]
     assert (waiting.correction.slip, waiting.state) == (names[-1], "proposed")
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from tables.disputes import measuring
-from tables.disputes.measuring import BANKED, PRIORS, SPANS, Line, added, average, share
+from tables.disputes import payout_error_trials
+from tables.disputes.payout_error_trials import BANKED, PRIORS, SPANS, Line, added, average, share
 
 HEAD: Final = (
     "| {} | drawn | told | searches | first | first 3 | first 5 | named | of these wrongly | first, not named |"
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             raise CommandError(f"A pool has at least {max(SPANS)} rounds, and there is at least one search.")
         began = process_time()
         lines = list(
-            measuring.measure(
+            payout_error_trials.measure(
                 options["games"], options["searches"], options["seed"], options["pool"], options["rounds"]
             )
         )

@@ -15,7 +15,7 @@ from django.urls import reverse
 from ledger import log
 from ledger.log import Draft
 from ledger.models import Alert
-from tables.disputes import cases, papers
+from tables.disputes import cases, correction_records
 from tables.floor import record
 from tables.floor.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.models import Staff
@@ -129,19 +129,19 @@ def test_a_form_says_what_is_wrong_and_keeps_what_was_typed(felt: Hand, boss: St
         text = answer.content.decode()
         assert (answer.status_code, sentence in text) == (status, True), sentence
         assert f'value="{form["handed_cents"]}"' in text
-    assert papers.of() == []
+    assert correction_records.of() == []
 
 
 def test_a_signature_needs_the_pin_of_somebody_else(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: a screen that was left open signs for whoever passes by."""
     enter(felt, boss, ProposeCorrection(1, 1, 0, "Passed over"))
-    slip = at("correction", felt, *map(int, papers.of()[0].correction.slip.split("/")[1:]))
+    slip = at("correction", felt, *map(int, correction_records.of()[0].correction.slip.split("/")[1:]))
     assert "both are digits" in sends(boss, slip)[1]
     assert sends(boss, slip, badge="201", pin="9999")[0] in (401, 403, 422)
     assert sends(boss, slip, badge="101", pin=floor.PIN)[0] == 403
-    assert papers.of()[0].state == "proposed"
+    assert correction_records.of()[0].state == "proposed"
     assert sends(boss, slip, badge="201", pin=floor.PIN, do="decline", reason="No")[0] == 302
-    assert papers.of()[0].state == "declined"
+    assert correction_records.of()[0].state == "declined"
 
 
 def test_who_only_looks_sees_no_form(felt: Hand, boss: Staff) -> None:
@@ -160,7 +160,7 @@ def test_the_lists_have_everything_and_open_ones_first(felt: Hand, boss: Staff, 
     enter(felt, boss, CloseDispute(1))
     enter(felt, boss, OpenDispute(1, "another", "Seat 4"))
     enter(felt, boss, ProposeCorrection(1, 1, 0, "Passed over"))
-    enter(felt, second, SignCorrection(papers.of()[0].correction.slip))
+    enter(felt, second, SignCorrection(correction_records.of()[0].correction.slip))
     listed = rows(boss, "disputes-csv")
     assert [(one["dispute"], one["claim"], one["state"], one["reportable"]) for one in listed] == [
         ("2", "another", "opened", "no"),
@@ -262,7 +262,7 @@ def test_a_slip_says_what_was_booked_for_the_rack_and_why(
     if is_counted:
         floor.counted(Hand(felt.table, boss), "rack", over_cents=2_000 - handed_cents)
     enter(felt, boss, ProposeCorrection(1, 1, handed_cents, "A double", due_cents=5_000, dispute=1))
-    slip = papers.of()[0].correction.slip
+    slip = correction_records.of()[0].correction.slip
     enter(felt, second, SignCorrection(slip))
     text = page(boss, at("correction", felt, *map(int, slip.split("/")[1:])))
     booked = re.search(r"Booked for the rack</dt><dd>(.*?)</dd>", text)

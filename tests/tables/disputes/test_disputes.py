@@ -13,7 +13,7 @@ from ledger.log import Draft
 from ledger.models import Account, Alert, LogEntry, Slip, Transfer
 from ledger.proof.moves import Move
 from tables.audit import history, proofs
-from tables.disputes import cases, corrections, papers
+from tables.disputes import cases, correction_records, corrections
 from tables.floor import record
 from tables.floor.inputs import (
     BeginSlip,
@@ -267,7 +267,7 @@ def test_a_seat_that_was_not_paid_is_paid_by_two(felt: Hand, boss: Staff, second
     enter(felt, second, SignCorrection(waiting(felt)))
     assert moved(felt) == [("over", "over_short", "rack", 2_000), ("correct_pay", "rack", "players", 2_000)]
     assert rack(felt) == before
-    (paper,) = papers.of(felt.table.book_id, 1)
+    (paper,) = correction_records.of(felt.table.book_id, 1)
     assert (paper.state, paper.by, paper.correction.recorded_cents) == ("signed", "201 Bruno", 2_000)
     assert proof_holds(felt)
 
@@ -350,7 +350,7 @@ def test_a_correction_that_is_declined_keeps_its_number(felt: Hand, boss: Staff,
     enter(felt, boss, OWED)
     year = timezone.localtime().year
     assert (slip, waiting(felt)) == (f"correction/{year}/1", f"correction/{year}/2")
-    assert [paper.state for paper in papers.of(felt.table.book_id, 1)] == ["proposed", "declined"]
+    assert [paper.state for paper in correction_records.of(felt.table.book_id, 1)] == ["proposed", "declined"]
     assert [str(slip) for slip in Slip.objects.filter(series="correction").order_by("number")] == [slip, waiting(felt)]
     assert proof_holds(felt)
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from ledger.models import Alert, Transfer
-from tables.disputes import mispays, rack_history
+from tables.disputes import payout_errors, rack_history
 from tables.log.terms import Settings
 from tables.models import Staff
 from tables.setup import table_settings
@@ -125,7 +125,7 @@ def test_the_mispay_finder_knows_what_was_paid(hands: tuple[Hand, Hand]) -> None
     (round_,) = rack_history.dealt_rounds(book, 1, 1, 0, seq)
     assert [payout.net_cents for payout in round_.payouts] == [10_000]
     # Was the last card a 6, the bet was taken: the rack has that, and the 100 that the log says was paid.
-    (suspect,) = [suspect for suspect in mispays.suspects([round_], [], 20_000, (100,)) if suspect.round == 1]
+    (suspect,) = [suspect for suspect in payout_errors.suspects([round_], [], 20_000, (100,)) if suspect.round == 1]
     assert any("named 9 and may have been 6" in slip.says for slip in suspect.slips)
     exchange = [exchange for exchange in rack_history.exchanges(book, 0, seq) if exchange.kind == "commission"]
     assert [chips.amount_cents for chips in exchange] == [500]

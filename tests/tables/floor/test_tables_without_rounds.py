@@ -15,7 +15,7 @@ from ledger.models import Account, Alert, Discrepancy, Transfer
 from tables.board.picture import board
 from tables.cage import cage_desk
 from tables.day import figures, hours, inventory
-from tables.disputes import moments, register
+from tables.disputes import disputed_moment, register
 from tables.floor import record
 from tables.floor.inputs import AcceptBet, AnnounceRound, BeginSlip, CloseDispute, OpenDispute, RuleDispute
 from tables.limits import enforcement, plans
@@ -212,7 +212,7 @@ def test_a_dispute_names_a_moment_and_its_evidence_is_the_log(wheel: tuple[Hand,
     [dispute] = register.as_of(dealer.table.book_id, dealer.now.seq).open
     assert (dispute.round, dispute.seat, dispute.record_hash) == (0, 3, None)
     assert dispute.last_seq == dealer.now.seq - 1
-    assert moments.holds(dealer.table.book_id, dispute)
+    assert disputed_moment.holds(dealer.table.book_id, dispute)
     assert "No round is to be void" in refusal(enter, boss, RuleDispute(1, "void", "so")).sentence
     enter(boss, RuleDispute(1, "player", "The camera shows it"))
     assert "how it was settled" in refusal(enter, boss, CloseDispute(1)).sentence

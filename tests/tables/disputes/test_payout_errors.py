@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger.models import LogEntry
 from tables.alerting import bookmarks
-from tables.disputes import chip_evidence, measuring, mispays, rack_history, round_evidence
-from tables.disputes.mispays import Slip, Suspect
+from tables.disputes import chip_evidence, payout_error_trials, payout_errors, rack_history, round_evidence
+from tables.disputes.payout_errors import Slip, Suspect
 from tables.disputes.rack_history import Dealt, Exchange
 from tables.floor import record
 from tables.floor.inputs import BuyIn, OpenDispute
@@ -59,7 +59,7 @@ def test_a_planted_mistake_is_in_the_list(kind: str) -> None:
         chance = random.Random(f"{kind} {seed}")
         day = rocket_day.day(HOUR, chance)
         planted = rocket_day.plant(kind, day, chance)
-        suspects = mispays.suspects(day, [], planted.rack_cents, VALUES)
+        suspects = payout_errors.suspects(day, [], planted.rack_cents, VALUES)
         (suspect,) = [suspect for suspect in suspects if suspect.round == planted.round]
         assert (kind, planted.seat) in names(suspect.slips)
         assert {slip.rack_cents for suspect in suspects for slip in suspect.slips} == {planted.rack_cents}
@@ -74,7 +74,7 @@ def test_planted_mistakes_of_an_hour_are_soon_come_to() -> None:
         day = rocket_day.day(HOUR, chance)
         for kind in KINDS:
             planted = rocket_day.plant(kind, day, chance)
-            suspects = mispays.suspects(day, [], planted.rack_cents, VALUES)
+            suspects = payout_errors.suspects(day, [], planted.rack_cents, VALUES)
             places.append((place_of(suspects, planted.round), len(suspects)))
     within_five = sum(place <= 5 for place, _ in places) / len(places)
     first_half = sum(place <= (listed + 1) / 2 for place, listed in places) / len(places)
@@ -90,7 +90,7 @@ def test_an_odd_amount_leads_to_its_round() -> None:
     odd = tuple(replace_bet(payout, 3_700) if payout.net_cents > 0 else payout for payout in day[index].payouts)
     day[index] = replace(day[index], payouts=odd)
     won = next(payout for payout in odd if payout.net_cents > 0)
-    suspects = mispays.suspects(day, [], -won.net_cents, VALUES)
+    suspects = payout_errors.suspects(day, [], -won.net_cents, VALUES)
     assert place_of(suspects, day[index].number) <= 5
 
 
@@ -133,20 +133,20 @@ class NoCards(type(rocket_day.GAME)):  # type: ignore[misc]
 def test_each_mistake_leaves_the_rack_off_in_its_own_direction(variance: int, slip: tuple[str, int]) -> None:
     """Harm: the house looks for a seat that it paid twice when it was the player who was not paid."""
     won, lost, even = (1, 2_000, 1_000, "dealer_pair", 10), (2, 2_000, -600, "fold", 3), (3, 3_000, 0, "push", None)
-    assert slip in names(mispays.slips(of(won, lost, even), variance, VALUES))
+    assert slip in names(payout_errors.slips(of(won, lost, even), variance, VALUES))
 
 
 def test_a_payout_of_another_bet_is_found() -> None:
     """Harm: a bet is paid as its neighbour's, with chips that were not keyed or at the odds of another outcome, and the
     search finds only double payments."""
     neighbours = of((1, 2_000, 1_800, "dealer_pair", 9), (2, 5_000, 4_500, "dealer_pair", 9))
-    assert ("neighbour", 1) in names(mispays.slips(neighbours, -2_700, VALUES))
-    assert ("neighbour", 2) in names(mispays.slips(neighbours, 2_700, VALUES))
+    assert ("neighbour", 1) in names(payout_errors.slips(neighbours, -2_700, VALUES))
+    assert ("neighbour", 2) in names(payout_errors.slips(neighbours, 2_700, VALUES))
     won = of((4, 5_000, 2_000, "dealer_pair", 4))
-    assert ("other_bet", 4) in names(mispays.slips(won, -1_000, VALUES))  # 75 lay there: 30 was paid, not 20
-    assert ("other_bet", 4) in names(mispays.slips(won, 1_000, VALUES))  # 25 lay there
+    assert ("other_bet", 4) in names(payout_errors.slips(won, -1_000, VALUES))  # 75 lay there: 30 was paid, not 20
+    assert ("other_bet", 4) in names(payout_errors.slips(won, 1_000, VALUES))  # 25 lay there
     natural = of((1, 2_000, 3_000, "blackjack", None))
-    assert ("other_odds", 1) in names(mispays.slips(natural, 1_000, VALUES, mispays.odds_of([natural])))
+    assert ("other_odds", 1) in names(payout_errors.slips(natural, 1_000, VALUES, payout_errors.odds_of([natural])))
 
 
 @pytest.mark.parametrize(("fours_gone", "possible"), [(0, True), (3, False)])
@@ -155,26 +155,26 @@ def test_a_card_is_only_another_one_that_could_have_come(fours_gone: int, possib
     dealt = (0, 0, 0, fours_gone, *(0,) * 6)
     round_ = rocket_day.by_hand({1: 2_000}, [8, 10, 9, 4, 7, 10], dealt)
     assert [pay.net_cents for pay in round_.payouts] == [2_000]
-    texts = {slip.says for slip in mispays.slips(round_, 1_200, VALUES) if slip.kind == "card"}
+    texts = {slip.says for slip in payout_errors.slips(round_, 1_200, VALUES) if slip.kind == "card"}
     assert ("Card 3 of the dealer was named 10 and may have been 4." in texts) == possible
 
 
 def test_trouble_makes_a_round_likelier_and_players_who_are_paid_too_little_speak_up() -> None:
     """Harm: a list that puts what would have been noticed before what would not."""
     won = of((1, 2_000, 1_000, "dealer_pair", 5))
-    (overpaid,) = [slip for slip in mispays.slips(won, -1_000, VALUES) if slip.kind == "paid_twice"]
-    (underpaid,) = [slip for slip in mispays.slips(won, 1_000, VALUES) if slip.kind == "not_paid"]
-    assert underpaid.weight == mispays.RATES["not_paid"] * mispays.PLAYERS_NOTICE
+    (overpaid,) = [slip for slip in payout_errors.slips(won, -1_000, VALUES) if slip.kind == "paid_twice"]
+    (underpaid,) = [slip for slip in payout_errors.slips(won, 1_000, VALUES) if slip.kind == "not_paid"]
+    assert underpaid.weight == payout_errors.RATES["not_paid"] * payout_errors.PLAYERS_NOTICE
     (again,) = [
-        slip for slip in mispays.slips(replace(won, troubled=True), -1_000, VALUES) if slip.kind == "paid_twice"
+        slip for slip in payout_errors.slips(replace(won, troubled=True), -1_000, VALUES) if slip.kind == "paid_twice"
     ]
-    assert again.weight == overpaid.weight * mispays.TROUBLED
+    assert again.weight == overpaid.weight * payout_errors.TROUBLED
 
 
 def test_neighbouring_keys_are_pressed_for_each_other() -> None:
     """Harm: a 2 for a 9 is thought as likely as a 2 for a 3."""
-    assert mispays.nearness(2, 3) > mispays.nearness(2, 4) > mispays.nearness(2, 9)
-    assert mispays.nearness(6, 9) > mispays.nearness(5, 8)
+    assert payout_errors.nearness(2, 3) > payout_errors.nearness(2, 4) > payout_errors.nearness(2, 9)
+    assert payout_errors.nearness(6, 9) > payout_errors.nearness(5, 8)
 
 
 # --- Exchanges -------------------------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ def test_neighbouring_keys_are_pressed_for_each_other() -> None:
 )
 def test_what_goes_wrong_in_an_exchange(exchange: Exchange, variance: int, kind: str) -> None:
     """Harm: a shortage at a table with a pot is looked for in games, where no chip of the house moves."""
-    assert kind in {slip.kind for slip in mispays.exchange_slips(exchange, variance, VALUES)}
-    (suspect, *_) = mispays.suspects([], [exchange], variance, VALUES)
+    assert kind in {slip.kind for slip in payout_errors.exchange_slips(exchange, variance, VALUES)}
+    (suspect, *_) = payout_errors.suspects([], [exchange], variance, VALUES)
     assert suspect.round == exchange.round
 
 
@@ -212,15 +212,15 @@ def test_only_the_rounds_of_a_span_are_searched() -> None:
     deal_rounds(dealer, 2)
     (round_1, round_2) = rack_history.dealt_rounds(dealer.table.book_id, 1, 2, 0, dealer.now.seq)
     assert [(payout.seat, payout.net_cents) for payout in round_1.payouts] == [(1, 2_000)]
-    assert [suspect.round for suspect in mispays.find(dealer.table, -2_000, 0, dealer.now.seq).suspects] == [2, 1]
-    later = mispays.find(dealer.table, -2_000, round_1.seq, dealer.now.seq)
+    assert [suspect.round for suspect in payout_errors.find(dealer.table, -2_000, 0, dealer.now.seq).suspects] == [2, 1]
+    later = payout_errors.find(dealer.table, -2_000, round_1.seq, dealer.now.seq)
     assert ([suspect.round for suspect in later.suspects], later.rounds) == ([2], 1)
-    before = mispays.find(dealer.table, -2_000, round_1.seq, round_2.seq - 1)
+    before = payout_errors.find(dealer.table, -2_000, round_1.seq, round_2.seq - 1)
     assert (before.suspects, before.rounds) == ((), 0)
     assert round_2.seq > round_1.seq
-    findings = mispays.find(dealer.table, 37, round_1.seq, dealer.now.seq)
+    findings = payout_errors.find(dealer.table, 37, round_1.seq, dealer.now.seq)
     assert (findings.suspects, findings.says) == ((), "No single mistake in 1 round explains this amount.")
-    assert mispays.find(dealer.table, 0, 0, dealer.now.seq).says.startswith("There is nothing to explain")
+    assert payout_errors.find(dealer.table, 0, 0, dealer.now.seq).says.startswith("There is nothing to explain")
 
 
 @pytest.mark.django_db
@@ -245,15 +245,15 @@ def test_a_search_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            mispays.find(dealer.table, 2_000, 0, dealer.now.seq)
+            payout_errors.find(dealer.table, 2_000, 0, dealer.now.seq)
         return len(captured)
 
     deal_rounds(dealer)
     before = queries()
     deal_rounds(dealer, 3)
     assert queries() <= before
-    monkeypatch.setattr(mispays, "MOST_ROUNDS", 2)
-    findings = mispays.find(dealer.table, 2_000, 0, dealer.now.seq)
+    monkeypatch.setattr(payout_errors, "MOST_ROUNDS", 2)
+    findings = payout_errors.find(dealer.table, 2_000, 0, dealer.now.seq)
     assert (findings.rounds, findings.cut_at, [suspect.round for suspect in findings.suspects]) == (2, 3, [4, 3])
     assert findings.says.endswith("Rounds before 3 were not looked at.")
 
@@ -271,7 +271,7 @@ def test_disputes_and_bookmarks_are_read_and_bookmarks_shown_to_nobody_else() ->
     bookmarks.mark(table, moment, "Leans over", by=vera, round=2)
 
     def ranked(*, with_bookmarks: bool) -> dict[int | None, tuple[float, tuple[str, ...]]]:
-        places = mispays.find(table, -2_000, 0, dealer.now.seq, with_bookmarks=with_bookmarks).suspects
+        places = payout_errors.find(table, -2_000, 0, dealer.now.seq, with_bookmarks=with_bookmarks).suspects
         return {place.round: (place.weight, place.reasons) for place in places if place.round}
 
     pit, watcher = ranked(with_bookmarks=False), ranked(with_bookmarks=True)
@@ -290,11 +290,11 @@ def test_the_terms_of_the_house_order_the_list() -> None:
     dealer, _ = dealt(options={"decks": 6})
     deal_rounds(dealer)
     olga = floor.staff(Role.OPERATOR, "olga", "301")
-    [before] = mispays.find(dealer.table, 2_000, 0, dealer.now.seq).suspects
+    [before] = payout_errors.find(dealer.table, 2_000, 0, dealer.now.seq).suspects
     assert "not_paid" in {slip.kind for slip in before.slips}
     policies.change({"mispay_rate_not_paid": 0}, by=olga)
     policies.forget()
-    assert mispays.find(dealer.table, 2_000, 0, dealer.now.seq).suspects == (), "nothing else explains it"
+    assert payout_errors.find(dealer.table, 2_000, 0, dealer.now.seq).suspects == (), "nothing else explains it"
 
 
 @pytest.mark.django_db
@@ -303,11 +303,11 @@ def test_a_table_with_a_pot_is_searched_by_what_its_rack_saw() -> None:
     dealer, _ = for_pot("pairs", seats={1: 5_000, 2: 5_000}, rake_permille=100)
     seq = dealer.now.seq
     record.record(dealer.table, BuyIn(3, 4_000, chips=True), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
-    findings = mispays.find(dealer.table, 5_000, 0, dealer.now.seq)
+    findings = payout_errors.find(dealer.table, 5_000, 0, dealer.now.seq)
     assert {slip.kind for suspect in findings.suspects for slip in suspect.slips} >= {"brought_as_bought"}
     assert [
         slip.kind
-        for suspect in mispays.find(dealer.table, -4_000, 0, dealer.now.seq).suspects
+        for suspect in payout_errors.find(dealer.table, -4_000, 0, dealer.now.seq).suspects
         for slip in suspect.slips
     ] == ["bought_as_brought"]
 
@@ -316,7 +316,7 @@ def test_a_day_of_a_table_is_searched_in_a_few_seconds() -> None:
     """Harm: nobody waits for it, so nobody uses it. (The bound is ten times what was measured.)"""
     day = rocket_day.day(150, random.Random(1))
     started = process_time()
-    mispays.suspects(day, [], -600, VALUES)
+    payout_errors.suspects(day, [], -600, VALUES)
     assert process_time() - started < 3
 
 
@@ -326,8 +326,10 @@ def test_a_day_of_a_table_is_searched_in_a_few_seconds() -> None:
 def test_what_every_round_explains_names_no_round() -> None:
     """Harm: 27 of 27 rounds explain it, and the first of them is blamed."""
     rounds = [replace(of((1, 2_000, -2_000, "lost", None)), number=number, seq=number * 40) for number in range(1, 28)]
-    suspects = mispays.suspects(rounds, [], -2_000, VALUES)
-    result = mispays.Findings(-2_000, 0, 1, len(rounds), tuple(suspects), len(suspects), rounds_that_fit=len(suspects))
+    suspects = payout_errors.suspects(rounds, [], -2_000, VALUES)
+    result = payout_errors.Findings(
+        -2_000, 0, 1, len(rounds), tuple(suspects), len(suspects), rounds_that_fit=len(suspects)
+    )
     assert len(suspects) == 27
     assert result.named is None
     assert "27 of 27 rounds" in result.verdict
@@ -339,11 +341,11 @@ def test_what_only_one_round_explains_well_is_named() -> None:
     """Harm: a finder that never says anything."""
     won, lost = of((1, 3_700, 3_700, "won", None)), of((1, 1_000, -1_000, "lost", None))
     rounds = [replace(won, number=1, seq=40), *(replace(lost, number=n, seq=40 * n) for n in range(2, 20))]
-    suspects = mispays.suspects(rounds, [], -100, VALUES)
+    suspects = payout_errors.suspects(rounds, [], -100, VALUES)
     assert suspects[0].share <= 1
-    [only] = mispays.suspects(rounds, [], 7_400, VALUES)
+    [only] = payout_errors.suspects(rounds, [], 7_400, VALUES)
     assert only.round == 1
-    assert only.share < mispays.NAMED_FROM, "it is so rare that something else is as likely"
+    assert only.share < payout_errors.NAMED_FROM, "it is so rare that something else is as likely"
 
 
 def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_payment() -> None:
@@ -351,14 +353,14 @@ def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_payment() -> None:
     chips of 1."""
     large, small = of((1, 10_000, 10_000, "won", None)), of((1, 7_500, 7_500, "won", None))
     rounds = [replace(large, number=1, seq=40), replace(small, number=2, seq=80)]
-    amount_alone = mispays.suspects(rounds, [], 7_500, VALUES)
-    colour = mispays.Counted(99, {}, ((2_500, -1), (10_000, 1)))
-    not_paid = mispays.Counted(99, {}, ((2_500, 3),))
+    amount_alone = payout_errors.suspects(rounds, [], 7_500, VALUES)
+    colour = payout_errors.Counted(99, {}, ((2_500, -1), (10_000, 1)))
+    not_paid = payout_errors.Counted(99, {}, ((2_500, 3),))
     assert {suspect.round for suspect in amount_alone} == {1, 2}
-    assert mispays.suspects(rounds, [], 7_500, VALUES, colour)[0].round == 1
-    assert mispays.suspects(rounds, [], 7_500, VALUES, not_paid)[0].round == 2
+    assert payout_errors.suspects(rounds, [], 7_500, VALUES, colour)[0].round == 1
+    assert payout_errors.suspects(rounds, [], 7_500, VALUES, not_paid)[0].round == 2
     even = of((1, 1_000, 1_000, "won", None))
-    [suspect] = mispays.suspects([even], [], 1_000, (100, 250, 500), mispays.Counted(99, {}, ((500, 2),)))
+    [suspect] = payout_errors.suspects([even], [], 1_000, (100, 250, 500), payout_errors.Counted(99, {}, ((500, 2),)))
     assert suspect.round == 1
 
 
@@ -370,12 +372,12 @@ def test_bets_that_lay_in_smaller_chips_do_not_hide_a_forgotten_payment() -> Non
         replace(of((1, bet, won, "won", None)), number=number, seq=40 * number)
         for number, (bet, won) in enumerate([(10_000, 10_000), (7_500, 7_500), *[(2_500, -2_500)] * 20], 1)
     ]
-    off = mispays.Counted(99, {}, ((500, 20), (2_500, 3 - 4)))
-    paid = mispays.suspects(rounds, [], 7_500, chips, off)
+    off = payout_errors.Counted(99, {}, ((500, 20), (2_500, 3 - 4)))
+    paid = payout_errors.suspects(rounds, [], 7_500, chips, off)
     assert paid[0].round == 2
-    assert paid[0].share > mispays.suspects(rounds, [], 7_500, chips)[0].share
+    assert paid[0].share > payout_errors.suspects(rounds, [], 7_500, chips)[0].share
     assert sum(suspect.weight for suspect in paid) == pytest.approx(
-        sum(suspect.weight for suspect in mispays.suspects(rounds, [], 7_500, chips))
+        sum(suspect.weight for suspect in payout_errors.suspects(rounds, [], 7_500, chips))
     ), "the chips choose among the mistakes; whether it was none of them they do not say"
 
 
@@ -392,7 +394,7 @@ def test_how_chips_break_is_reckoned_exactly() -> None:
     near, far = chip_evidence.skellam(3, 30, 30), chip_evidence.skellam(3, 19.9, 19.9)
     assert near == pytest.approx(exp(-9 / 120) / sqrt(120 * pi), rel=0.02)
     assert far == pytest.approx(exp(-9 / 79.6) / sqrt(79.6 * pi), rel=0.02)
-    loads = mispays.loads_of([2_500, 3_000, -2_500, -100], chips)
+    loads = payout_errors.loads_of([2_500, 3_000, -2_500, -100], chips)
     assert loads == {2_500: (1.5, 1.0), 500: (0.5, 0.0)}
 
 
@@ -417,9 +419,9 @@ def three_alike() -> list[Dealt]:
 def test_a_round_that_somebody_looked_at_twice_comes_first(mark: str) -> None:
     """Harm: the player disputes round 10, and the finder names round 30, which is as likely and later."""
     rounds = three_alike()
-    assert mispays.suspects(rounds, [], 2_000, VALUES)[0].round == 30
+    assert payout_errors.suspects(rounds, [], 2_000, VALUES)[0].round == 30
     rounds[0] = replace(rounds[0], marks=frozenset({mark}))
-    suspect, runner_up, _ = mispays.suspects(rounds, [], 2_000, VALUES)
+    suspect, runner_up, _ = payout_errors.suspects(rounds, [], 2_000, VALUES)
     assert suspect.round == 10
     assert suspect.weight == pytest.approx(runner_up.weight * (10 if mark == round_evidence.DISPUTED else 5))
     assert suspect.reasons
@@ -429,7 +431,7 @@ def test_a_round_beside_one_with_a_take_back_is_likelier() -> None:
     """Harm: whoever is put out of step is so for a while, and nobody looks at the next round."""
     rounds = three_alike()
     beside = replace(rounds[0], number=11, seq=441, troubled=True, payouts=())
-    suspect, runner_up, _ = mispays.suspects([rounds[0], beside, *rounds[1:]], [], 2_000, VALUES)
+    suspect, runner_up, _ = payout_errors.suspects([rounds[0], beside, *rounds[1:]], [], 2_000, VALUES)
     assert (suspect.round, suspect.reasons) == (10, ("beside a round with a take-back",))
     assert suspect.weight == pytest.approx(runner_up.weight * 1.5)
 
@@ -451,10 +453,12 @@ def test_the_houses_own_figures_are_believed() -> None:
     """Harm: a house that counted its mispays for a year is told what we guess."""
     won = of((1, 2_000, 2_000, "won", None), (2, 2_000, -2_000, "lost", None))
     never = replace(DEFAULTS, rates={**DEFAULTS.rates, "not_paid": 0.0})
-    assert ("not_paid", 1) in names(mispays.suspects([won], [], 2_000, VALUES)[0].slips)
-    assert ("not_paid", 1) not in names(mispays.suspects([won], [], 2_000, VALUES, priors=never)[0].slips)
+    assert ("not_paid", 1) in names(payout_errors.suspects([won], [], 2_000, VALUES)[0].slips)
+    assert ("not_paid", 1) not in names(payout_errors.suspects([won], [], 2_000, VALUES, priors=never)[0].slips)
     loud = replace(DEFAULTS, notice=0.04)
-    [quiet], [heard] = (mispays.suspects([won], [], 2_000, VALUES, priors=figures) for figures in (DEFAULTS, loud))
+    [quiet], [heard] = (
+        payout_errors.suspects([won], [], 2_000, VALUES, priors=figures) for figures in (DEFAULTS, loud)
+    )
     assert heard.weight == pytest.approx(quiet.weight / 10)
 
 
@@ -463,12 +467,12 @@ def test_what_has_to_be_worked_out_goes_wrong_more_often() -> None:
     even = of((1, 3_000, 3_000, "won", None))
     odd = of((1, 2_000, 3_000, "blackjack", None))
     rounds = [replace(odd, number=1, seq=40), replace(even, number=2, seq=80)]
-    assert [suspect.round for suspect in mispays.suspects(rounds, [], -3_000, VALUES)] == [1, 2]
+    assert [suspect.round for suspect in payout_errors.suspects(rounds, [], -3_000, VALUES)] == [1, 2]
 
 
 def test_a_count_may_be_wrong_itself() -> None:
     """Harm: a stack that was counted twice is looked for in every round."""
-    [suspect] = mispays.suspects([], [], 50_000, VALUES, mispays.Counted(99, {2_500: 10}))
+    [suspect] = payout_errors.suspects([], [], 50_000, VALUES, payout_errors.Counted(99, {2_500: 10}))
     assert suspect.is_count
     assert "stack of 20" in suspect.slips[0].says
 
@@ -477,18 +481,22 @@ def test_each_mistake_of_a_round_is_found_by_its_own_amount() -> None:
     """Harm: what is measured is another search than the one that people use."""
     chance = random.Random(4)
     for round_ in rocket_day.day(3, chance):
-        every = mispays.slips(round_, None, VALUES)
+        every = payout_errors.slips(round_, None, VALUES)
         assert every
         for cents in {slip.rack_cents for slip in every}:
-            assert [slip for slip in every if slip.rack_cents == cents] == list(mispays.slips(round_, cents, VALUES))
+            assert [slip for slip in every if slip.rack_cents == cents] == list(
+                payout_errors.slips(round_, cents, VALUES)
+            )
 
 
 @pytest.mark.slow("deals rounds and searches them")
-@pytest.mark.parametrize("game", measuring.BANKED)
+@pytest.mark.parametrize("game", payout_error_trials.BANKED)
 def test_the_finder_is_measured_on_every_game_against_the_house(game: str) -> None:
     """Harm: a figure in the docs that was never measured for the game that is dealt."""
-    lines = list(measuring.measure([game], searches=1, seed=1, pool_rounds=180)) if game == "dragon_tiger" else []
-    pool = measuring.pool(game, 3, random.Random(1))
+    lines = (
+        list(payout_error_trials.measure([game], searches=1, seed=1, pool_rounds=180)) if game == "dragon_tiger" else []
+    )
+    pool = payout_error_trials.pool(game, 3, random.Random(1))
     assert all(round_.payouts for round_ in pool.rounds)
     assert all(slip.rack_cents for mistakes in pool.mistakes for slip in mistakes)
     assert any(pool.mistakes)

@@ -22,8 +22,8 @@ from math import log2, sqrt
 from statistics import fmean, stdev
 from typing import Any, Final, cast
 
-from tables.disputes import mispays
-from tables.disputes.mispays import (
+from tables.disputes import payout_errors
+from tables.disputes.payout_errors import (
     NAMED_FROM,
     Counted,
     Slip,
@@ -299,7 +299,7 @@ class _Search:
             places = weighed(places, rounds, DEFAULTS)
         if evidence.formerly:
             return ranked(weighed_by_left_over(places, VALUES, off or ()), VALUES, None)
-        counted = Counted(0, {}, off, loads_of(mispays.rack_amounts(rounds), VALUES)) if off is not None else None
+        counted = Counted(0, {}, off, loads_of(payout_errors.rack_amounts(rounds), VALUES)) if off is not None else None
         if evidence.limit and counted is not None:
             exactly = {evidence.broken or 1e-9: 1.0}
             return ranked(by_chips(places, VALUES, counted, exactly, stray=0.0), VALUES, None)
@@ -340,7 +340,7 @@ def _off(dealt: Pool, span: range, mistakes: Sequence[Slip], broken: float, chan
     off: Counter[int] = Counter()
     for slip in mistakes:
         off.update(chips_of(slip, VALUES))
-    for amount_cents in mispays.rack_amounts(dealt.rounds[place] for place in span):
+    for amount_cents in payout_errors.rack_amounts(dealt.rounds[place] for place in span):
         if chance.random() >= broken:
             continue
         whole = {value: count for value, count in in_chips(amount_cents, VALUES).items() if value != VALUES[0]}
