@@ -8,8 +8,8 @@ from typing import ClassVar, Final
 from tables.games.baccarat import DRAGON_BONUS, Baccarat, Rules, is_natural, total
 from tables.games.house_script import State, hand_named
 from tables.games.protocol import BANKER_HAND, PLAYER_HAND, Action, AskCard, Card
+from tables.training.card_practice import Ending, SpreadPractice, Step, ending
 from tables.training.questions import numbered
-from tables.training.spread import Ending, SpreadPractice, Step, ending
 
 _PLAYER: Final = numbered(
     {

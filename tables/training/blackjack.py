@@ -10,8 +10,8 @@ from tables.games.cards import UNKNOWN
 from tables.games.house_script import HandSeen, State
 from tables.games.protocol import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice, Choose
 from tables.games.twenty_one import MOST, has_blackjack, is_soft, total
+from tables.training.card_practice import Ending, SpreadPractice, Step, betting, cards_of, ending
 from tables.training.questions import NOBODY, THE_DEALER, Answer, numbered, seat_answers
-from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, ending
 
 _HIT: Final = numbered(
     {

@@ -9,8 +9,8 @@ from tables.games.cards import RANK_OF
 from tables.games.casino_war import BURNED, CasinoWar, Rules
 from tables.games.house_script import SpotSeen, State
 from tables.games.protocol import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice
+from tables.training.card_practice import Ending, SpreadPractice, Step, betting, cards_of, ending
 from tables.training.questions import NOBODY, numbered, seat_answers
-from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, ending
 
 _FIRST: Final = numbered(
     {

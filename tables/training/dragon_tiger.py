@@ -9,8 +9,8 @@ from tables.games.cards import RANK_OF
 from tables.games.dragon_tiger import DragonTiger, Rules
 from tables.games.house_script import State, hand_named
 from tables.games.protocol import PLACE_NAMES, Action, AskCard, CloseBets
+from tables.training.card_practice import Ending, SpreadPractice, Step, cards_of, ending
 from tables.training.questions import Answer, numbered
-from tables.training.spread import Ending, SpreadPractice, Step, cards_of, ending
 
 _WON: Final = {
     "dragon": "The dragon wins",

@@ -10,8 +10,8 @@ from tables.games.house_script import HandSeen, SpotSeen, State
 from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets, Reason
 from tables.games.three_card_poker import Rules, ThreeCardPoker, qualifies
 from tables.games.three_cards import NAMES, PAIR, STRAIGHT, value_of
+from tables.training.card_practice import Ending, SpreadPractice, Step, betting, cards_of, ending
 from tables.training.questions import NOBODY, THE_DEALER, numbered, seat_answers
-from tables.training.spread import Ending, SpreadPractice, Step, betting, cards_of, ending
 
 _HANDS: Final = numbered({name.replace(" ", "_"): name.capitalize() for name in NAMES})
 _QUALIFIES: Final = numbered(

@@ -22,10 +22,10 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pay_tables
 from tables.training import certificates, practice
+from tables.training.card_practice import SpreadPractice
 from tables.training.practice import Course, Question
 from tables.training.providers import PROVIDERS
 from tables.training.questions import OVER
-from tables.training.spread import SpreadPractice
 from tests import floor
 from tests.pace import percent
 from tests.tiers import sampled
