@@ -20,7 +20,7 @@ from ledger.log import Draft
 from ledger.models import Account
 from ledger.site_log import difference, note
 from tables import pepper
-from tables.board.picture import Board, board
+from tables.board.table_view import Board, board
 from tables.floor import inputs, record
 from tables.floor.command_context import AtSeat
 from tables.floor.record import Answer

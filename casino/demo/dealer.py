@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from tables.board.picture import Board, board
+from tables.board.table_view import Board, board
 from tables.floor import inputs, record
 from tables.games.cards import Composition, pack_of
 from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice

@@ -22,7 +22,7 @@ from dealer_ui.guards import dealers, gone
 from dealer_ui.numbers import amount_cents, number
 from dealer_ui.slips import counting
 from ledger.proof.chips import money
-from tables.board.words import Chips as Pile
+from tables.board.descriptions import Chips as Pile
 from tables.floor import record
 from tables.floor.cash import chips_entry, kinds_at
 from tables.floor.inputs import ChangeChips, Input, SellChips, UndoSale

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from ledger.proof.chips import money
-from tables.board.picture import Board, SeatBox
+from tables.board.table_view import Board, SeatBox
 from tables.games.catalog import GAMES
 from tables.games.game import Kind
 from tables.log.terms import game_title, rounding_words

@@ -23,7 +23,7 @@ from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
 from tables.alerting import calls
 from tables.board.buttons import entries_of
-from tables.board.picture import board
+from tables.board.table_view import board
 from tables.floor import record
 from tables.floor.cash import kinds_at
 from tables.floor.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read

@@ -19,9 +19,9 @@ from ledger.proof import chips
 from ledger.proof.chips import money
 from tables.board import secrecy
 from tables.board.buttons import Button
+from tables.board.descriptions import Chips, OutcomeLine
 from tables.board.last_results import last_results
-from tables.board.picture import Board, SeatBox
-from tables.board.words import Chips, OutcomeLine
+from tables.board.table_view import Board, SeatBox
 from tables.floor import card_readers, player_pages
 from tables.floor.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
 from tables.floor.rounds import REPORTED

@@ -24,7 +24,7 @@ from ledger.proof.chips import RACK
 from tables.alerting import rule_book
 from tables.alerting.rules import Rule
 from tables.audit import round_list
-from tables.board.picture import Board, board
+from tables.board.table_view import Board, board
 from tables.cage import blind_counts
 from tables.day import blind, figures, hours, piece_reading, reading
 from tables.day.figures import Figures

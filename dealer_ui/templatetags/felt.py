@@ -14,8 +14,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from ledger.proof import chips
-from tables.board.picture import HandBox, ShoeBox
-from tables.board.words import Chips
+from tables.board.descriptions import Chips
+from tables.board.table_view import HandBox, ShoeBox
 from tables.games.cards import RANKS
 from tables.games.protocol import HandView
 from tables.models import Denomination

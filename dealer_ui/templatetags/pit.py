@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 
 from ledger.proof import chips
 from ledger.proof.slip_name import SlipName
-from tables.board.picture import SeatBox
-from tables.board.words import OutcomeLine
+from tables.board.descriptions import OutcomeLine
+from tables.board.table_view import SeatBox
 from tables.games.cards import Pack
 from tables.games.catalog import GAMES
 from tables.games.protocol import Payout, SeatView

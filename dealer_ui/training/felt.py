@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ledger.proof import chips
-from tables.board.picture import HandBox, SeatBox, SpotBox
-from tables.board.words import Chips, OutcomeLine
+from tables.board.descriptions import Chips, OutcomeLine
+from tables.board.table_view import HandBox, SeatBox, SpotBox
 from tables.games.cards import UNKNOWN, pack_of
 from tables.games.house_script import HandSeen, SpotSeen, State
 from tables.games.protocol import DEALER, PLACE_NAMES, Phrase, Settled

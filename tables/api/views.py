@@ -24,8 +24,8 @@ from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
 from tables.api.operations import Call, operation
 from tables.audit import history
-from tables.board import picture
-from tables.board.picture import Board
+from tables.board import table_view
+from tables.board.table_view import Board
 from tables.floor import inputs, opening, record
 from tables.log.state import Standing
 from tables.models import ServiceAccount, Staff, Table
@@ -109,7 +109,7 @@ class OneTable(FloorView):
         if acknowledging.heed(call, table):
             table, state = reach(call.caller, pk)
         acknowledging.keep(call, table, state)
-        return forms.board_form(picture.board(table, call.caller, state))
+        return forms.board_form(table_view.board(table, call.caller, state))
 
 
 class Inputs(FloorView):

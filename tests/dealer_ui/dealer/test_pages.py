@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from ledger.models import LogEntry, Notice
 from tables.approvals import proposals
 from tables.audit import proofs
-from tables.board.picture import board
+from tables.board.table_view import board
 from tables.floor import record
 from tables.models import Staff, Table
 from tables.roles import Role

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from tables.board.picture import Board, board
+from tables.board.table_view import Board, board
 from tables.floor import inputs, record
 from tables.models import Denomination, Table
 from tables.refusals import Refused

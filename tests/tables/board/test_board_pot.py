@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tables.api.forms import board_form
-from tables.board.picture import Board
+from tables.board.table_view import Board
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskCard, AskChoice
 from tests import floor

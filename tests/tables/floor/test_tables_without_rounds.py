@@ -12,7 +12,7 @@ from django.utils import timezone
 from dealer_ui.placards.reading import placard_of
 from ledger import cage, inspection
 from ledger.models import Account, Alert, Discrepancy, Transfer
-from tables.board.picture import board
+from tables.board.table_view import board
 from tables.cage import cage_desk
 from tables.day import figures, hours, inventory
 from tables.disputes import disputed_moment, register

@@ -9,8 +9,8 @@ from typing import Final
 from ledger.proof.chips import Denomination
 from tables.board import secrecy
 from tables.board.buttons import Button, Entries, can_be_keyed, deck_columns, waiting_for
+from tables.board.descriptions import Chips, OutcomeLine, PaymentLine, Telling, telling
 from tables.board.last_bets import last_bets, placed
-from tables.board.words import Chips, OutcomeLine, PaymentLine, Telling, telling
 from tables.floor.command_context import Scene
 from tables.floor.game_kinds import dealing_at
 from tables.floor.inputs import Choose
