@@ -11,7 +11,7 @@ from django.core.management import call_command
 from tables.alerting import delivery, following, subscriptions
 from tables.audit import errands, handing_over, letter_box, proofs, witnessing
 from tables.audit import watch as watching
-from tables.edge import spreading  # noqa: F401 -- its task is found here
+from tables.edge import distributed_simulation  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
 from tables.staff import attempts
 

@@ -29,7 +29,7 @@ def games() -> list[tuple[str, Any]]:
 
 def load() -> None:
     """Write the rows that ship."""
-    from tables.edge.kept_sheets import KeptSheet
+    from tables.edge.cached_sheets import KeptSheet
 
     rows = [KeptSheet(**columns) for columns in json.loads(FILE.read_text())]
     KeptSheet.objects.bulk_create(rows, ignore_conflicts=True)
@@ -37,7 +37,7 @@ def load() -> None:
 
 def compute() -> list[dict[str, Any]]:
     """Compute the columns of each row, which takes about a minute."""
-    from tables.edge.kept_sheets import compute as compute_row
+    from tables.edge.cached_sheets import compute as compute_row
 
     rows = [row for game, rules in games() if (row := compute_row(game, rules))]
     return [{name: getattr(row, name) for name in COLUMNS} for row in rows]

@@ -15,7 +15,7 @@ from ledger.proof.chips import money
 from tables.approvals import proposals
 from tables.board import pays
 from tables.board.pays import PaidLines
-from tables.edge import kept_sheets
+from tables.edge import cached_sheets
 from tables.games.catalog import GAMES
 from tables.games.counted import CountedRules
 from tables.games.in_words import HOW_IT_GOES, OF_THE_PAYS, OF_THE_SHOE
@@ -107,7 +107,7 @@ def placards_of(tables: Sequence[Table]) -> list[Placard]:
     coming = _coming(tables)
     worths: Sequence[Any] = [None] * len(tables)
     if policies.in_force("placard_odds"):
-        worths = kept_sheets.of_tables(tables)
+        worths = cached_sheets.of_tables(tables)
     return [
         Placard(
             table=table.name,

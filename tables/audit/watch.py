@@ -31,7 +31,7 @@ from tables.audit import commitments, drill, proofs, protections, sealing, tree_
 from tables.audit.rows import noted
 from tables.cage import back_entry
 from tables.day import cash_shifts, custody
-from tables.edge import kept_sheets, shoe_audit
+from tables.edge import cached_sheets, shoe_audit
 from tables.limits import enforcement
 from tables.models import Table
 from tables.setup import service_accounts
@@ -254,7 +254,7 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "prove_new": prove_new,
     "seal_days": sealing.seal_days,
     "audit_shoes": shoe_audit.audit_shoes,
-    "value_games": kept_sheets.value_games,
+    "value_games": cached_sheets.value_games,
     "prove_shoes": prove_shoes,
     "look_after_keys": look_after_custody,
     "reconcile": reconcile,

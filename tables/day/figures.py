@@ -20,8 +20,8 @@ from django.utils import timezone
 from ledger.proof.chain import Head
 from tables.day import hours, kept_sums, reading
 from tables.day.reading import BookSpan
-from tables.edge import kept_sheets, rounding
-from tables.edge.kept_sheets import Worths
+from tables.edge import cached_sheets, rounding
+from tables.edge.cached_sheets import Worths
 from tables.edge.worth import NOTHING
 from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
@@ -260,7 +260,7 @@ def _weakest(ways: Iterable[str]) -> str:
 def edge_of(table: Table) -> Fraction | None:
     """What the house wins of a bet on average, as a part of it, to nine digits; None where it is not known exactly, or
     a seat has several wagers."""
-    return _only_edge(table, kept_sheets.of_table(table))
+    return _only_edge(table, cached_sheets.of_table(table))
 
 
 def _only_edge(table: Table, worths: Worths) -> Fraction | None:
@@ -353,7 +353,7 @@ def money_of(gaming_day: date, heads: Sequence[Head]) -> dict[int, Figures]:
 def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> Report:
     """Of these tables, each with the entry through which its book is read."""
     spans = reading.spans_of({table.book_id: head for table, head in heads}, start, end)
-    worths_of, end_of_reading = kept_sheets.of_tables([table for table, _ in heads]), min(end, timezone.now())
+    worths_of, end_of_reading = cached_sheets.of_tables([table for table, _ in heads]), min(end, timezone.now())
     lines = tuple(
         _figures(table, worths, spans[table.book_id], start, end_of_reading)
         for (table, _), worths in zip(heads, worths_of, strict=True)

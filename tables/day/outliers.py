@@ -21,8 +21,8 @@ from django.db import connection
 
 from tables.day import figures
 from tables.day.closing import closed_figures
-from tables.edge import kept_sheets, worth
-from tables.edge.kept_sheets import Worths
+from tables.edge import cached_sheets, worth
+from tables.edge.cached_sheets import Worths
 from tables.edge.worth import Worth
 from tables.maths.covariances import Covariances, Pair, Staked, variance
 from tables.models import Table
@@ -119,7 +119,7 @@ def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
     tables = {table.name: table for table in Table.objects.all()}
     report = report or figures.day(gaming_day)
     bets, habits = _bets(report, tables), _habits(gaming_day)
-    worths_of = kept_sheets.of_tables([tables[line.name] for line in report.lines])
+    worths_of = cached_sheets.of_tables([tables[line.name] for line in report.lines])
     audited = worth.of([(tables[line.name].book_id, *report.entries[line.name]) for line in report.lines])
     return [
         Looked(

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from tables.edge import kept_sheets
+from tables.edge import cached_sheets
 from tables.maths import providers
 from tables.models import Table
 
@@ -20,11 +20,11 @@ DO: Final = "Let two people approve the options, or choose others, on the page o
 
 def player_edges(game: str, rules: Any) -> dict[str, str]:
     """By wager, the player's average win in per cent of it; without wagers that favour the casino."""
-    [worths] = kept_sheets.of([(game, rules)])
+    [worths] = cached_sheets.of([(game, rules)])
     edges = worths.edges
     if not edges and game in providers.SLOW:
         _stay_connected()
-        sheet = providers.full_shoe(game, kept_sheets.that_matter(rules))
+        sheet = providers.full_shoe(game, cached_sheets.that_matter(rules))
         edges = {wager: worth.house_edge for wager, worth in sheet.wagers.items()} if sheet else {}
     return _in_favour(edges)
 
@@ -46,7 +46,7 @@ def _in_favour(edges: Mapping[str, float]) -> dict[str, str]:
 
 def unapproved(tables: Sequence[Table]) -> dict[Table, dict[str, str]]:
     """The tables at which a wager favours the player without an approval, as far as they are valued."""
-    worths = kept_sheets.of_tables(tables)
+    worths = cached_sheets.of_tables(tables)
     edges = {table: _in_favour(worth.edges) for table, worth in zip(tables, worths, strict=True)}
     return {table: favoured for table, favoured in edges.items() if favoured and not table.player_edges}
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from ledger.models import LogEntry
 from ledger.proof.chips import money
-from tables.edge import kept_sheets
-from tables.edge.kept_sheets import Worths
+from tables.edge import cached_sheets
+from tables.edge.cached_sheets import Worths
 from tables.games.catalog import GAMES
 from tables.games.protocol import MAIN, Bet, Limits
 from tables.limits import plans
@@ -121,7 +121,7 @@ def of_change(table: Table, before: Settings, after: Settings) -> Effect:
     """What a change of settings comes to at a table."""
     rounds = list(_rounds(table))
     pace = _pace([moment for moment, _ in rounds])
-    worths = kept_sheets.of([(settings.game, rules_of(settings)) for settings in (before, after)])
+    worths = cached_sheets.of([(settings.game, rules_of(settings)) for settings in (before, after)])
     sides = [
         _side(settings, [bets for _, bets in rounds], pace, worth)
         for settings, worth in zip((before, after), worths, strict=True)

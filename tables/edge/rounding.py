@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from tables.edge.kept_sheets import Worths
+from tables.edge.cached_sheets import Worths
 from tables.games.odds import HouseRules, Odds, half
 from tables.log.terms import least_step, limits_of, rules_of
 from tables.maths.worth import Cost

@@ -95,7 +95,7 @@ def _sheet(game: str, *, table: str | None, **options: Any) -> str:
 def _of_table(name: str, *, as_json: bool) -> str:
     """The sheet of a table's game under its options, with the cost of rounding."""
     from ledger.proof.chips import money
-    from tables.edge import kept_sheets, rounding
+    from tables.edge import cached_sheets, rounding
     from tables.log.terms import rounding_words, rules_of
     from tables.maths import providers, text_sheet
     from tables.models import Table
@@ -108,7 +108,7 @@ def _of_table(name: str, *, as_json: bool) -> str:
     if sheet is None:
         raise CommandError(f"There is no exact value of {table.game!r}: only {', '.join(providers.valued())} have one.")
     chances = {wager: worth.chances for wager, worth in sheet.wagers.items()}
-    costs = rounding.costs(table, kept_sheets.Worths(chances=chances))
+    costs = rounding.costs(table, cached_sheets.Worths(chances=chances))
     if as_json:
         return json.dumps(sheet.facts() | {"rounding": {bet: cost._asdict() for bet, cost in costs.items()}}, indent=2)
     return "\n".join([*text_sheet.lines(sheet), "", *text_sheet.rounding(rounding_words(table), costs, money)])

@@ -257,18 +257,18 @@ def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, rep
 
 def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
     """The rounds that ``run`` would deal, dealt by the house's workers."""
-    from tables.edge import spreading
+    from tables.edge import distributed_simulation
     from tables.maths.advantage.rocket_simulation import CHUNK, described, nothing
 
-    chunks, run = -(-rounds // CHUNK), spreading.name(described(table, seed))
+    chunks, run = -(-rounds // CHUNK), distributed_simulation.name(described(table, seed))
     try:
-        spreading.deal(run, chunks, workers, progress())
-    except spreading.NobodyDeals:
+        distributed_simulation.deal(run, chunks, workers, progress())
+    except distributed_simulation.NobodyDeals:
         raise CommandError(
             "No worker has dealt anything for a minute: start one (celery --app casino worker) and this command again;"
             " what is dealt is kept."
         ) from None
-    return spreading.added_up(run, chunks, nothing(table.seats))
+    return distributed_simulation.added_up(run, chunks, nothing(table.seats))
 
 
 def _chunk(deal: Callable[..., Tally], table: Table, folds: Any, seed: int) -> Tally:

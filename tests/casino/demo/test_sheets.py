@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from casino.demo import sheets
-from tables.edge import kept_sheets
+from tables.edge import cached_sheets
 
 
 @pytest.mark.django_db
@@ -15,7 +15,7 @@ def test_no_game_of_a_new_demo_is_still_to_be_valued() -> None:
 
     If this fails, compute the values again: `python -m casino.demo.sheets` (a minute)."""
     sheets.load()
-    assert not any(worths.pending for worths in kept_sheets.of(sheets.games()))
+    assert not any(worths.pending for worths in cached_sheets.of(sheets.games()))
 
 
 @pytest.mark.trial(

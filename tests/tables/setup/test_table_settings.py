@@ -12,7 +12,7 @@ from ledger.models import Account, LogEntry
 from tables.approvals import proposals
 from tables.audit import condition, proofs
 from tables.cage import denominations
-from tables.edge import favour, kept_sheets
+from tables.edge import cached_sheets, favour
 from tables.games.catalog import GAMES
 from tables.games.protocol import MOST_CENTS
 from tables.log.catalog import read
@@ -234,7 +234,7 @@ def test_a_favoured_table_of_an_earlier_release_is_named(operator: Staff) -> Non
     assert favour.player_edges("blackjack", early) == {"main": "0.1261 %"}
     assert favour.player_edges("blackjack", structs.replace(early, surrender="late")) == {}
     assert favour.unapproved([table]) == {}, "no page waits for a worker to value it"
-    kept_sheets.value_games()
+    cached_sheets.value_games()
     assert favour.unapproved([table]) == {table: {"main": "0.1441 %"}}
     says = "Wagers favour the player, and no two people approved that: main at Blackjack 1 by 0.1441 %."
     assert says in condition.CHECKS["Payouts"]().says

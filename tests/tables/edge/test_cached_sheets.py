@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from tables.audit import watch
 from tables.day import figures, hours, outliers
-from tables.edge import kept_sheets
-from tables.edge.kept_sheets import KeptSheet
+from tables.edge import cached_sheets
+from tables.edge.cached_sheets import KeptSheet
 from tables.games.casino_war import Rules
 from tables.log.terms import rules_of
 from tables.maths import casino_war, providers
@@ -59,7 +59,7 @@ def test_what_a_table_has_is_valued_once_and_a_day_goes_by_it() -> None:
     )
     assert line().theoretical == expected, "the sheet alone is quick"
     assert looked().win is None
-    kept_sheets.value_games()
+    cached_sheets.value_games()
     interval = looked().win
     assert interval is not None
     together = casino_war.covariances(Rules())
@@ -71,8 +71,8 @@ def test_what_a_table_has_is_valued_once_and_a_day_goes_by_it() -> None:
         + 2 * together["main", "tie"].seats * 2_000 * 1_000
     )
     assert (interval.high - interval.low) / 2 == pytest.approx(1.959964 * variance**0.5, rel=1e-6)
-    assert kept_sheets.missing() == []
-    kept_sheets.value_games()
+    assert cached_sheets.missing() == []
+    cached_sheets.value_games()
     assert KeptSheet.objects.count() == 1
 
 
@@ -112,10 +112,10 @@ def test_blackjack_is_being_computed_until_a_worker_has_valued_it(game: str, mon
         if game == "casino_war":
             patched.setattr(providers, "full_shoe", lambda *_: full_shoe(*WAR))
             patched.setattr(providers, "covariances", lambda *_: covariances(*WAR))
-        kept_sheets.value_games()
+        cached_sheets.value_games()
     with monkeypatch.context() as patched:
         patched.setattr(providers, "full_shoe", lambda *_: pytest.fail("a page computes"))
-        edge = kept_sheets.of_table(dealer.table).edge("main")
+        edge = cached_sheets.of_table(dealer.table).edge("main")
         assert edge is not None
         assert line().theoretical == Fraction(round(edge * 10**9), 10**9) * 2_000
         assert "being computed" not in reports()
@@ -130,23 +130,23 @@ def reports() -> str:
 def test_a_chip_unit_is_no_option_and_a_new_method_is_computed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a hundred rows for one game, or numbers of a method that was put right."""
     dealer = at_war()
-    assert kept_sheets.key_of("casino_war", rules_of(dealer.table)) == kept_sheets.key_of(*WAR)
-    assert kept_sheets.key_of("casino_war", Rules(decks=5)) != kept_sheets.key_of(*WAR)
-    kept_sheets.value_games()
-    assert not kept_sheets.of([WAR])[0].pending
-    monkeypatch.setitem(kept_sheets.KEPT, "casino_war", 2)  # type: ignore[arg-type]
-    assert kept_sheets.of([WAR])[0].pending
-    kept_sheets.value_games()
+    assert cached_sheets.key_of("casino_war", rules_of(dealer.table)) == cached_sheets.key_of(*WAR)
+    assert cached_sheets.key_of("casino_war", Rules(decks=5)) != cached_sheets.key_of(*WAR)
+    cached_sheets.value_games()
+    assert not cached_sheets.of([WAR])[0].pending
+    monkeypatch.setitem(cached_sheets.KEPT, "casino_war", 2)  # type: ignore[arg-type]
+    assert cached_sheets.of([WAR])[0].pending
+    cached_sheets.value_games()
     assert sorted(KeptSheet.objects.values_list("method", flat=True)) == [1, 2]
 
 
 def test_what_another_worker_is_at_is_left_to_it() -> None:
     """Harm: every worker of the house at the same sum."""
     at_war()
-    with locked_by_another_worker("value {} {}".format(*kept_sheets.key_of(*WAR))):
-        kept_sheets.value_games()
+    with locked_by_another_worker("value {} {}".format(*cached_sheets.key_of(*WAR))):
+        cached_sheets.value_games()
         assert not KeptSheet.objects.exists()
-    kept_sheets.value_games()
+    cached_sheets.value_games()
     assert KeptSheet.objects.count() == 1
 
 
