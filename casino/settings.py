@@ -65,7 +65,7 @@ MIDDLEWARE = [
     "tables.staff.owing.Owing",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "tables.day.house_clock.HouseClock",
+    "tables.reports.site_clock.HouseClock",
     "dealer_ui.form_addresses.form_addresses",
     "dealer_ui.stale_forms.signed_out",
     "dealer_ui.outages.Outages",

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from tables import downloads
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.spreadsheets import Row
+from tables.reports.spreadsheets import Row
 
 
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from tables.day import hours, inventory
-from tables.day.inventory import Stock
 from tables.models import Denomination, Table
+from tables.reports import gaming_day, inventory
+from tables.reports.inventory import Stock
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def in_the_house(unseen: Collection[str], *, is_live: bool) -> list[Pieces]:
 
 def _moment(*, is_live: bool) -> datetime:
     moment = timezone.now()
-    return moment if is_live else hours.span(hours.day_of(moment) - timedelta(days=1)).end
+    return moment if is_live else gaming_day.span(gaming_day.day_of(moment) - timedelta(days=1)).end
 
 
 def _pieces(stock: Stock, moment: datetime, colours: Mapping[int, str], *, is_live: bool) -> Pieces:

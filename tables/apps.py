@@ -26,7 +26,6 @@ class TablesConfig(AppConfig):
             retirement,
             table_desk,
         )
-        from tables.day import closing, hours  # noqa: F401
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import cached_sheets, favour, shoe_audit  # noqa: F401
         from tables.feed import rows  # noqa: F401
@@ -45,6 +44,7 @@ class TablesConfig(AppConfig):
             rounds,
             shoes,
         )
+        from tables.reports import day_close, gaming_day  # noqa: F401
         from tables.setup import pay_tables, policies, role_choices, service_accounts, table_settings  # noqa: F401
         from tables.staff import checking, staffing  # noqa: F401
 

@@ -21,14 +21,14 @@ from django.utils import timezone
 from ledger import replica
 from ledger.connection_pools import give_back
 from ledger.replica import AsOf
-from tables.audit import entry_list, round_list
+from tables.audit import round_list
 from tables.audit.history import Story
 from tables.audit.round_list import RoundLine, Wanted
-from tables.day import house_clock
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
+from tables.reports import entry_list, site_clock
+from tables.reports.spreadsheets import Row, csv_file, spell, workbook
 from tables.setup.site_identity import identity
-from tables.spreadsheets import Row, csv_file, spell, workbook
 
 Caller = Staff | ServiceAccount
 """A person, or an API client with the scope read:exports."""
@@ -136,7 +136,7 @@ def _about(by: Caller, name: str) -> list[tuple[str, str]]:
         ("Property", house.property_name),
         ("Currency", house.currency),
         ("List", name),
-        ("Gaming day", house_clock.day().isoformat()),
+        ("Gaming day", site_clock.day().isoformat()),
         ("Taken out by", by.name if isinstance(by, Staff) else by.username),
         ("Taken out at", timezone.now().isoformat(timespec="seconds")),
         *age,

@@ -19,7 +19,6 @@ from casino.demo.people import Box, People, balance, pieces
 from tables.alerting import following
 from tables.audit import sealing
 from tables.cage import cage_desk
-from tables.day import closing, hours
 from tables.floor import record
 from tables.floor.inputs import SellChips
 from tables.games.catalog import GAMES
@@ -27,6 +26,7 @@ from tables.log.game_kinds import kind_of
 from tables.management.commands.seed_demo import STAFF
 from tables.maths.advantage import penetration
 from tables.models import Table
+from tables.reports import day_close, gaming_day
 from tables.roles import Role
 from tables.setup import table_settings
 
@@ -72,7 +72,7 @@ def pass_until(clock: Clock, people: People, present: datetime) -> None:
 
 def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
     """One day, so many before the last; how many rounds were dealt."""
-    span = hours.span(day)
+    span = gaming_day.span(day)
     if not is_first:
         house.clock.stand(span.start + NEXT_MORNING)
         sealing.seal_finished()
@@ -174,13 +174,13 @@ def _count(house: House) -> None:
 
 def _close(house: House, day: date) -> None:
     """Two people sign a day's figures."""
-    if matters_open := closing.open_matters(day):
+    if matters_open := day_close.open_matters(day):
         raise RuntimeError(f"{day} cannot be closed: {' '.join(matters_open)}")
-    proposed = closing.propose(day, by=house.people["bella"])
-    closing.close(day, by=house.people["omar"], digest=proposed.digest)
+    proposed = day_close.propose(day, by=house.people["bella"])
+    day_close.close(day, by=house.people["omar"], digest=proposed.digest)
 
 
 def gaming_days(count: int, present: datetime) -> list[date]:
     """The last so many gaming days before today's."""
-    today = hours.day_of(present.astimezone(UTC))
+    today = gaming_day.day_of(present.astimezone(UTC))
     return [today - timedelta(days=ago) for ago in range(count, 0, -1)]

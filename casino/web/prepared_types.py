@@ -13,8 +13,8 @@ from typing import Any, Final
 import msgspec
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tables.day.figures import Late
 from tables.log.terms import Settings
+from tables.reports.figures import Late
 
 OTHER_TYPES: Final = (Settings, Late)
 """Decoded types that are neither a Struct nor part of one."""

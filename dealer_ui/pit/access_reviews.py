@@ -15,10 +15,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import exports, signatures
 from dealer_ui.replica_pages import reads_replica
-from tables.audit import access as reviews
 from tables.log.duties import APART, DIFFER
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import access_review as reviews
 from tables.roles import Role
 from tables.setup import role_choices
 

@@ -29,9 +29,9 @@ from tables.alerting.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
 from tables.alerting.raising import Heard, heard_all, with_steps
 from tables.alerting.rules import HEARERS, LEVELS
 from tables.alerting.sorts import Severity, Sort, sort_of
-from tables.day import hours
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports import gaming_day
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import YOURS
@@ -206,7 +206,7 @@ class Filter:
 
     def wanted(self, viewer: Staff) -> Wanted:
         """The same, as the inbox is asked."""
-        span = hours.span(self.day) if self.day else None
+        span = gaming_day.span(self.day) if self.day else None
         return Wanted(
             state=self.state,
             hearer=self.hearer,
@@ -305,7 +305,7 @@ def _history(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]
     page = shown(rows[:HISTORY_PAGE])
     older = rows[HISTORY_PAGE - 1].acknowledgement.pk if len(rows) > HISTORY_PAGE else None
     reads_house = viewer.has_perm("ledger.view_logentry")
-    days = groupby(page, key=lambda row: hours.day_of(row.alert.acknowledgement.at))
+    days = groupby(page, key=lambda row: gaming_day.day_of(row.alert.acknowledgement.at))
     history = [
         (day, [(row, alert_links.address(row.alert, reads_house=reads_house)) for row in rows]) for day, rows in days
     ]

@@ -26,13 +26,13 @@ from dealer_ui.pit.alerts import count, open_now
 from ledger import discrepancies
 from ledger.models import HOUSE, Book, DayRoot
 from tables import downloads
-from tables.audit import errands, exceptions, keys
+from tables.audit import errands, keys
 from tables.audit.errands import Errand, State
-from tables.day import hours
 from tables.disputes import cases
 from tables.log.entries.disputes import CLOSED
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import exceptions, gaming_day
 
 DAYS: Final = 31
 """Sealed days on one page."""
@@ -105,7 +105,7 @@ def _days(roots: Sequence[DayRoot]) -> list[SealedDay]:
 
 def _open_matters() -> dict[str, Any]:
     """What waits for somebody, in numbers that lead there."""
-    today = hours.day_of(timezone.now())
+    today = gaming_day.day_of(timezone.now())
     last_days = [today - timedelta(days=ago) for ago in range(EXCEPTION_DAYS)]
     lines, _ = cases.listed(DISPUTES)
     return {

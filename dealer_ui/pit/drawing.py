@@ -17,8 +17,8 @@ from dealer_ui.live.painter import Drawing, Messages, Order, on_page
 from dealer_ui.live.wall import ALERTS, STRIP
 from dealer_ui.pit.alerts import ShownAlert, count_for, open_now, panel
 from dealer_ui.pit.floor import Seen, read, seen_by, strip_of
-from tables.day import house_clock
 from tables.models import Staff, Table
+from tables.reports import site_clock
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Painter:
 
     def draw(self, order: Order) -> Drawing:
         """For each role the cards of its tables, the line above them, and the open alerts if they changed."""
-        with timezone.override(ZoneInfo(house_clock.zone())):
+        with timezone.override(ZoneInfo(site_clock.zone())):
             alerts = open_now()
             self._look(order, alerts)
             return {role: self._messages(role, order, alerts) for role in order.roles}

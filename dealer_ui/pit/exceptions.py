@@ -15,11 +15,11 @@ from django.views.decorators.http import require_GET
 from dealer_ui import dates, exports
 from dealer_ui.guards import watches
 from dealer_ui.replica_pages import reads_replica
-from tables.audit import exceptions as days
-from tables.audit.dealer_figures import DealerLine, Held
-from tables.audit.exceptions import Report
-from tables.day import hours
 from tables.models import Staff
+from tables.reports import exceptions as days
+from tables.reports import gaming_day
+from tables.reports.dealer_figures import DealerLine, Held
+from tables.reports.exceptions import Report
 
 SHOWN: Final = 100
 """Lines of one matter on the page; the CSV has all."""
@@ -31,7 +31,7 @@ def reads_the_house(viewer: object) -> bool:
 
 
 def _asked(request: HttpRequest) -> date:
-    today = hours.day_of(timezone.now())
+    today = gaming_day.day_of(timezone.now())
     return min(dates.day(request.GET.get("day")) or today, today)
 
 
@@ -46,11 +46,11 @@ def exceptions(request: HttpRequest) -> HttpResponse:
     """One day's exceptions."""
     day = _asked(request)
     report = _report(request, day)
-    today = hours.day_of(timezone.now())
+    today = gaming_day.day_of(timezone.now())
     context = {
         "report": report,
         "on": day,
-        "zone": hours.calendar().hours_of(day).time_zone,
+        "zone": gaming_day.calendar().hours_of(day).time_zone,
         "headings": [
             (heading, heading.lines[:SHOWN], len(heading.lines)) for heading in report.headings if heading.lines
         ],

@@ -26,8 +26,6 @@ from tables.alerting.rules import Rule
 from tables.audit import round_list
 from tables.board.table_view import Board, board
 from tables.cage import blind_counts
-from tables.day import blind, figures, hours, piece_reading, reading
-from tables.day.figures import Figures
 from tables.disputes import cases
 from tables.floor import player_pages
 from tables.floor.voiding import void_since
@@ -39,6 +37,8 @@ from tables.log.slip_types import Series, offered
 from tables.log.state import Standing
 from tables.log.terms import game_title
 from tables.models import Staff, Table
+from tables.reports import blind_figures, figure_records, figures, gaming_day, piece_records
+from tables.reports.figures import Figures
 from tables.setup import pits
 from tables.setup.pits import NOWHERE, Place
 from tables.state.table_state import at_all, head_of
@@ -238,7 +238,7 @@ def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) ->
         racks=_racks(list(standings)),
         alerts=_by_book(open_now() if alerts is None else alerts),
         rounds_today=_rounds_today(standings),
-        money=figures.money_of(hours.day_of(timezone.now()), heads),
+        money=figures.money_of(gaming_day.day_of(timezone.now()), heads),
         counts=_counts([table for table in chosen if standings[table.book_id].is_open], standings),
         disputes=cases.open_by_book(),
         moments=moments,
@@ -266,7 +266,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     own_alerts = [alert for alert in facts.alerts.get(book, ()) if alert.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
     money = facts.money.get(book, Figures(""))
-    is_counting, dealer_since = blind.counts(viewer.role, standing), facts.moments[book].dealer
+    is_counting, dealer_since = blind_figures.counts(viewer.role, standing), facts.moments[book].dealer
     gravest = max(own_alerts, key=lambda alert: alert.heard.level, default=None)
     matters = Matters(
         alert_level=gravest.heard.level if gravest else None,
@@ -311,8 +311,8 @@ def _rounds_today(standings: Mapping[int, Standing]) -> dict[int, int]:
 def _counts(tables: Sequence[Table], standings: Mapping[int, Standing]) -> dict[int, datetime]:
     """When the racks of tables without rounds were counted last, by their books."""
     by_count = [table.book_id for table in tables if kind_of(GAMES[table.game]).is_by_count]
-    seqs = piece_reading.last_counts({book: standings[book].seq for book in by_count})
-    moments = reading.moments([*seqs.items()])
+    seqs = piece_records.last_counts({book: standings[book].seq for book in by_count})
+    moments = figure_records.moments([*seqs.items()])
     return {book: moments[book, seq] for book, seq in seqs.items() if (book, seq) in moments}
 
 
@@ -320,7 +320,7 @@ def _moments(standings: Mapping[int, Standing]) -> dict[int, Moments]:
     """When each table was opened, and when its dealer came."""
     opened = {book: standing.opened_seq for book, standing in standings.items() if standing.is_open}
     dealers = {book: standing.dealer.since_seq for book, standing in standings.items() if standing.dealer}
-    moments = reading.moments([*opened.items(), *dealers.items()])
+    moments = figure_records.moments([*opened.items(), *dealers.items()])
     return {
         book: Moments(moments.get((book, opened.get(book, 0))), moments.get((book, dealers.get(book, 0))))
         for book in standings

@@ -16,8 +16,8 @@ from dealer_ui.guards import watches
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, RACK, VAULT
 from tables.cage import blind_counts
-from tables.day import floats, hours, inventory
 from tables.models import Denomination, Staff, Table
+from tables.reports import float_planner, gaming_day, inventory
 
 SERVICES: Final = (80, 90, 95, 99)
 """Of a hundred runs, how many a float may be asked to last."""
@@ -28,7 +28,7 @@ SERVICES: Final = (80, 90, 95, 99)
 @require_GET
 def inventories(request: HttpRequest) -> HttpResponse:
     """Inventory and liability by denomination at the end of a gaming day, or as it is now."""
-    today = hours.day_of(timezone.now())
+    today = gaming_day.day_of(timezone.now())
     day = _day(request, today)
     context = {
         "on": day,
@@ -51,7 +51,7 @@ _HEADER: Final = ("day", "place", "value_cents", "colour", "pieces", "cents", "c
 @require_GET
 def inventories_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each kind of chip in each place."""
-    day = _day(request, hours.day_of(timezone.now()))
+    day = _day(request, gaming_day.day_of(timezone.now()))
     return exports.answer(request, f"chips-{day}", _HEADER, iter([list(_rows(day, inventory.on(day)))]))
 
 
@@ -88,11 +88,11 @@ def rack_float(request: HttpRequest, pk: int) -> HttpResponse:
     table = get_object_or_404(Table.objects.prefetch_related("denominations"), pk=pk)
     context = {
         "table": table,
-        "plan": floats.plan(table, _service(request)),
+        "plan": float_planner.plan(table, _service(request)),
         "service": _service(request),
         "services": SERVICES,
         "kinds": table.denominations.all(),
-        "stack": floats.STACK,
+        "stack": float_planner.STACK,
     }
     return render(request, "dealer_ui/pit/float.html", context)
 
@@ -108,7 +108,7 @@ _FLOAT_HEADER: Final = (
 def rack_float_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The same as a list."""
     table = get_object_or_404(Table, pk=pk)
-    plan = floats.plan(table, _service(request))
+    plan = float_planner.plan(table, _service(request))
     rows = [
         (
             line.value_cents, line.colour, line.pieces, line.cents, line.opened_with, line.most, line.ran_out,

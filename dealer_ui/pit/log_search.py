@@ -19,12 +19,12 @@ from dealer_ui.guards import watches
 from dealer_ui.numbers import cents, number
 from dealer_ui.pit.exceptions import reads_the_house
 from dealer_ui.replica_pages import reads_replica
-from tables.audit import log_search as search
-from tables.audit.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
-from tables.day import hours
 from tables.log.moments import is_possible
 from tables.models import Table
 from tables.refusals import Refused
+from tables.reports import gaming_day
+from tables.reports import log_search as search
+from tables.reports.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
 
 HOUSE: Final = "house"
 
@@ -77,7 +77,7 @@ def _form(request: HttpRequest) -> Form:
 def _moment(text: str | None, *, is_end: bool) -> datetime | None:
     """A day as the house counts it, whole; or a time by the house's clock."""
     if (day := dates.day(text)) is not None:
-        span = hours.span(day)
+        span = gaming_day.span(day)
         return span.end if is_end else span.start
     try:
         read = parse_datetime((text or "").replace(" ", "T", 1))

@@ -36,12 +36,11 @@ from dealer_ui.pit.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
 from tables import downloads
 from tables.alerting import bookmarks
-from tables.audit import entry_list, history, round_list, sealing, watch
+from tables.audit import history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
 from tables.cage import back_entry
-from tables.day import cash_shifts
 from tables.disputes import cases, correction_records
 from tables.floor import record as dealing
 from tables.games.catalog import GAMES
@@ -49,6 +48,7 @@ from tables.limits import placard_address
 from tables.log.terms import usual_hold_of
 from tables.models import Staff, Table, Verification
 from tables.refusals import Refused
+from tables.reports import cash_shifts, entry_list
 from tables.setup import pit_assignments as held_posts
 from tables.state import table_state
 

@@ -25,21 +25,21 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.models import HOUSE
 from ledger.proof.chips import called
 from tables.cage import cage_desk
-from tables.day import blind, cash, cash_shifts, figures, hours, outliers, to_date
-from tables.day import closing as days
-from tables.day.cash_shifts import ShiftCash
-from tables.day.figures import COLUMNS, Figures, Report
-from tables.day.outliers import Interval, Looked
 from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports import blind_figures, cash, cash_shifts, figures, gaming_day, outliers, to_date_figures
+from tables.reports import day_close as days
+from tables.reports.cash_shifts import ShiftCash
+from tables.reports.figures import COLUMNS, Figures, Report
+from tables.reports.outliers import Interval, Looked
 from tables.setup import pits
 from tables.setup.pits import NOWHERE, Place, natural
 
 SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
     "day": ("Day", figures.day),
-    "month": ("Month to date", to_date.month),
-    "year": ("Year to date", to_date.year),
+    "month": ("Month to date", to_date_figures.month),
+    "year": ("Year to date", to_date_figures.year),
 }
 DAYS_BACK: Final = 14
 NO_PIT: Final = "No pit"
@@ -107,25 +107,25 @@ def reports(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     on, span = _asked(request)
-    tables, unseen = blind.tables_for(_viewer(request).role, on)
+    tables, unseen = blind_figures.tables_for(_viewer(request).role, on)
     parts = _parts(on, span, tables)
     whole = parts[-1].report
     proposal = days.proposal(on)
     closed = days.closed(on)
-    runs = hours.span(on)
+    runs = gaming_day.span(on)
     back = _back(on, tables) if span in ("day", "shifts") else []
     by_shift = cash_shifts.day(on, whole.through) if span == "day" and not closed else []
     context = {
         "on": on,
         "runs": runs,
-        "zone": hours.calendar().hours_of(on).time_zone,
+        "zone": gaming_day.calendar().hours_of(on).time_zone,
         "span": span,
         "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
         "before": on - timedelta(days=1),
-        "after": on + timedelta(days=1) if on < hours.day_of(timezone.now()) else None,
+        "after": on + timedelta(days=1) if on < gaming_day.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
-        "hides_racks": blind.hides_racks(_viewer(request).role, on),
+        "hides_racks": blind_figures.hides_racks(_viewer(request).role, on),
         "whole": whole,
         "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": day_plots.wins(back, lambda day: f"?day={day}") if back else None,
@@ -169,7 +169,7 @@ def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[di
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash]
-    is_over = on < hours.day_of(timezone.now())
+    is_over = on < gaming_day.day_of(timezone.now())
     unseen = cage_desk.being_counted_by(request.user) if is_over else cage_desk.unseen_by(request.user)
     lines = [line for line in cash.day(on) if line.place not in unseen]
     return [line.row() | {"called": line.called} for line in lines]
@@ -226,7 +226,7 @@ def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
 
 def _back(on: date, tables: Sequence[Table] | None) -> list[tuple[date, int, int]]:
     """The win and drop of the days before, and of this one."""
-    days = to_date.daily(on - timedelta(days=DAYS_BACK - 1), on, tables)
+    days = to_date_figures.daily(on - timedelta(days=DAYS_BACK - 1), on, tables)
     return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
 
 
@@ -237,7 +237,7 @@ def _viewer(request: HttpRequest) -> Staff:
 
 def _asked(request: HttpRequest) -> tuple[date, str]:
     """The day and the span that the query asks for; nonsense asks for today."""
-    today = hours.day_of(timezone.now())
+    today = gaming_day.day_of(timezone.now())
     day = dates.day(request.GET.get("day")) or today
     span = request.GET.get("span", "day")
     return min(day, today), (span if span in (*SPANS, "shifts") else "day")
@@ -248,7 +248,7 @@ def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
     if span != "shifts":
         says, read = SPANS[span]
         return [Part(says, read(on, tables), places)]
-    begun = {shift.name for shift in hours.shifts_of(on) if shift.start <= timezone.now()}
+    begun = {shift.name for shift in gaming_day.shifts_of(on) if shift.start <= timezone.now()}
     shifts = figures.by_shift(on, tables).items()
     return [
         *(Part(name, report, places) for name, report in shifts if name in begun),
@@ -262,9 +262,9 @@ def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
 def reports_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each table, the games and the pit."""
     on, span = _asked(request)
-    tables, _ = blind.tables_for(_viewer(request).role, on)
+    tables, _ = blind_figures.tables_for(_viewer(request).role, on)
     parts = _parts(on, span, tables)
-    rows = _rows(parts, hides_racks=blind.hides_racks(_viewer(request).role, on))
+    rows = _rows(parts, hides_racks=blind_figures.hides_racks(_viewer(request).role, on))
     return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), rows)
 
 
@@ -277,7 +277,7 @@ def _rows(parts: Sequence[Part], *, hides_racks: bool) -> Iterator[list[tuple[An
             ("place", part.pits),
             ("pit", [report.pit]),
         ]
-        rows = [(of, blind.row(line, hides_racks=hides_racks)) for of, lines in blocks for line in lines]
+        rows = [(of, blind_figures.row(line, hides_racks=hides_racks)) for of, lines in blocks for line in lines]
         yield [(part.name, of, *row.values()) for of, row in rows]
 
 

@@ -23,12 +23,12 @@ from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.cage import back_entry, cage_desk, chip_series, custody
 from tables.cage.cage_desk import Holdings
 from tables.cage.chip_series import Candidates
-from tables.day import cash_shifts
 from tables.log import attestation
 from tables.log.policies import CURRENCIES
 from tables.log.slip_types import offered, total
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
+from tables.reports import cash_shifts
 from tables.setup import cash_policies
 
 _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}

@@ -29,7 +29,6 @@ from ledger.proof.slip_name import SlipName, series_in
 from tables.cage import back_entry, cage_desk, chip_series, slip_records, table_desk
 from tables.cage import slip_fields as slip_facts
 from tables.cage.slip_records import Sheet
-from tables.day import custody, hours
 from tables.floor import opening
 from tables.floor import record as dealing
 from tables.floor.attestation import HOW_TO_GET_ONE
@@ -53,6 +52,7 @@ from tables.log.slip_types import (
 )
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
+from tables.reports import gaming_day, keys_and_drops
 from tables.roles import Role
 from tables.setup import role_choices
 from tables.staff import passkeys, terminals
@@ -113,7 +113,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "begins": [series for series in offered("slips") if _begins(viewer, series)],
         "tables": Table.objects.filter(retired_at=None),
         "here": here,
-        "drops": [] if here else custody.next_drops(timezone.now()),
+        "drops": [] if here else keys_and_drops.next_drops(timezone.now()),
         "keys": not here and viewer.role in SEES_KEYS,
     }
     return render(request, "dealer_ui/slips/book.html", context)
@@ -161,8 +161,8 @@ def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
         raise PermissionDenied
     moment = timezone.now()
     context = {
-        "keys": custody.register(moment),
-        "drops": custody.next_drops(moment),
+        "keys": keys_and_drops.register(moment),
+        "drops": keys_and_drops.next_drops(moment),
         "ways": [series for series in offered("keys") if _begins(viewer, series)],
     }
     return render(request, "dealer_ui/slips/keys.html", context)
@@ -190,7 +190,7 @@ def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
             key.is_late,
             bool(key.lost),
         )
-        for key in custody.register(timezone.now())
+        for key in keys_and_drops.register(timezone.now())
     ]
     return exports.answer(request, "keys", _KEYS_HEADER, iter([rows]))
 
@@ -413,7 +413,7 @@ def _begun(sheet: Sheet) -> Begun | None:
     moment = sheet.lines[0].moment
     if moment is None:
         return None
-    calendar = hours.calendar()
+    calendar = gaming_day.calendar()
     return Begun(calendar.day_of(moment), calendar.shift_of(moment).name)
 
 

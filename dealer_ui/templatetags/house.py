@@ -9,7 +9,7 @@ from django import template
 from django.utils import timezone
 
 from ledger import replica
-from tables.day import house_clock
+from tables.reports import site_clock
 from tables.setup import site_identity
 from tables.setup.site_identity import Identity
 
@@ -40,7 +40,7 @@ def letterhead(context: Mapping[str, Any]) -> Mapping[str, Any]:
     user = getattr(context.get("request"), "user", None)
     return {
         "house": site_identity.identity(),
-        "day": house_clock.day(),
+        "day": site_clock.day(),
         "printed_at": timezone.now(),
         "by": user.name if user is not None and user.is_authenticated else "",
     }

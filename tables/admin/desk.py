@@ -28,9 +28,8 @@ from tables.alerting import delivery, inbox
 from tables.alerting.inbox import OPEN, Wanted
 from tables.alerting.sorts import sort_of
 from tables.approvals import proposals
-from tables.audit import access, protections, watch
+from tables.audit import protections, watch
 from tables.cage import cage_desk
-from tables.day import closing, hours
 from tables.edge import favour
 from tables.limits import plans
 from tables.log.entries.staff import CALLED
@@ -39,6 +38,7 @@ from tables.log.slip_workflow import Slip
 from tables.log.state import Standing
 from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
+from tables.reports import access_review, day_close, gaming_day
 from tables.setup import payouts, pits
 from tables.setup.pits import NOWHERE, Place
 from tables.state import table_state
@@ -167,7 +167,7 @@ def _waits(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Stand
             text = f"Confirm a code for a {CALLED[code.secret]} of {code.staff}"
             yield Line(text, reverse("codes"), f"asked by {code.asked_by}")
     if viewer.has_perm("tables.review_access"):
-        review = access.last_review()
+        review = access_review.last_review()
         if review is None or review[0] < timezone.now() - REVIEW:
             review_text = f"last signed {_clock(review[0])}" if review else "never signed yet"
             yield Line("Review who may do what", reverse("pit:access"), review_text)
@@ -186,7 +186,7 @@ def _days(viewer: Staff) -> Iterator[Line]:
     """The days that somebody else signed first."""
     if not viewer.has_perm("tables.close_day"):
         return
-    for proposal in closing.half_signed():
+    for proposal in day_close.half_signed():
         if proposal.username != viewer.username:
             address = f"{reverse('pit:reports')}?{urlencode({'day': proposal.day})}"
             yield Line(f"Sign the figures of {proposal.day}", address, f"signed first by {proposal.name}")
@@ -243,7 +243,7 @@ def _coming(viewer: Staff) -> Iterator[Line]:
             names = ", ".join(title_of(name) for name in row.values)
             yield Line(f"House terms: {names}", address, f"from {_clock(row.effective)}, by {row.by}")
     if viewer.has_perm("tables.view_househours"):
-        for dated in HouseHours.objects.filter(from_day__gt=hours.day_of(timezone.now())).order_by("from_day"):
+        for dated in HouseHours.objects.filter(from_day__gt=gaming_day.day_of(timezone.now())).order_by("from_day"):
             address = reverse("admin:tables_househours_change", args=[dated.pk])
             yield Line("Gaming day and shifts", address, f"from {dated.from_day}, by {dated.by}")
 

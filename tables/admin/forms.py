@@ -23,8 +23,6 @@ from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.cage import chip_series, denominations
-from tables.day import hours as shifts
-from tables.day.hours import Hours
 from tables.feed.telling import FORMS
 from tables.games.catalog import GAMES
 from tables.log import moments
@@ -42,6 +40,8 @@ from tables.models import (
     Terminal,
 )
 from tables.refusals import Refused, sentence
+from tables.reports import gaming_day as shifts
+from tables.reports.gaming_day import Hours
 from tables.roles import Role
 from tables.setup import pay_tables, table_settings
 from tables.setup.dual_control import Draft

@@ -14,7 +14,7 @@ from typing import Final
 from tables.limits import cells as limit_cells
 from tables.limits.cells import COLUMNS, Holds, Preview, Row
 from tables.models import Table
-from tables.spreadsheets import csv_file, unguarded
+from tables.reports.spreadsheets import csv_file, unguarded
 
 TABLE: Final = "Table"
 TOLD: Final = ("Pit", "Game")

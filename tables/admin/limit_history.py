@@ -24,7 +24,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.log.moments import is_possible
 from tables.models import LimitPlan, Staff, Table
-from tables.spreadsheets import csv_file, spell
+from tables.reports.spreadsheets import csv_file, spell
 
 PAGE: Final = 100
 """Entries of settings that are read for a page; those of them that change a limit are shown."""

@@ -22,7 +22,6 @@ from unfold import widgets
 from tables.admin.forms import EffectiveField, MomentField, MoneyField, as_error
 from tables.admin.pages import SetUp, number, operator
 from tables.approvals import proposals
-from tables.day import house_clock
 from tables.games.catalog import GAMES
 from tables.limits import cell_texts
 from tables.limits import plans as limit_plans
@@ -45,6 +44,7 @@ from tables.log.limit_plans import (
 )
 from tables.models import LimitPlan, Table
 from tables.refusals import Refused
+from tables.reports import site_clock
 from tables.setup import pits, policies
 from tables.setup.dual_control import Draft
 
@@ -197,7 +197,7 @@ class PlanForm(forms.Form):
         if typed["when"] == "hours":
             starts, ends = (f"{typed[name]:%H:%M}" for name in ("starts", "ends"))
             weekdays = tuple(sorted(typed["weekdays"]))
-            return Hours(weekdays=weekdays, starts=starts, ends=ends, zone=house_clock.zone())
+            return Hours(weekdays=weekdays, starts=starts, ends=ends, zone=site_clock.zone())
         if typed["when"] == "event":
             starts, ends = (policies.spelled(typed[name]) for name in ("event_from", "event_to"))
             return Occasion(starts=starts, ends=ends)

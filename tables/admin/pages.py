@@ -57,7 +57,6 @@ from tables.alerting.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.board import pays, secrecy
 from tables.cage import chip_series, retirement
-from tables.day import hours as shifts
 from tables.edge import limit_effect
 from tables.floor import attestation
 from tables.games.catalog import GAMES
@@ -84,10 +83,11 @@ from tables.models import (
     Terminal,
 )
 from tables.refusals import Refused, sentence
+from tables.reports import gaming_day as shifts
+from tables.reports.spreadsheets import csv_file
 from tables.roles import Role
 from tables.setup import pay_tables, policies, role_choices, site_identity, table_settings
 from tables.setup.dual_control import Draft
-from tables.spreadsheets import csv_file
 from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
 from tables.state import table_state
 

@@ -16,10 +16,10 @@ from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Asked, Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView
-from tables.day import blind, closing, figures, hours, to_date
-from tables.day.figures import Figures, Report
 from tables.models import DayClose, Table
 from tables.refusals import Refused
+from tables.reports import blind_figures, day_close, figures, gaming_day, to_date_figures
+from tables.reports.figures import Figures, Report
 from tables.setup import pits
 
 DAYS: Final = "list_days"
@@ -134,10 +134,10 @@ class FiguresOfSpan(FloorView):
     )
     def get(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
-        asked, today = call.query, hours.day_of(timezone.now())
+        asked, today = call.query, gaming_day.day_of(timezone.now())
         day = min(asked.day or today, today)
-        tables, unseen = blind.tables_for(role_of(call.caller), day, _among(asked))
-        hides_racks = blind.hides_racks(role_of(call.caller), day)
+        tables, unseen = blind_figures.tables_for(role_of(call.caller), day, _among(asked))
+        hides_racks = blind_figures.hides_racks(role_of(call.caller), day)
         parts = [_part(name, report, hides_racks=hides_racks) for name, report in _reports(asked.span, day, tables)]
         return FiguresForm(day, asked.span, parts, unseen)
 
@@ -197,22 +197,22 @@ class DaySignatures(FloorView):
         if digest:
             signing.sign(
                 call,
-                lambda by: closing.close(day, by=by, digest=digest, attested=attested),
-                lambda by: closing.rehearse_close(day, by=by, digest=digest, attested=attested),
+                lambda by: day_close.close(day, by=by, digest=digest, attested=attested),
+                lambda by: day_close.rehearse_close(day, by=by, digest=digest, attested=attested),
             )
         else:
             signing.sign(
                 call,
-                lambda by: closing.propose(day, by=by, attested=attested),
-                lambda by: closing.rehearse_proposal(day, by=by, attested=attested),
+                lambda by: day_close.propose(day, by=by, attested=attested),
+                lambda by: day_close.rehearse_proposal(day, by=by, attested=attested),
             )
         return day_form(day, role_of(call.caller))
 
 
 _SPANS: Final[dict[str, Callable[[date, Sequence[Table] | None], Report]]] = {
     "day": figures.day,
-    "month": to_date.month,
-    "year": to_date.year,
+    "month": to_date_figures.month,
+    "year": to_date_figures.year,
 }
 
 
@@ -220,7 +220,7 @@ def _reports(span: str, day: date, tables: Sequence[Table] | None) -> Iterable[t
     if span != "shifts":
         yield span, _SPANS[span](day, tables)
         return
-    begun = {shift.name for shift in hours.shifts_of(day) if shift.start <= timezone.now()}
+    begun = {shift.name for shift in gaming_day.shifts_of(day) if shift.start <= timezone.now()}
     yield from ((name, report) for name, report in figures.by_shift(day, tables).items() if name in begun)
 
 
@@ -237,7 +237,7 @@ def _among(asked: FiguresAsked) -> list[Table] | None:
 
 def _part(name: str, report: Report, *, hides_racks: bool) -> FiguresPart:
     def lines(of: Iterable[Figures]) -> list[FiguresLine]:
-        return [FiguresLine(**blind.row(line, hides_racks=hides_racks)) for line in of]
+        return [FiguresLine(**blind_figures.row(line, hides_racks=hides_racks)) for line in of]
 
     [together] = lines([report.pit])
     return FiguresPart(name, report.start, report.end, lines(report.lines), lines(report.games), together)
@@ -251,8 +251,8 @@ def day_form(day: date, role: str) -> DayForm:
     """Where a day stands, for people of a role that may watch the floor."""
     if not 2000 <= day.year <= 2999:
         raise Refused("not_found", "There is no such gaming day.", 404)
-    span, close, first = hours.span(day), DayClose.objects.filter(day=day).first(), closing.proposal(day)
-    _, unseen = blind.tables_for(role, day)
+    span, close, first = gaming_day.span(day), DayClose.objects.filter(day=day).first(), day_close.proposal(day)
+    _, unseen = blind_figures.tables_for(role, day)
     return DayForm(
         day=day,
         start=span.start,
@@ -263,5 +263,5 @@ def day_form(day: date, role: str) -> DayForm:
         signed_at=first.signed_at if first else None,
         closed_by=close.closed_by if close else None,
         closed_at=close.at if close else None,
-        open_matters=[] if close or unseen else closing.open_matters(day),
+        open_matters=[] if close or unseen else day_close.open_matters(day),
     )

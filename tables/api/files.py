@@ -13,10 +13,10 @@ from tables import downloads
 from tables.api.operations import Asked, Call, operation
 from tables.api.views import AnyForm, FloorView, reach
 from tables.audit import errands
-from tables.audit.log_search import SUBJECTS
 from tables.audit.round_list import Wanted
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
+from tables.reports.log_search import SUBJECTS
 
 _LIST: Final = (downloads.CSV, downloads.XLSX)
 

@@ -15,9 +15,9 @@ from tables.api.views import FloorView, reach
 from tables.audit import round_list
 from tables.audit.round_list import RoundLine
 from tables.cage import cage_desk
-from tables.day import reading
 from tables.log.state import Standing
 from tables.models import Table
+from tables.reports import figure_records
 from tables.state import table_state
 
 ROUNDS: Final = "list_rounds"
@@ -118,7 +118,7 @@ class StaffOnDuty(FloorView):
         staffed = [table for table in tables if table.pk > after and standings[table.book_id].dealer]
         rows = staffed[: call.query.limit + 1]
         came = {table.book_id: _since(standings[table.book_id]) for table in rows}
-        moments = reading.moments(sorted(came.items()))
+        moments = figure_records.moments(sorted(came.items()))
         return page(
             ON_DUTY,
             call.query,

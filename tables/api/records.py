@@ -13,12 +13,13 @@ from tables.api import repeats
 from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.views import FloorView
-from tables.audit import errands, log_search
+from tables.audit import errands
 from tables.audit.errands import Errand, State
-from tables.audit.log_search import LONGEST, Hit, Place, Wanted
 from tables.log.moments import Moment
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
+from tables.reports import log_search
+from tables.reports.log_search import LONGEST, Hit, Place, Wanted
 
 LOG: Final = "search_log"
 LIST: Final = "list_exports"

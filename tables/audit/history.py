@@ -17,7 +17,6 @@ from ledger import log
 from ledger.models import Book
 from ledger.proof.chain import Entry, Fault, Head, verify_chain
 from tables.audit import proofs
-from tables.audit.entry_list import words_of
 from tables.audit.proofs import Report
 from tables.audit.round_list import RoundLine, folded, line_of, truly_timed
 from tables.board import secrecy
@@ -29,6 +28,7 @@ from tables.log.entries.rounds import Paid, Played, TakenBack
 from tables.log.entries.shoes import CutCardBack
 from tables.log.state import UNREADABLE, Round
 from tables.models import Table
+from tables.reports.entry_list import words_of
 
 
 @dataclass(frozen=True, slots=True)

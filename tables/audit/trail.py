@@ -15,7 +15,6 @@ from tables.audit import two_people
 from tables.audit.outside.cage_counts import SLACK
 from tables.cage import barred_signers, chip_stock, key_register
 from tables.cage import custody as kept_apart
-from tables.day.hours import DAY
 from tables.floor import attestation
 from tables.floor.handlers import checks, refuse_other_author
 from tables.games.catalog import GAMES
@@ -51,6 +50,7 @@ from tables.log.entries.terminal_keys import (
 from tables.log.event import Misconduct
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.state import signature_of
+from tables.reports.gaming_day import DAY
 from tables.setup import floor_plans, pit_assignments, pits, role_choices
 from tables.training import certificates
 

@@ -30,10 +30,10 @@ from tables.approvals import proposals
 from tables.audit import commitments, drill, proofs, protections, sealing, tree_proof, witness
 from tables.audit.rows import noted
 from tables.cage import back_entry
-from tables.day import cash_shifts, custody
 from tables.edge import cached_sheets, shoe_audit
 from tables.limits import enforcement
 from tables.models import Table
+from tables.reports import cash_shifts, keys_and_drops
 from tables.setup import service_accounts
 
 PLANS: Final = (
@@ -246,7 +246,7 @@ def look_after_custody() -> int:
     """Keys that are not back, drops that are late, cash that nobody counted at the end of its shift, and an outage
     whose papers are not all entered."""
     moment = clock.agreed()
-    return custody.look(moment) + cash_shifts.look(moment) + back_entry.look(moment)
+    return keys_and_drops.look(moment) + cash_shifts.look(moment) + back_entry.look(moment)
 
 
 DEEDS: Final[Mapping[str, Callable[[], int]]] = {

@@ -64,7 +64,7 @@ _TWO = "tables/setup/test_proposals.py::test_one_person_is_refused_and_two_do_it
 _FOUND = "tables/setup/test_proposals.py::test_a_change_without_its_approval_is_found"
 _COUNTED = "tables/audit/test_conduct.py::test_no_table_opens_or_closes_without_a_count"
 _MOVES = "ledger/test_guards.py::test_the_database_permits_the_closed_list_and_nothing_else"
-_BANDS = "tables/day/test_outliers.py::test_a_game_that_pays_what_it_should_not_is_flagged"
+_BANDS = "tables/reports/test_outliers.py::test_a_game_that_pays_what_it_should_not_is_flagged"
 _NOTICE = "tables/setup/test_limits.py::test_a_minimum_is_raised_after_its_notice_and_lowered_at_once"
 _KEPT_LIMITS = "tables/setup/test_table_settings.py::test_new_limits_hold_from_the_next_round_on"
 

@@ -12,9 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from ledger import alerts
-from tables.day import hours
 from tables.log.entries.pits import PitSectionSet
 from tables.models import Staff
+from tables.reports import gaming_day
 from tables.roles import Role
 from tables.setup import pits, service_accounts
 from tables.setup.service_accounts import Access
@@ -186,7 +186,7 @@ def figures(steps: Walk) -> None:
     house = steps.house
     boss, operator = steps.boss, house.operator
     steps.get("read_figures", boss, "figures/")
-    yesterday = hours.day_of(timezone.now()) - timedelta(days=1)
+    yesterday = gaming_day.day_of(timezone.now()) - timedelta(days=1)
     address = f"days/{yesterday}/"
     day = steps.post("sign_day", boss, f"{address}signatures/", badge=boss.badge, pin=floor.PIN)
     signature = {"badge": operator.badge, "pin": floor.PIN, "digest": day["digest"]}

@@ -42,10 +42,10 @@ from ledger import inspection, log, recount, site_log  # noqa: E402
 from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
 from tables.audit import proofs, watch  # noqa: E402
-from tables.day import closing, figures, hours, to_date  # noqa: E402
 from tables.floor import record  # noqa: E402
 from tables.log.entries.days import DayClosed  # noqa: E402
 from tables.models import DayClose, Staff, Table  # noqa: E402
+from tables.reports import day_close, figures, gaming_day, to_date_figures  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.keyed_rounds import plan  # noqa: E402
@@ -213,21 +213,21 @@ def report(month: Month, repeats: int) -> None:
             f"{label}, {len(lines)} tables, {rounds:,} rounds: {seconds:.2f} s, {worked:.2f} s of processor", flush=True
         )
     last_day = first_day + timedelta(days=DAYS - 1)
-    span = hours.span(first_day).start, hours.span(last_day).end
+    span = gaming_day.span(first_day).start, gaming_day.span(last_day).end
     began = perf_counter()
     for number in range(DAYS - 1):
         _close(first_day + timedelta(days=number))
     say(f"{DAYS - 1} days closed", began)
-    if [line.row() for line in to_date.whole(first_day, last_day).lines] != [
+    if [line.row() for line in to_date_figures.whole(first_day, last_day).lines] != [
         line.row() for line in figures.between(*span).lines
     ]:
         sys.exit("Closed days and their rows do not say the same.")
     long = timed(lambda: figures.between(*span), repeats)
     label = f"{DAYS} days to date, all but the last one closed"
-    ratio(label, timed(lambda: to_date.whole(first_day, last_day), repeats), long, "one report over their rows")
+    ratio(label, timed(lambda: to_date_figures.whole(first_day, last_day), repeats), long, "one report over their rows")
     ratio(
         f"{DAYS - 1} days to date, all closed",
-        timed(lambda: to_date.whole(first_day, last_day - timedelta(days=1)), repeats),
+        timed(lambda: to_date_figures.whole(first_day, last_day - timedelta(days=1)), repeats),
         long,
         "the same",
     )
@@ -240,7 +240,7 @@ def _close(on: date) -> None:
     event = DayClosed(
         day=on.isoformat(),
         figures=rows,
-        digest=closing.digest_of(on.isoformat(), rows),
+        digest=day_close.digest_of(on.isoformat(), rows),
         through=dict(report.through),
         username="olga",
         name="Olga",
@@ -317,7 +317,7 @@ def parts(month: Month, owner: psycopg.Connection[Any], repeats: int) -> None:
         " -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents) GROUP BY leg.place",
     }
     day = month.since.date() + timedelta(days=DAYS // 2)
-    start, end = hours.span(day)
+    start, end = gaming_day.span(day)
     by_name = {table.name: table.book_id for table in month.tables}
     spans = [(by_name[name], *span) for name, span in figures.day(day).entries.items() if name in by_name]
     of_a_book = (

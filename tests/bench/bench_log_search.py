@@ -24,10 +24,13 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from ledger import alerts  # noqa: E402
-from tables.audit import exceptions, log_search  # noqa: E402
-from tables.audit.log_search import Wanted  # noqa: E402
-from tables.day import hours  # noqa: E402
 from tables.floor import record  # noqa: E402
+from tables.reports import (  # noqa: E402
+    exceptions,
+    gaming_day,  # noqa: E402
+    log_search,
+)
+from tables.reports.log_search import Wanted  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.month import Month, lay_month  # noqa: E402
 from tests.floor import Hand, Role  # noqa: E402
@@ -117,8 +120,8 @@ def main() -> None:
         took = timed(lambda query=filters: log_search.search(query, whole=True), chosen.repeats)
         print(f"| {name} | {took:.0f} ms | {len(page.hits)} | {', '.join(indexes_of(filters))} |", flush=True)
     busy_day(tables=5, inputs=50)
-    newest, oldest = (hours.day_of(month.since + timedelta(days=30 - ago, hours=12)) for ago in (2, 28))
-    for name, day in (("newest", newest), ("oldest", oldest), ("busy", hours.day_of(timezone.now()))):
+    newest, oldest = (gaming_day.day_of(month.since + timedelta(days=30 - ago, hours=12)) for ago in (2, 28))
+    for name, day in (("newest", newest), ("oldest", oldest), ("busy", gaming_day.day_of(timezone.now()))):
         took = timed(lambda day=day: exceptions.of_day(day), chosen.repeats)
         with CaptureQueriesContext(connection) as queries:
             lines = len(exceptions.of_day(day).lines)

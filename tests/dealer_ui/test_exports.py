@@ -13,7 +13,7 @@ from openpyxl import load_workbook
 
 from dealer_ui import exports
 from tests import load
-from tests.tables.test_spreadsheets import ATTACKS
+from tests.tables.reports.test_spreadsheets import ATTACKS
 
 
 def download(request: WSGIRequest, pages: list[list[list[Any]]]) -> bytes:

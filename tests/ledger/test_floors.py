@@ -23,7 +23,6 @@ from ledger import cage
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES, MAY_BE_NEGATIVE
 from tables.audit import proofs, watch
-from tables.day import figures
 from tables.floor import inputs, record
 from tables.floor.inputs import (
     BeginSlip,
@@ -45,6 +44,7 @@ from tables.log.slip_types import SLIPS, Chips, Stage, kind_of, total
 from tables.log.state import Standing
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports import figures
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor

@@ -22,21 +22,21 @@ from ledger.proof.spelling import canonical
 from tables.audit import export, sealing
 from tables.audit.outside.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
 from tables.cage import cage_desk
-from tables.day import hours
-from tables.day.hours import Calendar
 from tables.disputes import corrections
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
 from tables.games.cards import RANKS, shoe
 from tables.games.protocol import AskBet
 from tables.models import Staff
+from tables.reports import gaming_day
+from tables.reports.gaming_day import Calendar
 from tables.roles import Role
 from tables.setup import table_settings
 from tests import ready
 from tests.clock import travelling
 from tests.floor import Hand, signs, staff, table
 
-ONE = Calendar((hours.default(),)).day_of(timezone.now())
+ONE = Calendar((gaming_day.default(),)).day_of(timezone.now())
 TWO = ONE + timedelta(days=1)
 
 KEYED, OF_THE_HOUSE, POT = "Rocket 1", "Rocket 2", "Starboard"
@@ -69,7 +69,7 @@ def shared_two_days(folder: Path) -> Evidence:
     """Two days in an empty database, dealt and exported once per process and shared by its modules."""
     if _shared:
         with travelling() as clock:  # the database takes no entry that is still to come
-            clock.stand(hours.span(TWO)[1] + timedelta(hours=1))
+            clock.stand(gaming_day.span(TWO)[1] + timedelta(hours=1))
             return cast(Evidence, ready.put_back(_shared[0]))
     evidence = two_days(folder)
     _shared.append(ready.keep(evidence))
@@ -104,7 +104,7 @@ def two_days(folder: Path) -> Evidence:
         count_cage(people)
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
-        clock.pass_until(hours.span(TWO)[0] + timedelta(hours=9))
+        clock.pass_until(gaming_day.span(TWO)[0] + timedelta(hours=9))
         sealing.seal_finished()
         cage_desk.sign(SignSlip(withdrawal, "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
@@ -118,7 +118,7 @@ def two_days(folder: Path) -> Evidence:
             _until_it_is_over(hand)
         hands[1]("retire_shoe")
         Hand(hands[0].table, boss.by)("close_table")
-        clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
+        clock.pass_until(gaming_day.span(TWO)[1] + timedelta(hours=1))
         sealing.seal_finished()
         for path, days in ((evidence.first, (ONE, ONE)), (evidence.second, (TWO, TWO)), (evidence.both, (ONE, TWO))):
             path.write_bytes(exported(*days))

@@ -19,9 +19,9 @@ from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.rows import comparing
 from tables.cage import chips_in_play
-from tables.day import cash, closing, figures, hours, inventory
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports import cash, day_close, figures, gaming_day, inventory
 from tests import floor
 from tests.clock import Clock
 from tests.tables.bundles import exported
@@ -97,7 +97,7 @@ def won_at(table: Table) -> int:
 
 @pytest.mark.trial(
     "simulates long days",
-    covered_by="tests/tables/day/test_inventory.py::test_after_a_random_day_every_chip_is_somewhere",
+    covered_by="tests/tables/reports/test_inventory.py::test_after_a_random_day_every_chip_is_somewhere",
 )
 @pytest.mark.parametrize("seed", range(len(GAMES)))
 def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
@@ -107,7 +107,7 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
     proves and nobody else can."""
     by_seed(monkeypatch, seed)
     clock.stand(timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=1))
-    day, key = hours.day_of(timezone.now()), tmp_path / "audit.pem"
+    day, key = gaming_day.day_of(timezone.now()), tmp_path / "audit.pem"
     seals.make_key(key)
     house = House(seed)
     for _ in range(10):
@@ -130,9 +130,9 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
     }
     assert len(set(Transfer.objects.values_list("kind", flat=True))) > 15, "a day in which little happened"
     with override_settings(AUDIT_KEY_FILE=str(key)):
-        clock.pass_until(hours.span(day).end + timedelta(hours=1))
-        proposal = closing.propose(day, by=Staff.objects.get(username="pam"))
-        closing.close(day, by=Staff.objects.get(username="olga"), digest=proposal.digest)
+        clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
+        proposal = day_close.propose(day, by=Staff.objects.get(username="pam"))
+        day_close.close(day, by=Staff.objects.get(username="olga"), digest=proposal.digest)
         assert sealing.seal_finished()
         assert [proofs.verify(book).fault for book in Book.objects.filter(head_seq__gt=0)].count(None) == (
             Book.objects.filter(head_seq__gt=0).count()

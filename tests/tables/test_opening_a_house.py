@@ -21,13 +21,13 @@ from ledger.proof import seals
 from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.cage import cage_desk, chip_series, denominations
-from tables.day import closing, hours, inventory
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import Chips
 from tables.log.terms import Settings
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports import day_close, gaming_day, inventory
 from tables.roles import Role
 from tables.setup import policies, table_settings
 from tables.staff import making, staffing, terminals
@@ -147,15 +147,15 @@ def play_out(hand: Hand) -> None:
 
 def the_day_is_closed(clock: Clock) -> None:
     """Steps 12 and 13: cash is counted by two, unseen; two people close the day; the watch seals it."""
-    day = hours.day_of(timezone.now())
+    day = gaming_day.day_of(timezone.now())
     for series, place in (("cagecash", "bank"), ("vaultcash", "vault_cash")):
         cents = cage.balance(Account.objects.get(place=place))
         notes = ((10_000, cents // 10_000), (5_000, cents % 10_000 // 5_000))
         slip = house("cara", BeginSlip(series, notes))
         house("cleo", SignSlip(slip, "recounted", notes))
-    clock.pass_until(hours.span(day).end + timedelta(hours=1))
-    proposal = closing.propose(day, by=person("bella"))
-    closing.close(day, by=person("omar"), digest=proposal.digest)
+    clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
+    proposal = day_close.propose(day, by=person("bella"))
+    day_close.close(day, by=person("omar"), digest=proposal.digest)
     sealing.seal_finished()
 
 
@@ -165,7 +165,7 @@ def test_a_house_opens_without_a_shell(clock: Clock, tmp_path: Path) -> None:
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
     clock.stand(timezone.now().replace(hour=12, minute=0, second=0, microsecond=0))
-    day = hours.day_of(timezone.now())
+    day = gaming_day.day_of(timezone.now())
     with override_settings(AUDIT_KEY_FILE=str(key_file)):
         people()
         table = settings_and_chips()

@@ -30,7 +30,6 @@ from tables import downloads
 from tables.alerting import channels
 from tables.approvals import proposals
 from tables.cage import chip_series, key_register
-from tables.day.hours import DAY, day_of, default, set_hours
 from tables.floor import record
 from tables.floor.handlers import HANDLINGS
 from tables.floor.inputs import OpenDispute
@@ -42,6 +41,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Denomination, PitCover, Post, Staff, Table
 from tables.refusals import Refused
+from tables.reports.gaming_day import DAY, day_of, default, set_hours
 from tables.roles import PERMISSIONS, Role
 from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts
 from tables.setup.dual_control import Draft

@@ -21,7 +21,7 @@ FACTS = """
 import json
 from ledger.models import Alert, DayRoot, Discrepancy, LogEntry
 from tables.audit import exceptions, keys
-from tables.day import closing, hours
+from tables.reports import closing, hours
 from tables.disputes import cases, mispays
 from tables.models import Certificate, DayClose, Table
 sealed = [str(day) for day in DayRoot.objects.order_by("number").values_list("day", flat=True)]

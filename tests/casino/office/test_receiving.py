@@ -13,9 +13,9 @@ from casino.office.models import Arrival, Day, House, Refusal, Source, TableDay
 from casino.office.receiving import State
 from ledger.models import Alert
 from ledger.proof import seals
-from tables.day import figures as floor_figures
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import figures as floor_figures
 from tests.tables.bundles import ONE, TWO, Evidence, Forger
 
 pytestmark = pytest.mark.django_db

@@ -16,10 +16,10 @@ from ledger.models import DayRoot, Run
 from ledger.proof import seals
 from tables.audit import errands, sealing
 from tables.audit.errands import Deed, Errand
-from tables.day import hours
-from tables.day.hours import Calendar
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import gaming_day
+from tables.reports.gaming_day import Calendar
 from tables.roles import Role
 from tests import floor, load
 from tests.clock import travelling
@@ -27,7 +27,7 @@ from tests.floor import dealt
 from tests.tables import bundles
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("seals two days for each test")]
-TODAY = Calendar((hours.default(),)).day_of(timezone.now())
+TODAY = Calendar((gaming_day.default(),)).day_of(timezone.now())
 ONE, TWO = TODAY - timedelta(days=2), TODAY - timedelta(days=1)
 
 
@@ -38,13 +38,13 @@ def key_file(tmp_path: Path) -> Iterator[Path]:
     seals.make_key(path)
     with override_settings(AUDIT_KEY_FILE=str(path), AUDIT_FOLDER=str(tmp_path / "audits")):
         with travelling() as clock:
-            clock.stand(hours.span(ONE).start + timedelta(hours=1))
+            clock.stand(gaming_day.span(ONE).start + timedelta(hours=1))
             floor.staff(Role.AUDITOR, "aude")
             dealer, _ = dealt(options={"decks": 6})
             dealer.bets(seat1=2_000)
             dealer.cards(8, 3)
             dealer.pay()
-            clock.pass_until(hours.span(TODAY).start + sealing.GRACE)
+            clock.pass_until(gaming_day.span(TODAY).start + sealing.GRACE)
             sealing.seal_finished()
         yield path
 

@@ -17,9 +17,9 @@ from dealer_ui import numbers
 from ledger.models import LogEntry
 from tables.admin.forms import MoneyField, TableForm, option_fields
 from tables.admin.pages import SetUp, number
-from tables.day import hours
 from tables.log.terms import Settings
 from tables.models import ChipSeries, Denomination, HouseKey, Proposal, Staff, Table, Terminal
+from tables.reports import gaming_day
 from tables.roles import Role
 from tables.setup import table_settings
 from tables.staff import terminals
@@ -337,7 +337,7 @@ def test_every_form_of_the_set_up_takes_what_is_right(operator: Client) -> None:
         },
         "housekey": {"name": "Drop 1", "lock": "count_room", "dual": "on", "in_use": "on"},
         "dropschedule": {
-            "name": "Early", "from_day": f"{hours.day_of(timezone.now()) + timedelta(days=1)}", "weekdays": ["0", "5"],
+            "name": "Early", "from_day": f"{gaming_day.day_of(timezone.now()) + timedelta(days=1)}", "weekdays": ["0", "5"],
             "due_at": "05:30", "who": "Security and a counter",
         },
         "pitsection": {"pit": "Pit 1", "section": "A", "tables": ["Rocket 1"]},

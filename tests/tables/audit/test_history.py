@@ -9,10 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tables.audit import entry_list, history, round_list
+from tables.audit import history, round_list
 from tables.audit.round_list import Wanted
 from tables.games.record import judge
 from tables.refusals import Refused
+from tables.reports import entry_list
 from tests.floor import Hand, dealt
 from tests.intruder import at_work
 from tests.ready import ready_made

@@ -21,8 +21,8 @@ from ledger.proof.spelling import timestamp
 from tables.audit import history, keys, mending, proofs, round_list, sealing
 from tables.audit.mending import Asked, NoMend
 from tables.audit.outside.bundle import Wrong
-from tables.day import closing, figures, hours
 from tables.models import Staff
+from tables.reports import day_close, figures, gaming_day
 from tables.roles import Role
 from tables.staff import signers
 from tests import floor
@@ -31,7 +31,7 @@ from tests.floor import Hand, dealt
 from tests.intruder import at_work
 from tests.tables.audit.sealed_days import verified
 from tests.tables.bundles import exported
-from tests.tables.day.test_figures import plays
+from tests.tables.reports.test_figures import plays
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("deals and seals days for each test")]
 
@@ -88,7 +88,7 @@ def test_before_it_is_mended_nothing_is_written_and_nothing_sealed(
     """Harm: a day is sealed without its rounds, while the book waits for somebody to mend it."""
     with pytest.raises(WrongClock, match="ahead"):
         poisoned("bet", seat=1, amount_cents=1_000)
-    assert rounds(hours.day_of(noon)) == 1
+    assert rounds(gaming_day.day_of(noon)) == 1
     clock.pass_until(noon + DAY)
     with pytest.raises(WrongClock, match="ahead"):
         sealing.seal_finished()
@@ -98,7 +98,7 @@ def test_a_mended_day_has_its_rounds_is_sealed_and_verifies(
     poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff], tmp_path: Path
 ) -> None:
     """Harm: one input under a wrong clock, and for three days every report is wrong and every bundle empty."""
-    today = hours.day_of(noon)
+    today = gaming_day.day_of(noon)
     false = LogEntry.objects.filter(book=poisoned.table.book, at__gt=noon + DAY).count()
     (mend,) = mended(poisoned, two)
     assert mend.last - mend.first + 1 == false
@@ -129,7 +129,7 @@ def test_a_mend_over_a_days_end_says_where_the_day_ended(
     poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff], tmp_path: Path
 ) -> None:
     """Harm: rounds of two days are counted to whichever day the mend was written on."""
-    today, ends = hours.day_of(noon), hours.span(hours.day_of(noon)).end
+    today, ends = gaming_day.day_of(noon), gaming_day.span(gaming_day.day_of(noon)).end
     clock.pass_until(noon + DAY)
     with pytest.raises(NoMend, match="say through which entry"):
         mended(poisoned, two)
@@ -247,7 +247,7 @@ def test_a_bundle_whose_document_mends_otherwise_does_not_hold(
     clock.pass_until(noon + DAY)
     sealing.seal_finished()
     with pytest.raises(Wrong, match="than the days were sealed with"):
-        verdict_on(tmp_path, hours.day_of(noon))
+        verdict_on(tmp_path, gaming_day.day_of(noon))
 
 
 def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff]) -> None:
@@ -256,8 +256,8 @@ def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, tw
     boss = Staff.objects.get(username="bella")
     clock.pass_until(noon + DAY)
     floor.counted(Hand(poisoned.table, boss), "rack")
-    on = hours.day_of(noon)
-    close = closing.close(on, by=two[0], digest=closing.propose(on, by=boss).digest)
+    on = gaming_day.day_of(noon)
+    close = day_close.close(on, by=two[0], digest=day_close.propose(on, by=boss).digest)
     assert close.day == on
     assert proofs.verify(poisoned.table.book).fault is None
 

@@ -21,10 +21,11 @@ from django.urls import reverse
 
 from ledger.log import entries
 from ledger.proof.chain import Entry
-from tables.audit import entry_list, history
+from tables.audit import history
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskCard, AskChoice, Card
 from tables.models import HouseShoe, Staff
+from tables.reports import entry_list
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, Player, for_pot

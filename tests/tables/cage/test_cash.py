@@ -21,7 +21,6 @@ from tables.cage import cage_desk, slip_records
 from tables.cage import custody as kept_apart
 from tables.cage import key_register as register
 from tables.cage.key_register import Schedule
-from tables.day import cash, closing, custody, figures, hours, inventory
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.custody import HouseKeySet
@@ -29,6 +28,7 @@ from tables.log.entries.days import DayClosed
 from tables.log.slip_workflow import Apart
 from tables.models import DayClose, HouseKey, Staff
 from tables.refusals import Refused
+from tables.reports import cash, day_close, figures, gaming_day, inventory, keys_and_drops
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
@@ -36,7 +36,7 @@ from tests.floor import Hand, signs
 from tests.pace import percent
 from tests.ready import ready_made
 from tests.tables.cage.test_cage_desk import changed, place_sums, refusal_of
-from tests.tables.day.forged_closes import fault_of_close
+from tests.tables.reports.forged_closes import fault_of_close
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -223,7 +223,7 @@ def test_two_who_put_other_notes_apart_do_not_agree(book: Book) -> None:
 
 
 def day_is_over(noon: datetime, clock: Clock, hour: int = 24) -> date:
-    day = hours.day_of(noon)
+    day = gaming_day.day_of(noon)
     clock.stand(noon + timedelta(hours=hour))
     return day
 
@@ -253,8 +253,8 @@ def test_the_day_says_what_should_be_there_and_what_was_counted(book: Book, noon
 
 
 def closes(day: date) -> DayClose:
-    proposal = closing.propose(day, by=crew_member("pam"))
-    return closing.close(day, by=crew_member("olga"), digest=proposal.digest)
+    proposal = day_close.propose(day, by=crew_member("pam"))
+    return day_close.close(day, by=crew_member("olga"), digest=proposal.digest)
 
 
 def test_a_day_waits_for_the_count_after_its_last_movement(
@@ -270,8 +270,8 @@ def test_a_day_waits_for_the_count_after_its_last_movement(
     assert late.code == "day_open"
     assert "The cage's cash was not counted since its last movement" in late.sentence
     with monkeypatch.context() as patched:
-        patched.setattr(closing.cash_terms, "close_needs_count", lambda: False)
-        uncounted = closing._figures(day).cash[0]
+        patched.setattr(day_close.cash_terms, "close_needs_count", lambda: False)
+        uncounted = day_close._figures(day).cash[0]
     assert not uncounted["is_counted"]
     assert "not counted since its last movement" in uncounted["says"]
     counted("cagecash", 110_000)
@@ -293,7 +293,7 @@ def test_cash_that_two_people_invented_is_found(book: Book, noon: datetime, cloc
     """Harm: a pit boss and an operator sign figures of a day's cash that the log does not support."""
     counted("cagecash", 100_000)
     day = day_is_over(noon, clock)
-    content = closing._figures(day)._asdict()
+    content = day_close._figures(day)._asdict()
     cash_lines = [content["cash"][0] | {"closing_cents": 1}, *content["cash"][1:]]
     assert "its closing_cents is" in fault_of_close(day, content | {"cash": cash_lines}, *signers())
 
@@ -303,7 +303,7 @@ def test_cash_left_out_of_a_later_close_is_found(book: Book, noon: datetime, clo
     counted("cagecash", 100_000)
     closes(day_is_over(noon, clock))
     day = day_is_over(noon + timedelta(days=1), clock)
-    content = closing._figures(day)._asdict()
+    content = day_close._figures(day)._asdict()
     del content["cash"], content["cash_by_shift"]
     assert "its cash is missing" in fault_of_close(day, content, *signers())
 
@@ -333,17 +333,17 @@ def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
     key("B1")
     assert refusal_of(sign, "sam", BeginSlip("key", facts={"key": "B2"})).code == "unknown_fact"
     out("B1", "sam", "mona")
-    [entry] = custody.register(timezone.now())
+    [entry] = keys_and_drops.register(timezone.now())
     assert (entry.is_out, entry.holders) == (True, ("Sam",))
     assert refusal_of(sign, "sid", BeginSlip("key", facts={"key": "B1"})).code == "unknown_fact"
     back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
     assert refusal_of(sign, "sam", SignSlip(back, "taken_back")).code == "signed_already"
     sign("mona", SignSlip(back, "taken_back"))
-    assert not custody.register(timezone.now())[0].is_out
+    assert not keys_and_drops.register(timezone.now())[0].is_out
     key("Vault", dual=True)
     assert refusal_of(sign, "sam", BeginSlip("key", facts={"key": "Vault"})).code == "unknown_fact"
     out("Vault", "cora", "sam", "mona")
-    assert custody.register(timezone.now())[1].holders == ("Cora", "Sam")
+    assert keys_and_drops.register(timezone.now())[1].holders == ("Cora", "Sam")
     assert proofs.verify(book).fault is None
     assert comparing.compare().faults == []
 
@@ -352,11 +352,11 @@ def test_a_key_that_is_not_back_by_the_end_of_the_shift_alerts(book: Book, noon:
     """Harm: the key to the count room goes home in a pocket."""
     key("C1")
     out("C1", "con", "sam")
-    end = hours.shift_of(noon).end
+    end = gaming_day.shift_of(noon).end
     clock.stand(end + timedelta(minutes=20))
-    assert custody.look(timezone.now()) == 0
+    assert keys_and_drops.look(timezone.now()) == 0
     clock.stand(end + timedelta(minutes=31))
-    assert custody.look(timezone.now()) == 1
+    assert keys_and_drops.look(timezone.now()) == 1
     assert "Key C1 is not back: signed out by Con" in Alert.objects.get(kind="key_out").message
 
 
@@ -385,7 +385,7 @@ def test_a_key_slip_is_void_until_the_key_is_handed_out(book: Book) -> None:
     sign("mona", VoidSlip(slip, "The wrong key"))
     assert refusal_of(sign, "sam", SignSlip(slip, "voided")).code == "signed_already"
     sign("sid", SignSlip(slip, "voided"))
-    assert not custody.register(timezone.now())[0].is_out
+    assert not keys_and_drops.register(timezone.now())[0].is_out
     complete = out("B1", "sam", "mona")
     refusal = refusal_of(sign, "pam", VoidSlip(complete, "Not needed"))
     assert refusal.code == "not_voidable"
@@ -393,7 +393,7 @@ def test_a_key_slip_is_void_until_the_key_is_handed_out(book: Book) -> None:
     back = sign("sam", BeginSlip("keyback", facts={"key": "B1"}))
     sign("pam", VoidSlip(back, "It stays out"))
     sign("sid", SignSlip(back, "voided"))
-    assert custody.register(timezone.now())[0].is_out
+    assert keys_and_drops.register(timezone.now())[0].is_out
     assert proofs.verify(book).fault is None
 
 
@@ -408,13 +408,13 @@ def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clo
         out("B1", "con", "sam")
     slip = sign("con", BeginSlip("keylost", facts={"key": "B1"} | LOST))
     assert "Lost key 1: key lost, B1, Corridor B" in Alert.objects.get(kind="keylost_reported").message
-    assert custody.register(timezone.now())[0].is_out is is_out, "one person alone loses no key"
+    assert keys_and_drops.register(timezone.now())[0].is_out is is_out, "one person alone loses no key"
     assert refusal_of(sign, "con", SignSlip(slip, "confirmed")).code in ("wrong_role", "signed_already")
     sign("pam", SignSlip(slip, "confirmed"))
-    [entry] = custody.register(timezone.now())
+    [entry] = keys_and_drops.register(timezone.now())
     assert (entry.is_out, entry.lost is not None) == (False, True)
-    clock.stand(hours.shift_of(noon).end + timedelta(hours=2))
-    assert custody.look(timezone.now()) == 0
+    clock.stand(gaming_day.shift_of(noon).end + timedelta(hours=2))
+    assert keys_and_drops.look(timezone.now()) == 0
     for series in ("key", "keyback", "keylost"):
         assert refusal_of(sign, "sam", BeginSlip(series, facts={"key": "B1"} | LOST)).status == 422
     with pytest.raises(Refused, match=r"Key B1 was lost \(Lost key 1\): the new key has a mark of its own"):
@@ -462,7 +462,7 @@ def test_the_vaults_chips_are_counted_by_two_and_certain_by_piece(book: Book, no
     sign("mona", SignSlip(slip, "recounted", chips))
     assert changed(before) == {"vault": -300, "over_short": 300}
     clock.stand(noon + timedelta(minutes=1))  # what lies there at a moment came before it
-    today = hours.day_of(timezone.now())
+    today = gaming_day.day_of(timezone.now())
     vault = inventory.on(today).stocks[0].holding
     assert vault.is_certain
     assert vault.pieces == dict(chips)
@@ -476,19 +476,21 @@ def test_a_day_waits_for_the_vaults_count(
     book: Book, noon: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: the vault was counted once, at the opening, and never since."""
-    day = hours.day_of(noon)
+    day = gaming_day.day_of(noon)
     chips = ((100, place_sums()["vault"] // 100),)
     vault = lambda: sign("mona", SignSlip(sign("cora", BeginSlip("vault", chips)), "recounted", chips))  # noqa: E731
     clock.stand(noon + timedelta(days=40))
-    assert closing._vault_uncounted(day + timedelta(days=39)) == [], "a house that never counts it is not kept from it"
+    assert day_close._vault_uncounted(day + timedelta(days=39)) == [], (
+        "a house that never counts it is not kept from it"
+    )
     clock.stand(noon)
     vault()
     clock.stand(noon + timedelta(days=40))
-    assert closing._vault_uncounted(day + timedelta(days=29)) == []
-    [reason] = closing._vault_uncounted(day + timedelta(days=39))
+    assert day_close._vault_uncounted(day + timedelta(days=29)) == []
+    [reason] = day_close._vault_uncounted(day + timedelta(days=39))
     assert reason.endswith("and are counted each month: two people count them.")
-    monkeypatch.setattr(closing.cash_terms, "vault_chips_counted_each", lambda: "never")
-    assert closing._vault_uncounted(day + timedelta(days=39)) == []
+    monkeypatch.setattr(day_close.cash_terms, "vault_chips_counted_each", lambda: "never")
+    assert day_close._vault_uncounted(day + timedelta(days=39)) == []
     monkeypatch.undo()
 
 
@@ -498,20 +500,20 @@ def test_a_day_waits_for_the_vaults_count(
 def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: datetime, clock: Clock) -> None:
     """Harm: boxes stay under the tables for days, and nobody notices."""
     hand = at_a_table()
-    today = hours.day_of(noon)
+    today = gaming_day.day_of(noon)
     schedule = Schedule("Morning", today, (), tuple(range(7)), time(13, 0), "Security")
     register.set_schedule(schedule, by=crew_member("olga"), today=today)
-    drops = custody.next_drops(timezone.now())
+    drops = keys_and_drops.next_drops(timezone.now())
     assert {drop.table for drop in drops} == {"Rocket 1", "Rocket 2"}
     assert not any(drop.is_late for drop in drops)
     hand("sell_chips", amount_cents=10_000)
     due = drops[0].due
     clock.stand(due + timedelta(minutes=31))
-    assert [drop.table for drop in custody.next_drops(timezone.now()) if drop.is_late] == ["Rocket 2"]
-    assert custody.look(timezone.now()) == 1
+    assert [drop.table for drop in keys_and_drops.next_drops(timezone.now()) if drop.is_late] == ["Rocket 2"]
+    assert keys_and_drops.look(timezone.now()) == 1
     assert "The drop of Rocket 2 is late" in Alert.objects.get(kind="drop_late").message
     emergency(hand, "Full")
-    assert not any(drop.is_late for drop in custody.next_drops(timezone.now()))
+    assert not any(drop.is_late for drop in keys_and_drops.next_drops(timezone.now()))
     assert comparing.compare().faults == []
 
 
@@ -538,7 +540,7 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     for person, stage in (("cyd", "counted"), ("cob", "recounted")):
         signs(hand.table, crew_member(person), SignSlip(name, stage, ((10_000, 1),)))
     assert proofs.verify(hand.table.book).fault is None
-    report = figures.day(hours.day_of(timezone.now()))
+    report = figures.day(gaming_day.day_of(timezone.now()))
     assert next(line for line in report.lines if line.name == "Rocket 2").drop_cents == 30_000
     signs(hand.table, crew_member("sid"), BeginSlip("drop", box="R2-17"))
     assert hand.now.slips[-1].series.name == "drop"
@@ -546,7 +548,7 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
 
 def test_a_schedule_that_cannot_be_is_refused(book: Book, noon: datetime) -> None:
     """Harm: boxes are due at a table that does not exist, and the alert never ends."""
-    today = hours.day_of(noon)
+    today = gaming_day.day_of(noon)
     schedule = Schedule("M", today, (), (0,), time(5), "S")
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"weekdays": (7,)}, "Weekdays"),
@@ -594,7 +596,7 @@ def test_whatever_is_done_with_cash_every_coin_is_somewhere(book: Book, deeds: A
         assert after["vault_cash"] >= 0
         assert after["players"] >= 0
     assert proofs.verify(book).fault is None
-    for line in cash.day(hours.day_of(timezone.now())):
+    for line in cash.day(gaming_day.day_of(timezone.now())):
         assert line.closing_cents == place_sums()[line.place]
 
 

@@ -12,9 +12,8 @@ from ledger import cage
 from ledger import log as book_log
 from ledger.log import Draft
 from ledger.models import Alert, Book, LogEntry
-from tables.audit import exceptions, proofs
+from tables.audit import proofs
 from tables.cage import back_entry, cage_desk
-from tables.day import hours
 from tables.floor import record as dealing
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import (
@@ -28,6 +27,7 @@ from tables.floor.inputs import (
     SlipInput,
 )
 from tables.models import Staff, Table
+from tables.reports import exceptions, gaming_day
 from tables.roles import Role
 from tables.state import table_state
 from tests.clock import Clock
@@ -128,14 +128,14 @@ def test_rounds_and_a_fill_are_entered_from_paper_and_proved(night: Night) -> No
 def test_rounds_of_the_day_before_count_on_the_day_of_their_entry(clock: Clock) -> None:
     """Harm: a figure of a day that is over changes, or the next morning's report does not show that rounds were entered
     from paper, and from which day."""
-    end = hours.span(hours.day_of(timezone.now())).end
+    end = gaming_day.span(gaming_day.day_of(timezone.now())).end
     clock.stand(end - timedelta(minutes=70))
     night = Night(clock)
     night.begin()
     night.enter_round()
     night.compare()
     night.end()
-    today = hours.day_of(timezone.now())
+    today = gaming_day.day_of(timezone.now())
     lines = [line for line in exceptions.of_day(today).lines if line.matter.name == "from_paper"]
     kinds = ["back_entry_begun", "round_from_paper", "paper_compared", "back_entry_ended"]
     assert [line.kind for line in lines] == kinds

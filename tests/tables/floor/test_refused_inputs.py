@@ -7,14 +7,14 @@ from django.utils import timezone
 
 from ledger import site_log
 from ledger.models import HOUSE, Book, LogEntry, Notice
-from tables.audit import exceptions, proofs
-from tables.day import hours
+from tables.audit import proofs
 from tables.floor import record, refused_inputs
 from tables.floor.inputs import Input, KeyCard, VoidRound
 from tables.games.protocol import Bet
 from tables.log.entries.refusals import InputRefused
 from tables.models import Terminal
 from tables.refusals import Refused
+from tables.reports import exceptions, gaming_day
 from tables.roles import Role
 from tables.staff import signatures
 from tests import floor
@@ -37,7 +37,7 @@ def refused(hand: Hand, entered: Input) -> Refused:
 
 def refusals_of_the_day() -> list[str]:
     """What the day's exceptions say was refused."""
-    report = exceptions.of_day(hours.day_of(timezone.now()), whole=False)
+    report = exceptions.of_day(gaming_day.day_of(timezone.now()), whole=False)
     return [line.says for heading in report.headings if heading.matter.name == "refused" for line in heading.lines]
 
 

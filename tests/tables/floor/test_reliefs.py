@@ -13,10 +13,10 @@ from ledger.proof import seals
 from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
-from tables.day import hours
 from tables.floor import record
 from tables.games.cards import UNKNOWN
 from tables.models import Staff
+from tables.reports import gaming_day
 from tables.roles import Role
 from tables.setup import policies
 from tables.state import table_state
@@ -163,7 +163,7 @@ def test_so_does_an_outsider(terms: Terms, tmp_path: Path, monkeypatch: pytest.M
     with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         relief = relieve(*dealt(name="Rocket 9"))
         deals_on_regardless(relief, monkeypatch)
-        clock.pass_until(hours.span(ONE)[1] + timedelta(hours=1))
+        clock.pass_until(gaming_day.span(ONE)[1] + timedelta(hours=1))
         with monkeypatch.context() as patched:  # the house seals what it did not look at
             patched.setattr("tables.log.state.Standing.burn_is_due", False)
             sealing.seal_finished()

@@ -15,10 +15,10 @@ from ledger.proof.moves import undone
 from tables.audit import sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
-from tables.day import hours
-from tables.day.figures import Figures
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, UndoSale
+from tables.reports import gaming_day
+from tables.reports.figures import Figures
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
@@ -26,10 +26,10 @@ from tests.floor import Hand, dealt, signs
 from tests.tables.at_once import at_once
 from tests.tables.audit.test_conduct import forge
 from tests.tables.bundles import ONE, TWO, exported
-from tests.tables.day import test_figures
-from tests.tables.day.test_figures import box
-from tests.tables.day.test_inventory import stock
 from tests.tables.floor.acts import fault, refusal, verify
+from tests.tables.reports import test_figures
+from tests.tables.reports.test_figures import box
+from tests.tables.reports.test_inventory import stock
 
 CHIPS = ((100, 50),)
 DEAREST = ((100, 500),)
@@ -169,14 +169,14 @@ def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, setting
     hand = dealt(options={"decks": 6})[0]
     hand("undo_sale", sale=sell(hand))
     seq = sell(hand)
-    clock.pass_until(hours.span(TWO)[0] + timedelta(hours=9))
+    clock.pass_until(gaming_day.span(TWO)[0] + timedelta(hours=9))
     sealing.seal_finished()
     hand("undo_sale", sale=seq)
     sold = sell(hand)
     sell(hand, CHIPS)
     verify(hand.table)
     forgery = forge_undoing(hand, sold)
-    clock.pass_until(hours.span(TWO)[1] + timedelta(hours=1))
+    clock.pass_until(gaming_day.span(TWO)[1] + timedelta(hours=1))
     sealing.seal_finished()
     path = tmp_path / "bundle.zip"
     path.write_bytes(exported(ONE, ONE))

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ledger.models import Account, Alert, LogEntry, Transfer
-from tables.audit import entry_list
 from tables.games.baccarat import Baccarat
 from tables.games.cards import pack_of
 from tables.games.catalog import GAMES
@@ -17,6 +16,7 @@ from tables.games.record import judge, record_of
 from tables.log.terms import Settings
 from tables.models import HouseShoe
 from tables.refusals import Refused
+from tables.reports import entry_list
 from tables.roles import Role
 from tables.setup import table_settings
 from tests.floor import Hand, dealt, dealt_by, staff

@@ -14,7 +14,6 @@ from ledger.proof import seals
 from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
-from tables.day import hours
 from tables.floor import record as dealing
 from tables.games.catalog import GAMES
 from tables.games.house_layout import HouseLayout
@@ -23,6 +22,7 @@ from tables.games.record import judge, record_of
 from tables.log.catalog import read
 from tables.models import PayTable, Staff, Table
 from tables.refusals import Refused
+from tables.reports import gaming_day
 from tables.roles import Role
 from tables.setup import pay_tables, table_settings
 from tests import floor
@@ -270,7 +270,7 @@ def test_an_outsider_proves_the_odds_of_a_round_from_the_bundle_alone(
                     patched.setattr(HouseLayout, "odds", lambda self, wager, line="": Odds(20))
                 deal_a_tie(dealer)
             dealers.append(dealer)
-        clock.pass_until(hours.span(ONE)[1] + timedelta(hours=1))
+        clock.pass_until(gaming_day.span(ONE)[1] + timedelta(hours=1))
         sealing.seal_finished()
         path = tmp_path / "day.zip"
         path.write_bytes(exported(ONE, ONE))

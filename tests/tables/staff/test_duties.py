@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from ledger.models import HOUSE, Book, LogEntry
-from tables.audit import access, proofs
+from tables.audit import proofs
 from tables.audit.rows import comparing
 from tables.cage import cage_desk
 from tables.floor.inputs import BeginSlip, SignSlip
@@ -16,6 +16,7 @@ from tables.log import duties
 from tables.log.slip_types import SERIES, VOID
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import access_review
 from tables.roles import Role
 from tables.staff import staffing
 from tests import floor
@@ -105,16 +106,16 @@ def test_a_review_says_who_granted_what_and_is_signed_by_an_auditor(olga: Staff)
     """Harm: nobody can say who made somebody a pit boss; or the one who did reviews it."""
     staffing.add_staff(username="nia", name="Nia", role="dealer", badge="601", by=olga)
     staffing.change_staff(Staff.objects.get(username="nia"), {"role": "pit_boss"}, by=olga)
-    lines = access.review()
+    lines = access_review.review()
     nia = next(line for line in lines if line.username == "nia")
     assert (nia.role, nia.granted_by) == ("pit_boss", olga.signature)
     assert "run the floor" in " ".join(nia.may)
-    digest = access.digest_of(lines)
-    assert refused(lambda: access.sign(digest, "", by=olga)).code == "not_permitted"
+    digest = access_review.digest_of(lines)
+    assert refused(lambda: access_review.sign(digest, "", by=olga)).code == "not_permitted"
     ada = floor.staff(Role.AUDITOR, "ada")
-    assert refused(lambda: access.sign(digest, "", by=ada)).code == "changed"
-    access.sign(access.digest_of(access.review()), "as it should be", by=ada)
-    review = access.last_review()
+    assert refused(lambda: access_review.sign(digest, "", by=ada)).code == "changed"
+    access_review.sign(access_review.digest_of(access_review.review()), "as it should be", by=ada)
+    review = access_review.last_review()
     assert review is not None
     assert review[1] == ada.signature
     sound()

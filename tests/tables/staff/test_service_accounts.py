@@ -16,10 +16,10 @@ from casino.web.redaction import redacted
 from ledger.models import HOUSE, Alert, LogEntry
 from tables import pepper
 from tables.approvals import proposals
-from tables.audit import access
 from tables.audit.rows import comparing
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
+from tables.reports import access_review
 from tables.roles import Role
 from tables.setup import policies, service_accounts
 from tables.setup.service_accounts import Access
@@ -148,7 +148,7 @@ def test_more_access_takes_two_people_where_access_does_and_less_takes_one(
 
 def test_the_review_of_access_lists_programs(account: ServiceAccount, token: str) -> None:
     """Harm: an auditor signs that everybody's access was looked at, and programs were left out."""
-    line = access.review()[-1]
+    line = access_review.review()[-1]
     assert (line.username, line.granted_by, line.is_active) == ("program Lounge", account.by, True)
     assert line.may[0] == "See tables as their screens show them (all tables)"
     assert "Shows the boards" in line.may[1]

@@ -17,11 +17,11 @@ from typing import Any, Final
 from django.db import connection
 
 from ledger.proof.chips import Denomination
-from tables.day.inventory import kinds_of
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.pieces import fewest
 from tables.models import Table
+from tables.reports.inventory import kinds_of
 
 RUNS: Final = 60
 """So many runs back: two months of daily opening, so that a season shows and a year ago does not."""

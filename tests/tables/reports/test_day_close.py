@@ -12,13 +12,13 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
-from tables.day import closing, figures, hours
 from tables.floor import inputs
 from tables.log.catalog import read_as, told
 from tables.log.entries.days import DayClosed, DayProposed
 from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Terminal
 from tables.refusals import Refused
+from tables.reports import day_close, figures, gaming_day
 from tables.roles import Role
 from tables.staff import terminal_keys
 from tables.state import table_state
@@ -29,8 +29,8 @@ from tests.floor import Hand, dealt, signs
 from tests.ready import ready_made
 from tests.software_terminal import SoftwareTerminal, fills_in
 from tests.tables.at_once import at_once
-from tests.tables.day.forged_closes import fault_of_close
-from tests.tables.day.test_figures import box, count, plays, record
+from tests.tables.reports.forged_closes import fault_of_close
+from tests.tables.reports.test_figures import box, count, plays, record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -82,7 +82,7 @@ def operator(db: None) -> Staff:
 def over(counted_dealer: Hand, noon: datetime, clock: Clock) -> date:
     """The day is over, and everything of it was counted."""
     clock.stand(noon + timedelta(days=1))
-    return hours.day_of(noon)
+    return gaming_day.day_of(noon)
 
 
 def refused(call: Any) -> Refused:
@@ -92,21 +92,21 @@ def refused(call: Any) -> Refused:
 
 
 def closes(on: date, boss: Staff, operator: Staff) -> DayClose:
-    return closing.close(on, by=operator, digest=closing.propose(on, by=boss).digest)
+    return day_close.close(on, by=operator, digest=day_close.propose(on, by=boss).digest)
 
 
 def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: one person alone signs a day's win, or a button that is pressed twice signs twice."""
-    proposed = closing.propose(over, by=boss)
+    proposed = day_close.propose(over, by=boss)
     assert [row["name"] for row in proposed.rows] == ["Rocket 1"]
-    assert closing.propose(over, by=boss).seq == proposed.seq
-    row = closing.close(over, by=operator, digest=proposed.digest)
+    assert day_close.propose(over, by=boss).seq == proposed.seq
+    row = day_close.close(over, by=operator, digest=proposed.digest)
     assert (row.day, row.proposed_by, row.closed_by) == (over, "bella", "olga")
-    assert closing.close(over, by=operator, digest=proposed.digest) == row
-    assert refused(lambda: closing.propose(over, by=boss)).code == "day_closed"
+    assert day_close.close(over, by=operator, digest=proposed.digest) == row
+    assert refused(lambda: day_close.propose(over, by=boss)).code == "day_closed"
     colleague = floor.staff(Role.OPERATOR, "otto")
-    assert refused(lambda: closing.close(over, by=colleague, digest=proposed.digest)).code == "day_closed"
-    closed_day = closing.closed(over)
+    assert refused(lambda: day_close.close(over, by=colleague, digest=proposed.digest)).code == "day_closed"
+    closed_day = day_close.closed(over)
     assert closed_day is not None
     assert list(closed_day.as_closed) == [line.row() for line in closed_day.current.lines]
     assert not closed_day.adjustments
@@ -117,44 +117,44 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
 
 def test_the_roles_of_the_first_and_the_second_signature(over: date, boss: Staff) -> None:
     """Harm: the second signature is worthless because every role may give it."""
-    digest = closing.propose(over, by=boss).digest
+    digest = day_close.propose(over, by=boss).digest
     for role in Role:
         person = Staff(username="other", name="Other", role=role)
         if role != Role.PIT_BOSS:
-            assert refused(lambda person=person: closing.propose(over, by=person)).code == "not_permitted", role
+            assert refused(lambda person=person: day_close.propose(over, by=person)).code == "not_permitted", role
         if role != Role.OPERATOR:
-            refusal = refused(lambda person=person: closing.close(over, by=person, digest=digest))
+            refusal = refused(lambda person=person: day_close.close(over, by=person, digest=digest))
             assert refusal.code == "not_permitted", role
 
 
 def test_nobody_signs_twice_whatever_their_role_became(over: date, boss: Staff) -> None:
     """Harm: a pit boss is made an operator overnight, and signs under their own figures."""
-    digest = closing.propose(over, by=boss).digest
+    digest = day_close.propose(over, by=boss).digest
     boss.role = Role.OPERATOR
     boss.save()
-    assert refused(lambda: closing.close(over, by=boss, digest=digest)).code == "signed_already"
+    assert refused(lambda: day_close.close(over, by=boss, digest=digest)).code == "signed_already"
     with pytest.raises(IntegrityError, match="tables_dayclose_by_two"), transaction.atomic():
         DayClose.objects.create(day=over, seq=1, proposed_by="bella", closed_by="bella", at=timezone.now())
 
 
 def test_a_day_that_goes_on_is_not_closed(dealer: Hand, boss: Staff, noon: datetime) -> None:
     """Harm: what is played after the close belongs to no day."""
-    assert refused(lambda: closing.propose(hours.day_of(noon), by=boss)).code == "day_goes_on"
+    assert refused(lambda: day_close.propose(gaming_day.day_of(noon), by=boss)).code == "day_goes_on"
 
 
 def test_a_day_waits_for_the_closer_and_the_boxes(dealer: Hand, boss: Staff, noon: datetime, clock: Clock) -> None:
     """Harm: figures that nobody counted are signed as if somebody had."""
-    on = hours.day_of(noon)
+    on = gaming_day.day_of(noon)
     clock.stand(noon + timedelta(days=1))
-    sentence = refused(lambda: closing.propose(on, by=boss)).sentence
+    sentence = refused(lambda: day_close.propose(on, by=boss)).sentence
     assert "Rocket 1 was open at the end" in sentence
     assert "A drop box of Rocket 1 is not counted" in sentence
     Hand(dealer.table, boss)("close_table")
     box(dealer.table, cash=(), counted=False)
-    reasons = closing.open_matters(on)
+    reasons = day_close.open_matters(on)
     assert reasons == ["A drop box of Rocket 1 is not counted: remove it, and have it counted twice."]
     count(dealer.table, table_state.of(dealer.table).slips[-1].name, ((10_000, 1),))
-    assert closing.open_matters(on) == []
+    assert day_close.open_matters(on) == []
 
 
 def test_a_day_waits_for_its_slips(over: date, counted_dealer: Hand, boss: Staff, noon: datetime, clock: Clock) -> None:
@@ -163,37 +163,37 @@ def test_a_day_waits_for_its_slips(over: date, counted_dealer: Hand, boss: Staff
     Hand(counted_dealer.table, boss)("open_table")
     clock.stand(noon + timedelta(hours=26))
     signs(counted_dealer.table, floor.crew("requested"), inputs.BeginSlip("fill", ((500, 20),)))
-    assert closing.open_matters(over) == []
-    on = hours.day_of(noon + timedelta(hours=26))
-    assert "fill/" in " ".join(closing.open_matters(on))
+    assert day_close.open_matters(over) == []
+    on = gaming_day.day_of(noon + timedelta(hours=26))
+    assert "fill/" in " ".join(day_close.open_matters(on))
 
 
 def test_figures_that_changed_since_the_first_signature_are_signed_anew(
     over: date, boss: Staff, operator: Staff, monkeypatch: Any
 ) -> None:
     """Harm: the second person signs other figures than the first, or than they saw."""
-    proposal = closing.propose(over, by=boss)
-    assert refused(lambda: closing.close(over, by=operator, digest="0" * 64)).code == "figures_changed"
+    proposal = day_close.propose(over, by=boss)
+    assert refused(lambda: day_close.close(over, by=operator, digest="0" * 64)).code == "figures_changed"
     monkeypatch.setattr(figures, "_only_edge", lambda table, worths: None)
-    assert refused(lambda: closing.close(over, by=operator, digest=proposal.digest)).code == "figures_changed"
-    again = closing.propose(over, by=boss)
+    assert refused(lambda: day_close.close(over, by=operator, digest=proposal.digest)).code == "figures_changed"
+    again = day_close.propose(over, by=boss)
     assert again.seq > proposal.seq
-    assert closing.close(over, by=operator, digest=again.digest).day == over
+    assert day_close.close(over, by=operator, digest=again.digest).day == over
 
 
 def test_a_first_signature_is_found_however_many_follow(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: a day that stayed open while others were signed loses its first signature: it can no longer be closed
     with it, and no operator is asked to."""
-    proposal = closing.propose(over, by=boss)
-    content = closing._figures(over)._asdict() | closing._person(boss)
+    proposal = day_close.propose(over, by=boss)
+    content = day_close._figures(over)._asdict() | day_close._person(boss)
     later = [over + timedelta(days=number) for number in range(1, 61)]
     for day in later:
         log.append(site_log.lock(), Draft("day", "proposed", boss.signature, content | {"day": day.isoformat()}))
-    assert closing.proposal(over) == proposal
-    assert [each.day for each in closing.half_signed()] == [*reversed(later), over]
-    closing.close(over, by=operator, digest=proposal.digest)
-    assert [each.day for each in closing.half_signed()] == later[::-1]
-    assert closing.proposal(later[-1] + timedelta(days=1)) is None
+    assert day_close.proposal(over) == proposal
+    assert [each.day for each in day_close.half_signed()] == [*reversed(later), over]
+    day_close.close(over, by=operator, digest=proposal.digest)
+    assert [each.day for each in day_close.half_signed()] == later[::-1]
+    assert day_close.proposal(later[-1] + timedelta(days=1)) is None
 
 
 def test_a_later_change_is_an_adjustment(
@@ -201,12 +201,12 @@ def test_a_later_change_is_an_adjustment(
 ) -> None:
     """Harm: a closed day's figures change silently, or a payout error found later counts for another day."""
     closes(over, boss, operator)
-    before = closing.closed(over)
+    before = day_close.closed(over)
     assert before is not None
     clock.stand(timezone.now() + timedelta(hours=1))
     Hand(counted_dealer.table, boss)("open_table")
     correct(counted_dealer, boss)
-    closed_day = closing.closed(over)
+    closed_day = day_close.closed(over)
     assert closed_day is not None
     assert closed_day.as_closed == before.as_closed
     [late] = closed_day.adjustments
@@ -231,7 +231,7 @@ def correct(dealer: Hand, boss: Staff) -> None:
 # --- What a forger may try ------------------------------------------------------------------------------------
 
 
-def forged(on: date, basis: closing.Proposal, **changed: Any) -> None:
+def forged(on: date, basis: day_close.Proposal, **changed: Any) -> None:
     """A close as the ledger would write it, with its row, but for some of what it says."""
     content = {
         "day": on.isoformat(), "figures": list(basis.rows), "digest": basis.digest,
@@ -251,7 +251,7 @@ def house_fault() -> str:
 
 def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: a day is closed with other figures, or by one person, and the proof accepts it."""
-    proposal = closing.propose(over, by=boss)
+    proposal = day_close.propose(over, by=boss)
     forgeries: list[tuple[dict[str, Any], str]] = [
         ({"username": "bella"}, "as it is kept beside the log"),
         ({"proposed_by": "omar"}, "as it is kept beside the log"),
@@ -271,7 +271,7 @@ def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> No
 def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: an operator signs under figures that do not add up, come too early, or have a first signature by a person
     without permission."""
-    content = closing._figures(over)._asdict() | closing._person(boss)
+    content = day_close._figures(over)._asdict() | day_close._person(boss)
     [row] = content["figures"]
     inflated = content | {"figures": [row | {"win_cents": 10**9}]}
     values = (inflated[name] for name in ("figures", "cash", "cash_by_shift"))
@@ -282,7 +282,7 @@ def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: St
         (content | {"figures": []}, "not those that its digest names"),
         (content | {"through": {}}, "not those of the books that it read"),
         (
-            inflated | {"digest": closing.digest_of(content["day"], *values)},
+            inflated | {"digest": day_close.digest_of(content["day"], *values)},
             "Rocket 1 won 1000000000 by it, its parts come to",
         ),
     ]
@@ -300,18 +300,18 @@ def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: St
 
 def test_a_first_signature_under_a_day_that_goes_on_is_found(over: date, boss: Staff) -> None:
     """Harm: figures are signed before the day's last round, and nobody signs the rest."""
-    proposal = closing.propose(over, by=boss)
+    proposal = day_close.propose(over, by=boss)
     [entry] = log.entries(Book.objects.get(name=HOUSE).pk, proposal.seq - 1, proposal.seq)
     event = read_as(DayProposed, entry.body)
-    closing.check_proposal(event, entry)
+    day_close.check_proposal(event, entry)
     with pytest.raises(Misconduct, match="of a day that goes on"):
-        closing.check_proposal(event, replace(entry, at=hours.span(over).end - timedelta(seconds=1)))
+        day_close.check_proposal(event, replace(entry, at=gaming_day.span(over).end - timedelta(seconds=1)))
 
 
 def test_figures_that_two_people_invented_are_found(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: two people sign a win that no round supports, or leave out the table that lost most, and every later total
     starts from it."""
-    content = closing._figures(over)._asdict()
+    content = day_close._figures(over)._asdict()
     [row] = content["figures"]
     for additions in ({"closer_cents": 100, "win_cents": 100}, {"rounds": 1}, {"open_seconds": -60}):
         invented = {name: row[name] + amount for name, amount in additions.items()}
@@ -329,11 +329,11 @@ def test_figures_that_two_people_invented_are_found(over: date, boss: Staff, ope
 @pytest.mark.django_db(transaction=True)
 def test_a_day_is_closed_once_by_whoever_comes_first(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: two operators close one day, over figures of two moments."""
-    proposals = at_once(*[lambda: closing.propose(over, by=boss)] * 4)
+    proposals = at_once(*[lambda: day_close.propose(over, by=boss)] * 4)
     assert len({proposal.seq for proposal in proposals}) == 1
     digest = proposals[0].digest
     operators = [operator, floor.staff(Role.OPERATOR, "otto")]
-    results = at_once(*[lambda by=by: closing.close(over, by=by, digest=digest) for by in operators * 2])
+    results = at_once(*[lambda by=by: day_close.close(over, by=by, digest=digest) for by in operators * 2])
     assert DayClose.objects.count() == 1
     assert {result.code for result in results if isinstance(result, Refused)} == {"day_closed"}
     assert len({result.pk for result in results if isinstance(result, DayClose)}) == 1
@@ -348,7 +348,7 @@ def test_terminals_sign_a_days_figures(over: date, operator: Staff) -> None:
     terminal = SoftwareTerminal(Terminal.objects.latest("pk").name)
     terminal.makes_key(operator)
     terminal_keys.demand(by=operator)
-    assert refused(lambda: closing.propose(over, by=boss)).code == "not_attested"
+    assert refused(lambda: day_close.propose(over, by=boss)).code == "not_attested"
     credentials, url = {"badge": "301", "pin": floor.PIN}, f"/pit/reports/{over}/close"
 
     def page() -> str:
@@ -360,16 +360,16 @@ def test_terminals_sign_a_days_figures(over: date, operator: Staff) -> None:
     assert "signature does not hold" in page()
     browser.post(url, wrong | {"pin": "9999"})
     assert "signature does not hold" in page(), "a wrong PIN is answered otherwise than a right one"
-    assert closing.proposal(over) is None
+    assert day_close.proposal(over) is None
     browser.post(url, form)
-    proposed = closing.proposal(over)
+    proposed = day_close.proposal(over)
     assert proposed is not None
     closes_it = {"badge": "302", "pin": floor.PIN, "digest": proposed.digest}
     browser.post(url, closes_it)
     assert "This terminal did not sign" in page()
-    assert closing.closed(over) is None
+    assert day_close.closed(over) is None
     browser.post(url, fills_in(terminal, page(), closes_it))
-    closed_day = closing.closed(over)
+    closed_day = day_close.closed(over)
     assert closed_day is not None
     assert closed_day.close.closed_by == second.username
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tables.day import floats
 from tables.floor import record
+from tables.reports import float_planner
 from tests import floor
 from tests.floor import Hand
 
@@ -21,13 +21,13 @@ def run_of(dealer: Hand, boss: Hand, *bets_cents: int) -> None:
 def test_a_float_covers_what_runs_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a rack that runs dry of red every evening, and a plan that says it has enough."""
     dealer, boss = floor.dealt()
-    assert floats.plan(dealer.table) is None
+    assert float_planner.plan(dealer.table) is None
     for cents in (2_000, 4_000, 61_500):
         run_of(dealer, boss, cents)
         record.sign_in(dealer.table, dealer.by)
-    needed = [run.needed for run in floats.used(dealer.table)]
+    needed = [run.needed for run in float_planner.used(dealer.table)]
     assert needed == [{500: 4}, {500: 3, 2_500: 1}, {10_000: 6, 500: 3}]
-    plan = floats.plan(dealer.table)
+    plan = float_planner.plan(dealer.table)
     assert plan is not None
     assert {line.value_cents: (line.pieces, line.most) for line in plan.lines} == {
         10_000: (20, 6), 2_500: (20, 1), 500: (20, 4), 100: (0, 0)
@@ -41,4 +41,4 @@ def test_a_float_covers_what_runs_needed(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_the_chance_to_run_out_is_bounded_as_tables_of_it_have_it(times: int, of: int, bound: float) -> None:
     """Harm: 'never yet' read as 'never'. The figures are one-sided limits by Clopper and Pearson."""
-    assert floats.upper_bound(times, of) == pytest.approx(bound, abs=1e-4)
+    assert float_planner.upper_bound(times, of) == pytest.approx(bound, abs=1e-4)

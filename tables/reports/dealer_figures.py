@@ -19,10 +19,6 @@ from django.utils import timezone
 
 from ledger import clock_corrections
 from ledger.log import CONTENT
-from tables.audit import bands
-from tables.audit.bands import Band
-from tables.day.hours import Span
-from tables.day.reading import BookSpan
 from tables.floor.voiding import VOID_OF
 from tables.log import catalog
 from tables.log.entries.slips import SlipSigned
@@ -31,6 +27,10 @@ from tables.log.event import Event
 from tables.log.slip_types import RACK_COUNTS
 from tables.log.state import UNREADABLE
 from tables.models import Table
+from tables.reports import ordinary_bands
+from tables.reports.figure_records import BookSpan
+from tables.reports.gaming_day import Span
+from tables.reports.ordinary_bands import Band
 
 FEWEST_ROUNDS: Final = 60
 """Of fewer rounds, somebody's or the others', nothing is claimed: an hour of dealing."""
@@ -256,7 +256,7 @@ def _line(day: _Day, username: str, name: str, tables: Mapping[int, Table]) -> D
         counts=len(counts),
         counts_off=Held(
             sum(count.variance_cents != 0 for count in counts),
-            bands.of_draw(off, len(counts), len(day.counts)) if len(day.counts) >= FEWEST_COUNTS else None,
+            ordinary_bands.of_draw(off, len(counts), len(day.counts)) if len(day.counts) >= FEWEST_COUNTS else None,
         ),
         variance_cents=sum(count.variance_cents for count in alone),
         shared_cents=sum(count.variance_cents for count in counts if count not in alone),
@@ -273,7 +273,7 @@ def _held(day: _Day, events: Mapping[tuple[str, str], int], username: str) -> He
         if own >= FEWEST_ROUNDS and everybody - own >= FEWEST_ROUNDS:
             parts.append((sum(number for (_, other), number in events.items() if other == game), own, everybody))
     compared = sum(own for _, own, _ in parts) == sum(dealt for (who, _), dealt in rounds.items() if who == username)
-    return Held(value, bands.of_share(parts) if parts and compared else None)
+    return Held(value, ordinary_bands.of_share(parts) if parts and compared else None)
 
 
 def _paced(day: _Day, username: str) -> Held:
@@ -290,7 +290,7 @@ def _paced(day: _Day, username: str) -> Held:
     others = [(rounds, stint.hours) for stint, rounds in timed if stint.username != username and stint.game == game]
     value = sum(rounds for rounds, _ in mine) / sum(hours for _, hours in mine)
     enough = len(others) >= FEWEST_STINTS and sum(rounds for rounds, _ in mine) >= FEWEST_ROUNDS
-    return Held(value, bands.of_pace(mine, others) if enough else None)
+    return Held(value, ordinary_bands.of_pace(mine, others) if enough else None)
 
 
 # --- Stints and counts -----------------------------------------------------------------------------------------

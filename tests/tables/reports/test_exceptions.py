@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from ledger import alerts, discrepancies
 from ledger.discrepancies import close
-from tables.audit import exceptions
-from tables.audit.exceptions import Report
-from tables.day import hours
 from tables.floor import inputs, record
+from tables.reports import exceptions, gaming_day
+from tables.reports.exceptions import Report
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor
@@ -42,7 +41,7 @@ def hands() -> tuple[Hand, Hand]:
 
 
 def report(*, whole: bool = True, days_ago: int = 0) -> Report:
-    return exceptions.of_day(hours.day_of(timezone.now()) - timedelta(days=days_ago), whole=whole)
+    return exceptions.of_day(gaming_day.day_of(timezone.now()) - timedelta(days=days_ago), whole=whole)
 
 
 def under(name: str, shown_report: Report) -> list[str]:

@@ -23,9 +23,6 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
-from tables.day import cash, cash_shifts, figures, hours
-from tables.day.cash_shifts import ShiftCash
-from tables.day.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.floor import attestation, permissions
 from tables.floor.handlers import checks, refuse_other_person
 from tables.log.attestation import Attestation
@@ -34,11 +31,14 @@ from tables.log.entries.days import DayClosed, DayFigures, DayProposed
 from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Table
 from tables.refusals import Refused
+from tables.reports import cash, cash_shifts, figures, gaming_day
+from tables.reports.cash_shifts import ShiftCash
+from tables.reports.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.setup import cash_policies
 from tables.state import table_state
 from tables.state.round_history import last_count
 
-COUNT_BEFORE: Final = hours.SHORTEST
+COUNT_BEFORE: Final = gaming_day.SHORTEST
 """A table that stays open over the end of the day is counted not earlier than this before it."""
 
 
@@ -77,7 +77,7 @@ def closed(day: date) -> Closed | None:
     close = DayClose.objects.filter(day=day).first()
     if close is None:
         return None
-    start, end = hours.span(day)
+    start, end = gaming_day.span(day)
     [event] = signed([close])
     arrivals = [late for late in late_since(close) if start <= late.belongs_at < end]
     return Closed(close, event.figures, figures.day(day), arrivals, event.cash or (), event.cash_by_shift or ())
@@ -114,7 +114,7 @@ def _first_signatures(day: date | None = None) -> list[Proposal]:
     book = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
     if book is None:
         return []
-    since = clock_corrections.last_before(book, hours.span(day).start) if day else 0
+    since = clock_corrections.last_before(book, gaming_day.span(day).start) if day else 0
     with connection.cursor() as cursor:
         cursor.execute(_FIRST_SIGNATURES, {"house": book, "since": since, "day": day and day.isoformat()})
         return [_proposal_of(read_as(DayProposed, body), seq, moment) for seq, moment, body in cursor.fetchall()]
@@ -173,7 +173,7 @@ def _arrivals(through_close: int, through: Mapping[str, int] | None = None) -> l
     closes = list(DayClose.objects.filter(seq__lte=through_close).order_by("seq"))
     if not closes:
         return []
-    calendar, days = hours.calendar(), {close.day for close in closes}
+    calendar, days = gaming_day.calendar(), {close.day for close in closes}
     [last] = signed(closes[-1:])
     heads = through or dict(Table.objects.values_list("name", "book__head_seq"))
     return [late for late in figures.arrived(last.through, heads) if calendar.day_of(late.belongs_at) in days]
@@ -317,8 +317,8 @@ def digest_of(
 
 
 def _refuse_closed(day: date, moment: datetime) -> None:
-    if moment < hours.span(day).end:
-        raise Refused("day_goes_on", f"{day} goes on until {hours.span(day).end:%Y-%m-%d %H:%M} UTC.", 409)
+    if moment < gaming_day.span(day).end:
+        raise Refused("day_goes_on", f"{day} goes on until {gaming_day.span(day).end:%Y-%m-%d %H:%M} UTC.", 409)
     if DayClose.objects.filter(day=day).exists():
         raise Refused("day_closed", f"{day} is closed already: what comes later is an adjustment to it.", 409)
 
@@ -361,7 +361,7 @@ def _vault_uncounted(day: date) -> list[str]:
     """That the vault's chips were counted once, and not for longer than the house's terms let them be."""
     period = cash_policies.vault_chips_counted_each()
     newest = cash.last_count(VAULT, timezone.now()) if period in VAULT_COUNTED_EACH else None
-    due = hours.span(day).end - VAULT_COUNTED_EACH.get(period, 0) * hours.DAY
+    due = gaming_day.span(day).end - VAULT_COUNTED_EACH.get(period, 0) * gaming_day.DAY
     if newest is None or newest.moment >= due:
         return []
     sentence = f"The vault's chips were last counted {newest.moment:%Y-%m-%d %H:%M} UTC"
@@ -407,7 +407,7 @@ def check_proposal(event: DayProposed, entry: Entry) -> None:
     _refuse_signer(event, entry, "tables.run_floor")
     _refuse_figures(event)
     day = date.fromisoformat(event.day)
-    if entry.at is None or entry.at < hours.calendar(before_seq=entry.seq).span(day).end:
+    if entry.at is None or entry.at < gaming_day.calendar(before_seq=entry.seq).span(day).end:
         raise Misconduct("it signs the figures of a day that goes on")
     if DayClose.objects.filter(day=day, seq__lt=entry.seq).exists():
         raise Misconduct("it signs the figures of a day that was closed before")
@@ -435,7 +435,7 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     if since is not None and first.at < since:
         raise Misconduct(f"{event.username} signs figures that were open when their PIN was reset")
     _refuse_figures(event)
-    if entry.at is None or entry.at < hours.calendar().span(row.day).end:
+    if entry.at is None or entry.at < gaming_day.calendar().span(row.day).end:
         raise Misconduct("it closes a day that goes on")
     if fault := misstated(entry.seq, event):
         raise Misconduct(f"its figures are not those of the day: {fault}")
@@ -470,7 +470,7 @@ def misstated(seq: int, close: DayClosed) -> str | None:
     """The first thing that a close signed and the tables' logs do not bear out; None where all holds.
 
     The theoretical win (``WITHOUT_PROOF``) is left out: rounds and handle stand for it."""
-    start, end = hours.span(date.fromisoformat(close.day))
+    start, end = gaming_day.span(date.fromisoformat(close.day))
     if fault := _unread_table(seq, close, end):
         return fault
     rows = [line.row() for line in figures.as_of(start, end, close.through).lines]

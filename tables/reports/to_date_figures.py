@@ -10,11 +10,11 @@ from dataclasses import replace
 from datetime import date
 from itertools import groupby
 
-from tables.day import closing, figures, hours
-from tables.day.figures import Figures, Late, Report
-from tables.day.hours import DAY, Calendar
 from tables.log.entries.days import DayClosed
 from tables.models import DayClose, Table
+from tables.reports import day_close, figures, gaming_day
+from tables.reports.figures import Figures, Late, Report
+from tables.reports.gaming_day import DAY, Calendar
 
 
 def month(day: date, tables: Sequence[Table] | None = None) -> Report:
@@ -31,7 +31,7 @@ def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Rep
     """From one gaming day through another, as one report of all tables or of a few."""
     tables = _tables(tables)
     parts: dict[str, list[Figures]] = {table.name: [] for table in tables}
-    calendar = hours.calendar()
+    calendar = gaming_day.calendar()
     for report in _reports(first, last, tables, calendar):
         for line in report.lines:
             parts[line.name].append(line)
@@ -41,7 +41,7 @@ def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Rep
 
 def daily(first: date, last: date, tables: Sequence[Table] | None = None) -> list[tuple[date, Figures]]:
     """The tables together, on each gaming day from one through another."""
-    calendar = hours.calendar()
+    calendar = gaming_day.calendar()
     reports = _reports(first, last, _tables(tables), calendar, by_day=True)
     return [(calendar.day_of(report.start), report.pit) for report in reports]
 
@@ -55,8 +55,8 @@ def _reports(
 ) -> Iterator[Report]:
     """Reports that join: one for each closed day; one for all days between that are not closed, or one for each."""
     closes = list(DayClose.objects.filter(day__range=(first, last)).order_by("seq"))
-    events = {date.fromisoformat(event.day): event for event in closing.signed(closes)}
-    arrivals = closing.late_since(closes[0]) if closes else []
+    events = {date.fromisoformat(event.day): event for event in day_close.signed(closes)}
+    arrivals = day_close.late_since(closes[0]) if closes else []
     names = {table.name for table in tables}
     days = [first + DAY * number for number in range((last - first).days + 1)]
     for is_closed, group in groupby(days, key=events.__contains__):

@@ -22,11 +22,11 @@ from ledger.log import COLUMNS
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from tables.audit import entry_list
 from tables.log.catalog import EVENTS
 from tables.log.moments import is_possible
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports import entry_list
 
 PAGE: Final = 50
 AT_ONCE: Final = 500

@@ -15,11 +15,11 @@ from ledger.proof.chips import DROP_BOX
 from tables.cage import custody as kept_apart
 from tables.cage import key_register
 from tables.cage.key_register import Schedule
-from tables.day import hours
-from tables.day.hours import DAY, Calendar
 from tables.log.entries.custody import OPENS
 from tables.log.slip_workflow import Slip
 from tables.models import Table
+from tables.reports import gaming_day
+from tables.reports.gaming_day import DAY, Calendar
 from tables.setup import cash_policies
 
 EARLY: Final = timedelta(hours=2)
@@ -56,7 +56,7 @@ class Key:
 def register(moment: datetime) -> list[Key]:
     """Every key that the house has; and those that were retired while they were out."""
     rows, out, lost = key_register.keys(), kept_apart.keys_out(), key_register.lost()
-    calendar, grace = hours.calendar(), cash_policies.key_grace()
+    calendar, grace = gaming_day.calendar(), cash_policies.key_grace()
     listed = [
         replace(_key(name, OPENS[row.lock], row.dual, out.get(name), calendar, moment - grace), lost=lost.get(name))
         for name, row in rows.items()
@@ -93,7 +93,7 @@ class Drop:
 
 def next_drops(moment: datetime) -> list[Drop]:
     """Of each table and schedule the drop that is due: the last one where it was not made, or else the next."""
-    calendar = hours.calendar()
+    calendar = gaming_day.calendar()
     schedules = key_register.schedules(calendar.day_of(moment) + DAY)
     if not schedules:
         return []

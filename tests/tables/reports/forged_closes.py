@@ -9,18 +9,18 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
-from tables.day import closing
 from tables.models import DayClose, Staff
+from tables.reports import day_close
 
 
 def fault_of_close(day: date, content: dict[str, Any], first: Staff, second: Staff) -> str:
     """Append both signatures of a close with these figures, and return the fault that the proof finds."""
     figures = (content["figures"], content.get("cash"), content.get("cash_by_shift"))
-    content = content | {"digest": closing.digest_of(content["day"], *figures)}
-    log.append(site_log.lock(), Draft("day", "proposed", first.signature, content | closing._person(first)))
-    proposal = closing.proposal(day)
+    content = content | {"digest": day_close.digest_of(content["day"], *figures)}
+    log.append(site_log.lock(), Draft("day", "proposed", first.signature, content | day_close._person(first)))
+    proposal = day_close.proposal(day)
     assert proposal is not None
-    content |= closing._person(second)
+    content |= day_close._person(second)
     content |= {"proposal": proposal.seq, "proposed_by": first.username, "adjusts": []}
     close = log.append(site_log.lock(), Draft("day", "closed", second.signature, content))
     DayClose.objects.create(

@@ -19,10 +19,11 @@ from ledger import cage, clock_corrections
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chips import called
 from ledger.proof.spelling import timestamp
-from tables.day import hours, reading
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned
 from tables.log.slip_types import CASH_COUNTED, HOUSE_COUNTS
+from tables.reports import figure_records
+from tables.reports import gaming_day as hours
 
 PLACES: Final = tuple(record.count.place for record in CASH_COUNTED if record.count is not None)
 
@@ -123,7 +124,7 @@ def between(
     if house_seq is not None:
         heads[HOUSE] = house_seq
     books = dict(Book.objects.filter(name__in=list(heads)).values_list("name", "pk"))
-    spans = reading.bounds({pk: heads[name] for name, pk in books.items()}, start, end)
+    spans = figure_records.bounds({pk: heads[name] for name, pk in books.items()}, start, end)
     bounds = {pk: (span.first, span.last) for pk, span in spans.items()}
     accounts = {account.place: account for account in Account.objects.filter(place__in=PLACES)}
     house = books.get(HOUSE)
@@ -147,7 +148,7 @@ def _figures(account: Account, bounds: Mapping[int, tuple[int, int]], counts: Se
     moved: dict[str, int] = {}
     for _, kind, cents, _ in rows:
         moved[kind] = moved.get(kind, 0) + int(cents)
-    moments = reading.moments([(book, seq) for book, _, _, seq in rows])
+    moments = figure_records.moments([(book, seq) for book, _, _, seq in rows])
     last_moved = max(moments.values(), default=None)
     before = [count for count in counts if not count.after]
     return CashFigures(

@@ -19,13 +19,13 @@ from typing import Final
 
 from django.db import connection
 
-from tables.day import figures
-from tables.day.closing import closed_figures
 from tables.edge import cached_sheets, worth
 from tables.edge.cached_sheets import Worths
 from tables.edge.worth import Worth
 from tables.maths.covariances import Covariances, Pair, Staked, variance
 from tables.models import Table
+from tables.reports import figures
+from tables.reports.day_close import closed_figures
 
 SURE: Final = 0.95
 FEWEST_DAYS: Final = 10

@@ -23,11 +23,6 @@ from ledger import clock_corrections
 from ledger.log import COLUMNS
 from ledger.models import HOUSE, Acknowledgement, Alert, Book, Discrepancy, Finding, LogEntry, Notice
 from ledger.proof.chain import Entry
-from tables.audit import entry_list
-from tables.audit.dealer_figures import DealerLine, dealer_lines
-from tables.day import hours, reading
-from tables.day.hours import Span
-from tables.day.reading import BookSpan
 from tables.log import back_entry
 from tables.log.catalog import IN_THE_HOUSE, event_of, read_as
 from tables.log.entries.back_entry import EnteredFromPaper, RoundFromPaper
@@ -50,6 +45,10 @@ from tables.log.exceptions import (
 from tables.log.slip_workflow import Slip
 from tables.log.state import UNREADABLE
 from tables.models import Table
+from tables.reports import entry_list, figure_records, gaming_day
+from tables.reports.dealer_figures import DealerLine, dealer_lines
+from tables.reports.figure_records import BookSpan
+from tables.reports.gaming_day import Span
 from tables.setup import policies
 
 COUNT_ROOM: Final = frozenset({"drop"})
@@ -125,7 +124,7 @@ class _Books:
 
 def of_day(day: date, *, whole: bool = True) -> Report:
     """The exceptions of a gaming day; without ``whole``, those of the floor alone."""
-    span = hours.span(day)
+    span = gaming_day.span(day)
     books = _books(span)
     matters = [matter for matter in MATTERS if whole or matter.is_of_the_floor]
     entries = _entries(books)
@@ -152,7 +151,7 @@ def _books(span: Span) -> _Books:
     house: int = Book.objects.values_list("pk", flat=True).get(name=HOUSE)
     tables = {table.book_id: table for table in Table.objects.all()}
     wanted = {book: seq for book, seq in heads.items() if book in tables or book == house}
-    return _Books(house, tables, reading.bounds(wanted, span.start, span.end))
+    return _Books(house, tables, figure_records.bounds(wanted, span.start, span.end))
 
 
 def _is_back(entry: Entry) -> bool:
@@ -238,8 +237,12 @@ def _other_day(entry: Entry) -> str:
     event = _event_of(entry)
     if not isinstance(event, EnteredFromPaper | RoundFromPaper) or entry.at is None:
         return ""
-    day = hours.day_of(back_entry.moment_of(event.happened))
-    return "" if day == hours.day_of(entry.at) else f"of the gaming day {day:%Y-%m-%d}; counts on the day of its entry"
+    day = gaming_day.day_of(back_entry.moment_of(event.happened))
+    return (
+        ""
+        if day == gaming_day.day_of(entry.at)
+        else f"of the gaming day {day:%Y-%m-%d}; counts on the day of its entry"
+    )
 
 
 def _event_of(entry: Entry) -> Event | None:
@@ -380,7 +383,7 @@ def _waiting(book: int, body: bytes, books: _Books) -> Sequence[Slip]:
 
 
 def _still_waiting(waiting: Sequence[tuple[int, Slip]], books: _Books, end: datetime, term: timedelta) -> list[Line]:
-    signed = reading.moments([(book, slip.signed[-1].seq) for book, slip in waiting])
+    signed = figure_records.moments([(book, slip.signed[-1].seq) for book, slip in waiting])
     lines = []
     for book, slip in waiting:
         last = slip.signed[-1]

@@ -19,12 +19,12 @@ from ledger import alerts, cage, log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
-from tables.day import hours as shifts
-from tables.day import house_clock
-from tables.day.hours import DAY, Calendar, Hours
 from tables.log.catalog import read, told
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
+from tables.reports import gaming_day as shifts
+from tables.reports import site_clock
+from tables.reports.gaming_day import DAY, Calendar, Hours
 from tables.roles import Role
 from tests.database import rollback
 from tests.tables.at_once import at_once
@@ -341,7 +341,7 @@ def test_pages_tell_the_time_as_the_house_does(operator: Staff) -> None:
     """Harm: a slip that says 03:10 beside a gaming day that ended at 06:00, because the server stands elsewhere."""
     auckland = replace(hours("Pacific/Auckland"), from_day=date(2020, 1, 1)).spelled()
     rows = {name: getattr(auckland, name) for name in ("from_day", "time_zone", "day_starts", "shifts")}
-    house_clock.forget()
+    site_clock.forget()
     HouseHours.objects.create(seq=1, at=timezone.now(), **rows)
     alert = alerts.raise_alert(None, "test", "Something to look at")
     page = signed_in(operator).get(reverse("pit:alerts")).content.decode()

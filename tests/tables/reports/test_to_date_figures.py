@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
-from tables.day import closing, figures, hours, to_date
 from tables.floor import inputs
 from tables.floor import record as dealing
 from tables.models import Staff
+from tables.reports import day_close, figures, gaming_day, to_date_figures
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt
-from tests.tables.day.test_figures import box, plays, record
+from tests.tables.reports.test_figures import box, plays, record
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ class House:
         self.boss = Staff.objects.get(username="bella")
         self.bert = floor.staff(Role.PIT_BOSS, "bert")
         self.operator = floor.staff(Role.OPERATOR, "olga")
-        self.first = hours.day_of(self.noon)
+        self.first = gaming_day.day_of(self.noon)
 
     def go(self, moment: datetime) -> None:
         self.clock.stand(moment)
@@ -59,7 +59,7 @@ class House:
 
     def close(self, number: int) -> None:
         on = self.first + number * DAY
-        closing.close(on, by=self.operator, digest=closing.propose(on, by=self.boss).digest)
+        day_close.close(on, by=self.operator, digest=day_close.propose(on, by=self.boss).digest)
 
     def correct(self, round_: int, slip: int) -> None:
         """The seat was paid 3 less than it should have been."""
@@ -71,9 +71,11 @@ class House:
 
 def two_ways(first_day: date, last_day: date) -> tuple[list[Any], list[Any]]:
     """From what was signed; and from all rows."""
-    calendar = hours.calendar()
+    calendar = gaming_day.calendar()
     long = figures.between(calendar.span(first_day).start, calendar.span(last_day).end)
-    return [line.row() for line in to_date.whole(first_day, last_day).lines], [line.row() for line in long.lines]
+    return [line.row() for line in to_date_figures.whole(first_day, last_day).lines], [
+        line.row() for line in long.lines
+    ]
 
 
 @pytest.mark.slow("deals and closes several days")
@@ -92,20 +94,20 @@ def test_to_date_is_the_long_span_whatever_arrives_later(clock: Clock) -> None:
     house.correct(1, slip=1)
     short, corrected = two_ways(house.first, last_day)
     assert short == corrected
-    closed_day = closing.closed(house.first)
+    closed_day = day_close.closed(house.first)
     assert closed_day is not None
     assert closed_day.current.lines[0].win_cents != closed_day.as_closed[0]["win_cents"]
     house.close(2)
     house.correct(2, slip=2)
     short, long = two_ways(house.first, last_day)
     assert short == long
-    assert [len(closing.adjustments(house.first + number * DAY)) for number in range(3)] == [1, 1, 0]
+    assert [len(day_close.adjustments(house.first + number * DAY)) for number in range(3)] == [1, 1, 0]
     for number in range(3):
         span = house.first, house.first + number * DAY
         short, long = two_ways(*span)
         assert short == long
-    wins = [pit.win_cents for _, pit in to_date.daily(house.first, last_day)]
-    assert sum(wins) == to_date.whole(house.first, last_day).pit.win_cents
+    wins = [pit.win_cents for _, pit in to_date_figures.daily(house.first, last_day)]
+    assert sum(wins) == to_date_figures.whole(house.first, last_day).pit.win_cents
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
@@ -117,9 +119,9 @@ def test_closed_days_are_not_read_again(clock: Clock) -> None:
     house.go(house.noon + DAY)
     house.close(0)
     with CaptureQueriesContext(connection) as queries:
-        to_date.whole(house.first, house.first)
+        to_date_figures.whole(house.first, house.first)
     assert not [query for query in queries if "ledger_transfer" in query["sql"]]
-    before = to_date.whole(house.first, house.first).pit
+    before = to_date_figures.whole(house.first, house.first).pit
     box(house.dealer.table, cash=((2_000, 1),))
     short, long = two_ways(house.first, house.first)
     assert short == long

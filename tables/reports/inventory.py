@@ -19,8 +19,8 @@ from ledger import cage, clock_corrections
 from ledger.models import Account, Book
 from ledger.proof.chips import CAGE, LAYOUT, OVER_SHORT, PLAYERS, POT, SEAT, VAULT, Denomination
 from tables import models
-from tables.day import cash, hours, piece_reading
 from tables.log.pieces import NOTHING, Holding
+from tables.reports import cash, gaming_day, piece_records
 
 OUTSIDE: Final = (PLAYERS, LAYOUT, SEAT, POT, OVER_SHORT)
 """Where the ledger has the chips that lie in none of the house's stocks; what a count missed is out as well."""
@@ -144,7 +144,7 @@ class Inventory:
 
 def on(day: date) -> Inventory:
     """At the end of a gaming day; of today, as it is now."""
-    return at_moment(min(hours.span(day).end, timezone.now()))
+    return at_moment(min(gaming_day.span(day).end, timezone.now()))
 
 
 def at_moment(moment: datetime) -> Inventory:
@@ -153,33 +153,33 @@ def at_moment(moment: datetime) -> Inventory:
     tables = list(models.Table.objects.order_by("name").prefetch_related("denominations"))
     books = {table.book_id: heads.get(table.book_id, 0) for table in tables}
     every = kinds_of(models.Denomination.objects.all())
-    racks = piece_reading.racks(books, {table.book_id: kinds_of(table.denominations.all()) for table in tables})
-    on_the_way = sum(piece_reading.on_the_way(books).values(), NOTHING)
+    racks = piece_records.racks(books, {table.book_id: kinds_of(table.denominations.all()) for table in tables})
+    on_the_way = sum(piece_records.on_the_way(books).values(), NOTHING)
     stocks = [
-        *(Stock(name, piece_reading.shared(place, heads, every)) for name, place in _SHARED),
+        *(Stock(name, piece_records.shared(place, heads, every)) for name, place in _SHARED),
         Stock("On the way", on_the_way),
         *(Stock(table.name, racks[table.book_id]) for table in tables),
     ]
     colours = dict(models.Denomination.objects.values_list("value_cents", "colour"))
-    return Inventory(moment, piece_reading.issued(heads, every), tuple(stocks), _outside(heads), colours)
+    return Inventory(moment, piece_records.issued(heads, every), tuple(stocks), _outside(heads), colours)
 
 
 def rack(table: models.Table, moment: datetime) -> Stock:
     """The chips of one table's rack, as they lay then."""
     book = table.book_id
     heads = {book: _heads(moment).get(book, 0)}
-    return Stock(table.name, piece_reading.racks(heads, {book: kinds_of(table.denominations.all())})[book])
+    return Stock(table.name, piece_records.racks(heads, {book: kinds_of(table.denominations.all())})[book])
 
 
 def vault_and_cage(moment: datetime) -> list[Stock]:
     """The chips of the house's two own stocks, as they lay then."""
     heads, every = _heads(moment), kinds_of(models.Denomination.objects.all())
-    return [Stock(name, piece_reading.shared(place, heads, every)) for name, place in _SHARED]
+    return [Stock(name, piece_records.shared(place, heads, every)) for name, place in _SHARED]
 
 
 def last_counts(day: date) -> list[tuple[str, datetime | None]]:
     """When two people last agreed on what lies in the vault and in the cage, up to the end of a gaming day."""
-    end = min(hours.span(day).end, timezone.now())
+    end = min(gaming_day.span(day).end, timezone.now())
     counts = [(name, cash.last_count(place, end)) for name, place in _SHARED]
     return [(name, count.moment if count else None) for name, count in counts]
 

@@ -12,18 +12,18 @@ from django.utils import timezone
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables.audit import proofs, watch
 from tables.cage import cage_desk
-from tables.day import cash_shifts, closing, hours
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import cash_shifts, day_close, gaming_day
 from tables.roles import Role
 from tables.setup import cash_policies
 from tests import floor
 from tests.clock import Clock
 from tests.ready import ready_made
-from tests.tables.day.forged_closes import fault_of_close
+from tests.tables.reports.forged_closes import fault_of_close
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -33,8 +33,8 @@ ROLES = {"cora": Role.CASHIER, "mona": Role.CAGE_MANAGER, "olga": Role.OPERATOR,
 @pytest.fixture
 def morning(clock: Clock) -> datetime:
     """An hour into a day to come: shifts begin at 6, 14 and 22."""
-    day = hours.day_of(timezone.now()) + timedelta(days=1)
-    clock.stand(hours.span(day).start + timedelta(hours=1))
+    day = gaming_day.day_of(timezone.now()) + timedelta(days=1)
+    clock.stand(gaming_day.span(day).start + timedelta(hours=1))
     return timezone.now()
 
 
@@ -74,15 +74,15 @@ def owed() -> list[tuple[str, str, bool]]:
 
 
 def closes(day: Any) -> DayClosed:
-    proposal = closing.propose(day, by=crew_member("pam"))
-    close = closing.close(day, by=crew_member("olga"), digest=proposal.digest)
+    proposal = day_close.propose(day, by=crew_member("pam"))
+    close = day_close.close(day, by=crew_member("olga"), digest=proposal.digest)
     return read_as(DayClosed, bytes(LogEntry.objects.get(book__name=HOUSE, seq=close.seq).body))
 
 
 def test_each_shift_is_counted_at_its_end(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: the day shift's cashier takes 50 from the cage, and the morning count blames the night shift; or two
     differing counts complete the count of the shift."""
-    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
     assert owed() == []
     clock.stand(shifts[0].end - timedelta(minutes=30))
     slip = cage_desk.sign(BeginSlip("cagecash", ((100, 999),)), by=crew_member("cora"), key=uuid.uuid4())
@@ -112,7 +112,7 @@ def test_what_is_owed_stands_on_the_cages_page_and_the_floor(book: Book, morning
         notice = drawn.partition('id="owed"')[2].partition("</ul>")[0]
         return re.findall(r'data-series="(\w+)"><b class="tag tag--now">late</b>', notice)
 
-    clock.stand(hours.shifts_of(hours.day_of(morning))[0].end + timedelta(minutes=61))
+    clock.stand(gaming_day.shifts_of(gaming_day.day_of(morning))[0].end + timedelta(minutes=61))
     assert owed_on("cage", "cora") == owed_on("pit:floor", "pam") == ["cagecash"]
     count(100_000)
     assert owed_on("cage", "cora") == owed_on("pit:floor", "pam") == []
@@ -120,7 +120,7 @@ def test_what_is_owed_stands_on_the_cages_page_and_the_floor(book: Book, morning
 
 def test_a_count_that_is_late_says_so_and_alerts(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: nobody counts for two shifts, and nobody notices."""
-    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
     clock.stand(shifts[0].end + timedelta(minutes=61))
     assert owed() == [("bank", "Day", True)]
     assert cash_shifts.look(timezone.now()) == 0, "a house that never counted is told on its pages alone"
@@ -147,7 +147,7 @@ def test_a_house_may_count_once_a_day(
 ) -> None:
     """Harm: a vault that is opened once a day has to be opened three times."""
     monkeypatch.setattr(cash_policies, "cash_counted_each", lambda place, moment=None: "day")
-    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
     clock.stand(shifts[0].end)
     assert owed() == []
     clock.stand(shifts[2].end - timedelta(minutes=20))
@@ -159,14 +159,14 @@ def test_a_house_may_keep_a_day_open_for_a_shift(
     book: Book, morning: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: a day that was never counted is closed where the house's term says no; or it can never be closed."""
-    day = hours.day_of(morning)
-    clock.stand(hours.span(day).end + timedelta(hours=2))
-    closes_anyway = closing.open_matters(day)
+    day = gaming_day.day_of(morning)
+    clock.stand(gaming_day.span(day).end + timedelta(hours=2))
+    closes_anyway = day_close.open_matters(day)
     assert closes_anyway == []
-    assert len(closing.problems(cash_shifts.day(day))) == 3
+    assert len(day_close.problems(cash_shifts.day(day))) == 3
     monkeypatch.setattr(cash_policies, "close_needs_shift_counts", lambda: True)
     with pytest.raises(Refused, match="was not counted at the end of the shift: two people count it") as refused:
-        closing.propose(day, by=crew_member("pam"))
+        day_close.propose(day, by=crew_member("pam"))
     assert refused.value.code == "day_open"
     count(100_000)
     assert [row["state"] for row in closes(day).cash_by_shift or () if row["place"] == "bank"] == ["late"] * 3
@@ -175,10 +175,10 @@ def test_a_house_may_keep_a_day_open_for_a_shift(
 
 def test_a_shift_that_two_people_invented_is_found(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: a pit boss and an operator sign for a count of a shift that never took place."""
-    day = hours.day_of(morning)
-    clock.stand(hours.span(day).end + timedelta(hours=2))
+    day = gaming_day.day_of(morning)
+    clock.stand(gaming_day.span(day).end + timedelta(hours=2))
     count(100_000)
-    content = closing._figures(day)._asdict()
+    content = day_close._figures(day)._asdict()
     by_shift = [content["cash_by_shift"][0] | {"state": "counted"}, *content["cash_by_shift"][1:]]
     fault_text = fault_of_close(day, content | {"cash_by_shift": by_shift}, crew_member("pam"), crew_member("olga"))
     assert "not those of the day: Day cage's cash: its state is" in fault_text
@@ -186,13 +186,13 @@ def test_a_shift_that_two_people_invented_is_found(book: Book, morning: datetime
 
 def test_shifts_left_out_of_a_later_close_are_found(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: a day with uncounted shifts is closed without its shifts, as earlier releases allowed."""
-    day = hours.day_of(morning)
-    clock.stand(hours.span(day).end + timedelta(hours=1))
+    day = gaming_day.day_of(morning)
+    clock.stand(gaming_day.span(day).end + timedelta(hours=1))
     count(100_000)
     closes(day)
-    clock.stand(hours.span(day).end + timedelta(hours=25))
+    clock.stand(gaming_day.span(day).end + timedelta(hours=25))
     count(100_000)
-    content = closing._figures(day + timedelta(days=1))._asdict()
+    content = day_close._figures(day + timedelta(days=1))._asdict()
     del content["cash_by_shift"]
     fault_text = fault_of_close(day + timedelta(days=1), content, crew_member("pam"), crew_member("olga"))
     assert "its cash by shift is missing" in fault_text
@@ -202,7 +202,7 @@ def test_a_shift_that_waits_for_its_count_is_not_shown_to_who_may_count_it(
     book: Book, morning: datetime, clock: Clock
 ) -> None:
     """Harm: the counter reads on the report what the count is to find; or nobody sees a shift that was counted."""
-    day, shifts = hours.day_of(morning), hours.shifts_of(hours.day_of(morning))
+    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
     clock.stand(shifts[0].end + timedelta(minutes=10))
     client = floor.client(crew_member("pam"))
     page = f"/pit/reports/?day={day}"

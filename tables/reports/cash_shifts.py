@@ -17,10 +17,11 @@ from ledger.alerts import raise_alert
 from ledger.models import HOUSE, Book
 from ledger.proof.chips import called
 from ledger.proof.spelling import timestamp
-from tables.day import cash, hours
-from tables.day.cash import CashFigures, Count
-from tables.day.hours import DAY, Calendar, Shift
 from tables.log.slip_types import CASH_COUNTED, Series
+from tables.reports import cash
+from tables.reports import gaming_day as hours
+from tables.reports.cash import CashFigures, Count
+from tables.reports.gaming_day import DAY, Calendar, Shift
 from tables.setup import cash_policies
 
 WINDOW: Final = timedelta(hours=1)

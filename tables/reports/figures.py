@@ -18,8 +18,6 @@ from typing import Any, Final
 from django.utils import timezone
 
 from ledger.proof.chain import Head
-from tables.day import hours, kept_sums, reading
-from tables.day.reading import BookSpan
 from tables.edge import cached_sheets, rounding
 from tables.edge.cached_sheets import Worths
 from tables.edge.worth import NOTHING
@@ -27,6 +25,9 @@ from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
 from tables.log.terms import game_title, usual_hold_of
 from tables.models import Table
+from tables.reports import cached_sums, figure_records
+from tables.reports import gaming_day as hours
+from tables.reports.figure_records import BookSpan
 
 COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
 """How a number was had: people counted; the ledger's rack at that moment; the cash dropped, its box not counted yet."""
@@ -346,13 +347,13 @@ def money_of(gaming_day: date, heads: Sequence[Head]) -> dict[int, Figures]:
     """What each table won on a gaming day and what its win is made of, by its book, read through these heads: as the
     day's report has it, and nothing of the rest. What a run moved up to the last time is not read again."""
     seqs, by_book = {head.book_id: head.seq for head in heads}, {head.book_id: head for head in heads}
-    spans = reading.money_of(seqs, *hours.span(gaming_day), sums=partial(kept_sums.sums_of, heads=by_book))
+    spans = figure_records.money_of(seqs, *hours.span(gaming_day), sums=partial(cached_sums.sums_of, heads=by_book))
     return {book: _money(Figures(""), span) for book, span in spans.items()}
 
 
 def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> Report:
     """Of these tables, each with the entry through which its book is read."""
-    spans = reading.spans_of({table.book_id: head for table, head in heads}, start, end)
+    spans = figure_records.spans_of({table.book_id: head for table, head in heads}, start, end)
     worths_of, end_of_reading = cached_sheets.of_tables([table for table, _ in heads]), min(end, timezone.now())
     lines = tuple(
         _figures(table, worths, spans[table.book_id], start, end_of_reading)
@@ -367,9 +368,9 @@ def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:
     """The boxes counted and corrections signed at each table after one entry, through another."""
     tables = {table.book_id: table.name for table in Table.objects.filter(name__in=list(through))}
     lows = {book: since.get(name, 0) for book, name in tables.items()}
-    arrivals = reading.arrivals(lows, {book: through[name] for book, name in tables.items()})
+    arrivals = figure_records.arrivals(lows, {book: through[name] for book, name in tables.items()})
     news = [(book, arrival) for book, arrival in arrivals if arrival.counts and arrival.seq > lows[book]]
-    moments = reading.moments([(book, arrival.anchor) for book, arrival in news])
+    moments = figure_records.moments([(book, arrival.anchor) for book, arrival in news])
     return sorted(
         (
             Late(

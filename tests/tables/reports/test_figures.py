@@ -10,12 +10,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tables.day import figures
-from tables.day import hours as shifts
-from tables.day.figures import COUNTED, EXPECTED, LEDGER, Figures
 from tables.floor import inputs
 from tables.floor import record as dealing
 from tables.models import Staff, Table
+from tables.reports import figures
+from tables.reports import gaming_day as shifts
+from tables.reports.figures import COUNTED, EXPECTED, LEDGER, Figures
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor
