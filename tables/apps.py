@@ -28,7 +28,7 @@ class TablesConfig(AppConfig):
         )
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import cached_sheets, favour, shoe_audit  # noqa: F401
-        from tables.feed import rows  # noqa: F401
+        from tables.feed import models as rows  # noqa: F401
         from tables.floor import (  # noqa: F401
             back_entry,
             card_readers,

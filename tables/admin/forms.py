@@ -23,7 +23,7 @@ from tables.alerting.rows import AlertChannel
 from tables.alerting.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.cage import chip_series, denominations
-from tables.feed.telling import FORMS
+from tables.feed.publication import FORMS
 from tables.games.catalog import GAMES
 from tables.log import moments
 from tables.log.entries.settings import PAYS

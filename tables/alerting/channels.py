@@ -21,15 +21,15 @@ from ledger.site_log import digest_of
 from tables import pepper
 from tables.alerting.rows import AlertChannel, FeedPosition, Means, Tells
 from tables.alerting.rules import KINDS, LEVELS
-from tables.feed import matters, order
-from tables.feed.telling import FORMS
+from tables.feed import events, order
+from tables.feed.publication import FORMS
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import ChannelSet
 from tables.log.event import Misconduct
 from tables.models import Staff, Table
 from tables.refusals import Refused
 
-assert matters  # noqa: S101 -- importing it puts every type of event on the list
+assert events  # noqa: S101 -- importing it puts every type of event on the list
 
 LEAST_SECRET: Final = 24
 MOST_SECRET: Final = 120

@@ -21,8 +21,8 @@ from tables.alerting import channels, delivery
 from tables.alerting.delivery import MOST_ATTEMPTS, MOST_SAID, wait_after
 from tables.alerting.outbound import NotSent
 from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, FeedPosition, Outcome, Tells
-from tables.feed import order, reading
-from tables.feed.reading import Envelope, Wanted
+from tables.feed import feed_records, order
+from tables.feed.feed_records import Envelope, Wanted
 from tables.models import Table
 
 A_MESSAGE: Final = 50
@@ -121,11 +121,11 @@ def _next(name: str) -> bool:
 def _message(channel: AlertChannel, place: int, through: int | None) -> tuple[tuple[Envelope, ...], int]:
     """The events that come next, and the place after them; those of the message that is under way, if one is."""
     if through is None:
-        feed = reading.read(place, limit=A_MESSAGE, filters=_filters(channel))
+        feed = feed_records.read(place, limit=A_MESSAGE, filters=_filters(channel))
     else:
         looked_at = through - place
-        feed = reading.page(place, limit=looked_at, filters=_filters(channel), looked_at=looked_at)
-    return feed.events, reading.place_of(feed.cursor)
+        feed = feed_records.page(place, limit=looked_at, filters=_filters(channel), looked_at=looked_at)
+    return feed.events, feed_records.place_of(feed.cursor)
 
 
 def _filters(channel: AlertChannel) -> Wanted:
@@ -141,8 +141,8 @@ def _body(name: str, place: int, through: int, events: tuple[Envelope, ...]) -> 
     return {
         "id": str(_key(name, place, through)),
         "event": "events",
-        "cursor": reading.cursor_of(through),
-        "events": reading.as_json(events),
+        "cursor": feed_records.cursor_of(through),
+        "events": feed_records.as_json(events),
     }
 
 

@@ -12,8 +12,8 @@ from msgspec import Meta
 from tables.api.access import refuse_other_table
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
-from tables.feed import reading, waiting
-from tables.feed.reading import MOST, Feed, Wanted
+from tables.feed import feed_records, long_polling
+from tables.feed.feed_records import MOST, Feed, Wanted
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 
@@ -26,7 +26,7 @@ class EventsAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     kinds: Annotated[str, Meta(max_length=2_000, description="Types with commas: `round.settled,round.voided`.")] = ""
     table: Annotated[int, Meta(ge=1, le=2**31 - 1)] | None = None
     """What is about this table alone."""
-    wait: Annotated[int, Meta(ge=0, le=waiting.LONGEST)] = 0
+    wait: Annotated[int, Meta(ge=0, le=long_polling.LONGEST)] = 0
     """Seconds that an empty answer may wait for something to happen."""
 
 
@@ -48,24 +48,24 @@ class Events(FloorView):
         """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
         end: keep the cursor, and ask again; with `wait` the answer comes as soon as there is something."""
         asked = call.query
-        wanted = Wanted(reading.types_of(asked.kinds), _tables(asked.table, call.caller))
+        wanted = Wanted(feed_records.types_of(asked.kinds), _tables(asked.table, call.caller))
 
         def read(place: int) -> Feed:
-            return reading.read(place, limit=asked.limit, filters=wanted)
+            return feed_records.read(place, limit=asked.limit, filters=wanted)
 
-        feed = read(reading.place_of(asked.cursor))
+        feed = read(feed_records.place_of(asked.cursor))
         if feed.events or feed.more or not asked.wait:
             return feed
-        place = waiting.Place()
+        place = long_polling.Place()
         return _waited(feed, asked.wait, read, place) if place.is_free else feed
 
 
-def _waited(feed: Feed, seconds: int, read: Callable[[int], Feed], place: waiting.Place) -> StreamingHttpResponse:
+def _waited(feed: Feed, seconds: int, read: Callable[[int], Feed], place: long_polling.Place) -> StreamingHttpResponse:
     """An answer that comes later, and meanwhile costs some memory."""
 
     async def body() -> AsyncIterator[bytes]:
         try:
-            yield msgspec.json.encode(await waiting.news(feed, seconds, read))
+            yield msgspec.json.encode(await long_polling.news(feed, seconds, read))
         finally:
             place.leave()
 

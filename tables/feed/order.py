@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from django.db import connection, transaction
 
 from ledger import log
-from tables.feed.rows import FeedSheet
+from tables.feed.models import FeedSheet
 
 AT_ONCE: Final = 500
 """So many entries one sheet has at most."""

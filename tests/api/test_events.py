@@ -10,7 +10,7 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from tables.feed import reading, waiting
+from tables.feed import feed_records, long_polling
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
@@ -126,7 +126,7 @@ def test_an_empty_answer_waits_for_the_first_event_that_is_asked_for(house: Floo
     house.dealer.cards(8, 10, 8)
     [event] = json.loads(load.whole(answer))["events"]
     assert event["type"] == "round.settled"
-    assert waiting.Place.taken == 0
+    assert long_polling.Place.taken == 0
 
 
 def test_a_wait_without_events_keeps_its_cursor_and_the_number_of_waiting_clients_is_limited(
@@ -134,7 +134,7 @@ def test_a_wait_without_events_keeps_its_cursor_and_the_number_of_waiting_client
 ) -> None:
     """Harm: a quiet hour ends in an error or loses the client's cursor; or a thousand waiting clients leave one process
     without file descriptors for dealers."""
-    monkeypatch.setattr(waiting, "AT_ONCE", 1)
+    monkeypatch.setattr(long_polling, "AT_ONCE", 1)
     caller = house.as_(house.auditor)
     cursor = caller.get("events/?limit=500").json()["cursor"]
     answer = waited(caller, f"cursor={cursor}&wait=1&kinds=round.voided")
@@ -142,6 +142,6 @@ def test_a_wait_without_events_keeps_its_cursor_and_the_number_of_waiting_client
     assert second.json() == {"events": [], "cursor": cursor, "more": False}
     house.dealer("bet", seat=1, amount_cents=1_000)
     body = json.loads(load.whole(answer))
-    assert (body["events"], waiting.Place.taken) == ([], 0)
+    assert (body["events"], long_polling.Place.taken) == ([], 0)
     [event, *_] = caller.get(f"events/?cursor={cursor}").json()["events"]
-    assert reading.place_of(body["cursor"]) >= reading.place_of(event["cursor"])
+    assert feed_records.place_of(body["cursor"]) >= feed_records.place_of(event["cursor"])

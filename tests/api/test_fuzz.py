@@ -20,7 +20,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
-from tables.feed import waiting
+from tables.feed import long_polling
 from tables.models import Staff
 from tests import floor, load
 from tests.api.conftest import Floor
@@ -84,7 +84,7 @@ def people(house: Floor, settings: Any, tmp_path: Any, monkeypatch: pytest.Monke
     """A house in which every operation was done once, and who asks."""
     settings.AUDIT_FOLDER = str(tmp_path)
     settings.API_REQUESTS_A_MINUTE = 10**9
-    monkeypatch.setattr(waiting, "AT_ONCE", 0)  # nobody waits for what cannot happen here
+    monkeypatch.setattr(long_polling, "AT_ONCE", 0)  # nobody waits for what cannot happen here
     walk(house)
     return {
         "dealer": house.dealer.by,

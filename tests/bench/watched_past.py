@@ -21,7 +21,7 @@ from tables.alerting.rows import BookPosition
 from tables.audit import proofs
 from tables.audit.watch import PLANS
 from tables.edge import shoe_audit
-from tables.feed.rows import FeedBook
+from tables.feed.models import FeedBook
 from tables.models import Table, Verification
 from tables.state import table_state
 from tests.bench.open_house import Place

@@ -20,7 +20,7 @@ from tables.alerting.channels import ChannelDraft
 from tables.alerting.rows import Delivery, FeedPosition, Tells
 from tables.audit import proofs
 from tables.audit.rows import comparing
-from tables.feed import order, reading
+from tables.feed import feed_records, order
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -84,7 +84,7 @@ def ids(events: list[dict[str, Any]]) -> list[str]:
 
 
 def event_ids(place: int, **filters: Any) -> list[str]:
-    return [event.id for event in reading.read(place, limit=500, filters=reading.Wanted(**filters)).events]
+    return [event.id for event in feed_records.read(place, limit=500, filters=feed_records.Wanted(**filters)).events]
 
 
 def position() -> FeedPosition:

@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from ledger import log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
-from tables.feed import order, reading
-from tables.feed.reading import Wanted
-from tables.feed.rows import FeedBook, FeedSheet
+from tables.feed import feed_records, order
+from tables.feed.feed_records import Wanted
+from tables.feed.models import FeedBook, FeedSheet
 from tests.floor import Hand
 from tests.tables.at_once import at_once
 
@@ -130,7 +130,7 @@ def test_a_page_costs_the_same_whatever_came_before(dealer: Hand) -> None:
         dealer.cards(8, 3)
         dealer.pay()
         with CaptureQueriesContext(connection) as queries:
-            page = reading.read(place, limit=100)
+            page = feed_records.read(place, limit=100)
         assert [event.type for event in page.events].count("round.settled") == 1
         costs.append(len(queries))
     assert costs[0] == costs[1] < 20
@@ -142,16 +142,16 @@ def test_an_old_house_begins_with_the_next_entry(dealer: Hand) -> None:
         FeedBook.objects.create(book=book, seq=book.head_seq)
     assert order.extend() == 0
     dealer("bet", seat=1, amount_cents=1_000)
-    assert [event.type for event in reading.read(0).events] == ["round.opened"]
+    assert [event.type for event in feed_records.read(0).events] == ["round.opened"]
 
 
 def test_filters_leave_out_and_never_reorder(dealer: Hand) -> None:
     """Harm: a program that asks for one table's rounds is told of another's, or stops where nothing was for it."""
     dealer.bets(seat1=1_000)
-    everything = reading.read(0, limit=500)
-    rounds = reading.read(0, limit=500, filters=Wanted(types=frozenset({"round.opened"})))
+    everything = feed_records.read(0, limit=500)
+    rounds = feed_records.read(0, limit=500, filters=Wanted(types=frozenset({"round.opened"})))
     assert rounds.cursor == everything.cursor
     assert list(rounds.events) == [event for event in everything.events if event.type == "round.opened"]
-    table = reading.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk})))
+    table = feed_records.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk})))
     assert {event.table.id for event in table.events if event.table} == {dealer.table.pk}
-    assert not reading.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk + 99}))).events
+    assert not feed_records.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk + 99}))).events

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.telling import Past, Told, tells
+from tables.feed.publication import Past, Told, tells
 from tables.log.entries import journal
 
 

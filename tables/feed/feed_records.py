@@ -19,8 +19,9 @@ import msgspec
 from ledger import log
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
-from tables.feed import matters, order
-from tables.feed.telling import FORMS, Told, needs_past, tell
+from tables.feed import events as matters
+from tables.feed import order
+from tables.feed.publication import FORMS, Told, needs_past, tell
 from tables.log import catalog
 from tables.log.event import Event, Unreadable
 from tables.models import Table

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.telling import Past, Told, tells
+from tables.feed.publication import Past, Told, tells
 from tables.log.entries import proposals
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tables.feed.telling import Told, tells
+from tables.feed.publication import Told, tells
 from tables.log.entries import readers
 
 

@@ -14,9 +14,9 @@ from ledger import log
 from ledger.models import Book, LogEntry
 from ledger.proof.chain import Entry
 from tables.board import secrecy
-from tables.feed import reading
-from tables.feed.reading import Envelope, Wanted
-from tables.feed.telling import FORMS, SILENT, TELLERS
+from tables.feed import feed_records
+from tables.feed.feed_records import Envelope, Wanted
+from tables.feed.publication import FORMS, SILENT, TELLERS
 from tables.log import catalog
 from tables.log.catalog import EVENTS
 from tables.log.entries.slips import SlipSigned
@@ -35,7 +35,7 @@ NEVER = frozenset(
 def test_each_kind_of_entry_has_an_event_or_is_named_as_having_none() -> None:
     """Harm: a new kind of entry that programs never hear of, and nobody decided that."""
     undecided = [event.__name__ for event in EVENTS if (event in TELLERS) == (event in SILENT)]
-    assert undecided == [], "give these a form in tables/feed/matters, or say in silent.py why they have none"
+    assert undecided == [], "give these a form in tables/feed/events, or say in silent.py why they have none"
 
 
 def test_each_event_says_what_it_is() -> None:
@@ -61,15 +61,15 @@ class Reader:
     """A program that reads the feed after every step of the house, and keeps what it was told."""
 
     def __init__(self) -> None:
-        self.place = reading.order.end()
+        self.place = feed_records.order.end()
         self.begun = self.place
         self.events: list[Envelope] = []
         self.secrets = self.blind = 0
 
     def catches_up(self) -> None:
         """And looks whether anything is told of what is hidden just now."""
-        page = reading.read(self.place, limit=500)
-        self.place = reading.place_of(page.cursor)
+        page = feed_records.read(self.place, limit=500)
+        self.place = feed_records.place_of(page.cursor)
         assert not page.more
         for event in page.events:
             self._holds_nothing_hidden(event)
@@ -136,9 +136,9 @@ def again(place: int) -> list[Envelope]:
     """The same once more, in pages of a few."""
     events: list[Envelope] = []
     while True:
-        page = reading.page(place, limit=7, filters=Wanted(), looked_at=Random(place).randint(8, 40))
+        page = feed_records.page(place, limit=7, filters=Wanted(), looked_at=Random(place).randint(8, 40))
         events += page.events
-        place = reading.place_of(page.cursor)
+        place = feed_records.place_of(page.cursor)
         if not page.more:
             return events
 

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 
 from ledger.connection_pools import give_back
 from tables.feed import order
-from tables.feed.reading import Feed, place_of
+from tables.feed.feed_records import Feed, place_of
 
 LONGEST: Final = 20
 """Seconds: less than what proxies take for a dead line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tables.feed.telling import silent
+from tables.feed.publication import silent
 from tables.log.entries import (
     alert_rules,
     back_entry,

@@ -8,7 +8,7 @@ import msgspec
 
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
-from tables.feed.telling import Past, Told, tells
+from tables.feed.publication import Past, Told, tells
 from tables.log import catalog
 from tables.log.entries.rounds import Played, TakenBack, Voided
 from tables.log.state import Round, Standing

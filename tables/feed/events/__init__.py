@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tables.feed.matters import (  # noqa: F401
+from tables.feed.events import (  # noqa: F401
     alerts,
     chips,
     days,
     disputes,
-    doors,
     limits,
+    not_published,
     people,
     proposals,
     readers,
     rounds,
-    silent,
     slips,
+    tables,
 )
