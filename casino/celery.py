@@ -18,7 +18,7 @@ app.autodiscover_tasks()
 @worker_ready.connect
 def follow_at_once(**_: Any) -> None:
     """The worker of the alerts also hears each commit."""
-    from tables.alerting.listening import Listener, serves  # Django is set up by now
+    from tables.alerts.notifications import Listener, serves  # Django is set up by now
 
     if not serves(app.amqp.queues.consume_from):
         return

@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
-from tables.alerting import minute
+from tables.alerts import overdue
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.staff import terminals
@@ -22,7 +22,7 @@ def browser_clock(request: HttpRequest) -> HttpResponse:
     if not re.fullmatch(r"-?[0-9]{1,16}", text, re.ASCII):
         refused = Refused("bad_clock", "Tell the browser's clock as whole milliseconds since 1970.", 400)
         return HttpResponse(refused.sentence, content_type="text/plain; charset=utf-8", status=refused.status)
-    minute.of_browser(_whose(request), int(text))
+    overdue.of_browser(_whose(request), int(text))
     return HttpResponse(status=204)
 
 

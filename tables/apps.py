@@ -16,7 +16,7 @@ class TablesConfig(AppConfig):
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies, inspection
         from tables import models, pepper  # noqa: F401
-        from tables.alerting import channels, rule_book  # noqa: F401
+        from tables.alerts import channels, rules_in_force  # noqa: F401
         from tables.audit import house_terms as terms_proof  # noqa: F401
         from tables.audit import service_accounts as _programs  # noqa: F401
         from tables.audit import times, trail, two_people  # noqa: F401

@@ -8,7 +8,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
-from tables.alerting import delivery, following, subscriptions
+from tables.alerts import delivery, log_followers, subscriptions
 from tables.audit import errands, handing_over, letter_box, proofs, witnessing
 from tables.audit import watch as watching
 from tables.edge import distributed_simulation  # noqa: F401 -- its task is found here
@@ -43,7 +43,7 @@ def run_errand(pk: int) -> None:
 @shared_task
 def follow_books() -> int:
     """Hold what is new in every book against the rules of alerts; how many entries that were."""
-    return following.follow()
+    return log_followers.follow()
 
 
 @shared_task

@@ -31,7 +31,7 @@ PASSWORD: Final = "green felt and brass rails"  # pragma: allowlist secret
 DEAL: Final = """
 import sys, json; from pathlib import Path
 from ledger.proof import seals
-from tables.alerting import channels; from tables.alerting.channels import ChannelDraft
+from tables.alerts import channels; from tables.alerts.channels import ChannelDraft
 from tables.models import Staff; from tables.roles import Role
 from tests.tables import bundles
 who, address, secret, folder = sys.argv[1:]
@@ -43,7 +43,7 @@ print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second"
 """
 HAND_OVER: Final = """
 import json; from datetime import timedelta
-from tables.alerting import subscriptions
+from tables.alerts import subscriptions
 from tables.audit import handing_over
 subscriptions.wait_after = lambda failures: timedelta(0)  # no pause after a failure
 taken = handing_over.hand_over("Head office"); [state] = handing_over.states()

@@ -16,7 +16,7 @@ from casino.demo import incidents, roulette
 from casino.demo.clock import Clock
 from casino.demo.dealer import CardCounter, Dealer, Guest, Player
 from casino.demo.people import Box, People, balance, pieces
-from tables.alerting import following
+from tables.alerts import log_followers
 from tables.audit import sealing
 from tables.cage import cage_desk
 from tables.floor import record
@@ -87,7 +87,7 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
     _shut(house, dealers, ago)
     house.clock.stand(span.start + COUNTS)
     _count(house)
-    following.follow()
+    log_followers.follow()
     return rounds
 
 

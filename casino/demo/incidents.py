@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from casino.demo.dealer import Dealer
 from ledger import alerts, discrepancies
 from ledger.models import Alert
-from tables.alerting import bookmarks
+from tables.alerts import bookmarks
 from tables.disputes import corrections, register
 from tables.floor.inputs import CloseDispute, NoteDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.games.protocol import Payout

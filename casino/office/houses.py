@@ -15,7 +15,7 @@ from ledger import clock
 from ledger.proof import seals
 from ledger.proof.seals import BadKey
 from tables import pepper
-from tables.alerting.channels import LEAST_SECRET, MOST_SECRET
+from tables.alerts.channels import LEAST_SECRET, MOST_SECRET
 from tables.models import Staff
 from tables.refusals import Refused
 

@@ -23,7 +23,7 @@ from casino.office import houses, receiving
 from casino.office.models import House
 from casino.office.receiving import State
 from tables import pepper
-from tables.alerting import signing
+from tables.alerts import webhook_signatures
 from tables.refusals import Refused
 
 STATUS: Final = {State.TAKEN: 202, State.KNOWN: 200, State.EARLY: 409, State.REFUSED: 422}
@@ -60,16 +60,20 @@ def _signer(request: HttpRequest, code: str) -> House:
         secret = houses.secret_of(house) if house else ""
     except pepper.NoSuchKey:
         secret = ""
-    if house is None or not secret or not signing.is_ours(secret, request.headers, request.body, time.time()):
+    if (
+        house is None
+        or not secret
+        or not webhook_signatures.is_ours(secret, request.headers, request.body, time.time())
+    ):
         raise Refused("not_signed", "No house that reports here has signed this.", 403)
     return house
 
 
 def _piece(request: HttpRequest) -> Piece:
     """Raises Refused."""
-    match = _PIECE.fullmatch(request.headers[signing.DELIVERY])
+    match = _PIECE.fullmatch(request.headers[webhook_signatures.DELIVERY])
     if match is None:
-        raise Refused("bad_piece", f"{signing.DELIVERY} must name a piece: SHA-256/OFFSET/SIZE.", 400)
+        raise Refused("bad_piece", f"{webhook_signatures.DELIVERY} must name a piece: SHA-256/OFFSET/SIZE.", 400)
     piece = Piece(match[1], int(match[2]), int(match[3]))
     if piece.size > settings.OFFICE_MOST_BYTES:
         raise Refused("too_large", f"A bundle may have at most {settings.OFFICE_MOST_BYTES:,} bytes here.", 413)

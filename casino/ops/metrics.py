@@ -24,7 +24,7 @@ from casino.ops import worker_figures
 from ledger import replica
 from ledger.broker import BrokerAway
 from ledger.log import read_heads
-from tables.alerting import delivery, following, subscriptions
+from tables.alerts import delivery, log_followers, subscriptions
 from tables.api import problems
 from tables.api.access import refuse_program
 from tables.audit import condition, sealing
@@ -110,7 +110,7 @@ def _feed() -> Iterator[Metric]:
 
 
 def _alerts() -> Iterator[Metric]:
-    yield _gauge("alerts_behind_entries", "Entries that no rule of alerts has looked at.", following.behind())
+    yield _gauge("alerts_behind_entries", "Entries that no rule of alerts has looked at.", log_followers.behind())
     yield _gauge("deliveries_waiting", "Deliveries of alerts that wait.", delivery.waiting().count())
     yield _gauge("deliveries_dead", "Deliveries that failed for good.", delivery.dead().count())
 

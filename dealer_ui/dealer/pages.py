@@ -21,7 +21,7 @@ from dealer_ui.dealer.screen import Screen, reader_line
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
-from tables.alerting import calls
+from tables.alerts import pit_calls
 from tables.board.buttons import entries_of
 from tables.board.table_view import board
 from tables.floor import record
@@ -107,17 +107,17 @@ def call(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     standing = standings.of(table)
     if standing.dealer is not None and standing.dealer.username == viewer.username:
-        called = calls.call_pit(table, standing, viewer)
+        called = pit_calls.call_pit(table, standing, viewer)
         request.session[_CALL] = {"table": pk, "alert": called.alert, "round": standing.next_number}
     return draw(request, viewer, pk, whole=False) if by_script(request) else redirect("dealer:screen", pk)
 
 
-def _called(request: HttpRequest, pk: int, standing: Standing) -> calls.Call | None:
+def _called(request: HttpRequest, pk: int, standing: Standing) -> pit_calls.Call | None:
     """The call that was made here: until somebody comes, and then for the rest of the round."""
     memo = request.session.get(_CALL)
     if memo is None or memo["table"] != pk:
         return None
-    called = calls.call_of(memo["alert"])
+    called = pit_calls.call_of(memo["alert"])
     if called is None or (called.comes and memo["round"] != standing.next_number):
         del request.session[_CALL]
         return None

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from ledger.models import HOUSE, Alert
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables.alerting.inbox import person
+from tables.alerts.inbox import person
 from tables.models import Table
 
 

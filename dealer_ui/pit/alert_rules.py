@@ -18,9 +18,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
-from tables.alerting import channels, delivery, following, rule_book, subscriptions
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, Resending
-from tables.alerting.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
+from tables.alerts import channels, delivery, log_followers, rules_in_force, subscriptions
+from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Resending
+from tables.alerts.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
 from tables.audit import handing_over
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table
@@ -84,7 +84,7 @@ class Line:
 @require_GET
 def rules_page(request: HttpRequest) -> HttpResponse:
     """Every rule as it is set now."""
-    lines = [Line(rule) for rule in rule_book.in_force().values()]
+    lines = [Line(rule) for rule in rules_in_force.in_force().values()]
     return render(request, "dealer_ui/pit/alert_rules.html", {"lines": lines, "may_set": _may_set(request)})
 
 
@@ -92,7 +92,7 @@ def rules_page(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def rule_page(request: HttpRequest, about: str) -> HttpResponse:
     """One rule: how it is set, how it was set before, and the form that sets it otherwise."""
-    rule = rule_book.in_force().get(about)
+    rule = rules_in_force.in_force().get(about)
     if rule is None:
         raise Http404("There is no such rule.")
     refused = None
@@ -101,7 +101,7 @@ def rule_page(request: HttpRequest, about: str) -> HttpResponse:
             raise PermissionDenied
         rule = read(rule, request.POST)
         try:
-            rule_book.set_rule(rule, by=_viewer(request))
+            rules_in_force.set_rule(rule, by=_viewer(request))
             messages.success(
                 request, f"{rule.kind.title}: the rule is set, and holds from now on.", extra_tags="rule_set"
             )
@@ -133,7 +133,7 @@ def _context(request: HttpRequest, rule: Rule, refused: Refused | None) -> dict[
         "faults": refused.facts.get("fields", {}) if refused else {},
         "typed": request.POST,
         "may_set": _may_set(request),
-        "history": [(row, Line(rule_book.rule_of(row))) for row in rule_book.history(rule.about)],
+        "history": [(row, Line(rules_in_force.rule_of(row))) for row in rules_in_force.history(rule.about)],
     }
 
 
@@ -222,7 +222,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
         "may_resend": _viewer(request).has_perm("tables.resend_deadletters"),
         "recent": [Sent(row) for row in recent],
         "may_test": _viewer(request).has_perm("tables.add_alertchannel"),
-        "behind": following.behind(),
+        "behind": log_followers.behind(),
         "subscriptions": subscriptions.states(),
         "handed_over": handing_over.states(),
         "moment": timezone.now(),

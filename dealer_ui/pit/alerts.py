@@ -24,11 +24,11 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.alerts import open_alerts
 from ledger.models import Alert, AlertRepeat
 from tables import downloads
-from tables.alerting import inbox, raising
-from tables.alerting.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
-from tables.alerting.raising import Heard, heard_all, with_steps
-from tables.alerting.rules import HEARERS, LEVELS
-from tables.alerting.sorts import Severity, Sort, sort_of
+from tables.alerts import alert_raising, inbox
+from tables.alerts.alert_raising import Heard, heard_all, with_steps
+from tables.alerts.alert_types import Severity, Sort, sort_of
+from tables.alerts.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
+from tables.alerts.rules import HEARERS, LEVELS
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_day
@@ -74,12 +74,12 @@ class ShownAlert:
     @property
     def repeats(self) -> int:
         """How often the same was seen again before anybody took note of it."""
-        return raising.repeats_of(self.alert)[0]
+        return alert_raising.repeats_of(self.alert)[0]
 
     @property
     def latest(self) -> AlertRepeat | None:
         """What was seen last, where it was seen again."""
-        return raising.repeats_of(self.alert)[1]
+        return alert_raising.repeats_of(self.alert)[1]
 
 
 Notes = Mapping[str, Sequence[str]]
@@ -368,7 +368,7 @@ def _row(alert: Alert) -> exports.Row:
     taken, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
     closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
     table = alert.book.name if alert.book else ""
-    repeats, newest = raising.repeats_of(alert)
+    repeats, newest = alert_raising.repeats_of(alert)
     last = (newest.at, newest.says) if newest else (alert.at, alert.message)
     return (
         alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing,

@@ -21,8 +21,8 @@ from dealer_ui.pit.needs import Matters, Need, Relief, needs
 from ledger import cage
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
-from tables.alerting import rule_book
-from tables.alerting.rules import Rule
+from tables.alerts import rules_in_force
+from tables.alerts.rules import Rule
 from tables.audit import round_list
 from tables.board.table_view import Board, board
 from tables.cage import blind_counts
@@ -244,7 +244,7 @@ def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) ->
         moments=moments,
         paces=_paces(standings, moments, dealt),
         places=pits.places(),
-        relief_rule=rule_book.in_force()["relief_due"],
+        relief_rule=rules_in_force.in_force()["relief_due"],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from tables.alerting.rules import Rule
+from tables.alerts.rules import Rule
 from tables.board.table_view import Board
 from tables.log.state import Standing
 from tables.models import Table

@@ -35,7 +35,7 @@ from dealer_ui.pit.floor import (
 from dealer_ui.pit.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
 from tables import downloads
-from tables.alerting import bookmarks
+from tables.alerts import bookmarks
 from tables.audit import history, round_list, sealing, watch
 from tables.audit.round_list import Wanted
 from tables.board import pays

@@ -20,7 +20,7 @@ from dealer_ui.numbers import number
 from dealer_ui.replica_pages import reads_replica
 from ledger.models import Bookmark
 from tables import downloads
-from tables.alerting import bookmarks
+from tables.alerts import bookmarks
 from tables.models import Staff, Table
 from tables.refusals import Refused
 

@@ -24,9 +24,9 @@ from ledger.models import Alert
 from ledger.proof.chips import money
 from tables.admin import matters
 from tables.admin.matters import Matter
-from tables.alerting import delivery, inbox
-from tables.alerting.inbox import OPEN, Wanted
-from tables.alerting.sorts import sort_of
+from tables.alerts import delivery, inbox
+from tables.alerts.alert_types import sort_of
+from tables.alerts.inbox import OPEN, Wanted
 from tables.approvals import proposals
 from tables.audit import protections, watch
 from tables.cage import cage_desk

@@ -18,9 +18,9 @@ from django.utils import timezone
 from unfold import widgets
 
 from ledger.proof.chips import money
-from tables.alerting import channels
-from tables.alerting.rows import AlertChannel
-from tables.alerting.rules import KINDS, LEVELS
+from tables.alerts import channels
+from tables.alerts.models import AlertChannel
+from tables.alerts.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.cage import chip_series, denominations
 from tables.feed.publication import FORMS

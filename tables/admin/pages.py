@@ -51,9 +51,9 @@ from tables.admin.house_profiles import ProfileForm, clauses_of, would_change
 from tables.admin.house_terms import FromThenOn, ReasonForm, TermsForm, changes, lines_by_group
 from tables.admin.pay_tables import PayTableForm, previews
 from tables.admin.roles import RolesForm
-from tables.alerting import channels
-from tables.alerting.rows import AlertChannel, Tells
-from tables.alerting.rules import KINDS, LEVELS
+from tables.alerts import channels
+from tables.alerts.models import AlertChannel, Tells
+from tables.alerts.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.board import pays, secrecy
 from tables.cage import chip_series, retirement

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Meta
 
 from ledger.models import Alert
-from tables.alerting import inbox
-from tables.alerting.inbox import Wanted
-from tables.alerting.raising import Heard, heard_all, repeats_of
-from tables.alerting.rules import LEVELS
-from tables.alerting.sorts import Severity, sort_of
+from tables.alerts import inbox
+from tables.alerts.alert_raising import Heard, heard_all, repeats_of
+from tables.alerts.alert_types import Severity, sort_of
+from tables.alerts.inbox import Wanted
+from tables.alerts.rules import LEVELS
 from tables.api import repeats
 from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position

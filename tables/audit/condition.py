@@ -23,7 +23,7 @@ from ledger import broker, clock, grants, replica, runs
 from ledger.broker import BrokerAway
 from ledger.proof import seals
 from tables import pepper
-from tables.alerting import delivery, following, subscriptions
+from tables.alerts import delivery, log_followers, subscriptions
 from tables.audit import checkpoints, handing_over, letter_box, protections, sealing, watch, witnessing
 from tables.edge import favour
 from tables.feed import order
@@ -190,7 +190,7 @@ def _watch() -> Part:
 
 
 def _alerts() -> Part:
-    behind = following.behind()
+    behind = log_followers.behind()
     wrong = f"{behind:,} entries wait for the alert rules." if behind > FAR_BEHIND else ""
     return _part("Alerts", wrong, "The alert rules have seen all entries.", "Start casino-alerts.")
 

@@ -24,7 +24,7 @@ from django.db import connection
 
 from ledger import shape
 from ledger.models import Run
-from tables.alerting import minute
+from tables.alerts import overdue
 from tables.audit import condition, drill, protections
 from tables.audit.condition import Part, State
 from tables.refusals import sentence
@@ -256,7 +256,7 @@ def _workers() -> Part:
 def _beat(workers: Part) -> Part:
     if workers.state != State.WELL:
         return Part("Beat", State.WATCH, "Not checked: this needs the workers.", workers.do)
-    last = Run.objects.filter(task=minute.PLAN.task).order_by("-slot").first()
+    last = Run.objects.filter(task=overdue.PLAN.task).order_by("-slot").first()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (moment,) = cursor.fetchone()

@@ -1,6 +1,6 @@
 """Sends sealed days to a head office: each as a bundle, in order, until it has arrived.
 
-The channel is an alert channel like any other (``tables/alerting``), with its address and its secret. A bundle goes in
+The channel is an alert channel like any other (``tables/alerts``), with its address and its secret. A bundle goes in
 signed pieces, so a broken line costs one piece. The head office says which day it expects: if it rejected a day later
 or lost it, the house goes back to that day. No day is ever skipped, however often it fails.
 """
@@ -18,10 +18,10 @@ from typing import Any, Final
 from ledger import alerts, clock
 from ledger.models import DayRoot
 from tables import pepper
-from tables.alerting import channels, delivery, subscriptions
-from tables.alerting.delivery import MOST_ATTEMPTS
-from tables.alerting.outbound import NotSent
-from tables.alerting.rows import AlertChannel, FeedPosition, Tells
+from tables.alerts import channels, delivery, subscriptions
+from tables.alerts.delivery import MOST_ATTEMPTS
+from tables.alerts.models import AlertChannel, FeedPosition, Tells
+from tables.alerts.outbound import NotSent
 from tables.audit import export
 from tables.audit.export import NotYet
 

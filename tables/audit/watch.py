@@ -25,7 +25,7 @@ from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
-from tables.alerting import minute
+from tables.alerts import overdue
 from tables.approvals import proposals
 from tables.audit import commitments, drill, proofs, protections, sealing, tree_proof, witness
 from tables.audit.rows import noted
@@ -52,7 +52,7 @@ PLANS: Final = (
     Plan("prove_tree", "Holding the tree of the books' heads against the log", timedelta(days=1), timedelta(hours=5)),
     Plan("look_after_drills", "Checking that a backup was restored this week", timedelta(days=1)),
     Plan("look_after_protections", "Checking that every protection is on", timedelta(days=1)),
-    minute.PLAN,
+    overdue.PLAN,
 )
 
 
@@ -75,7 +75,7 @@ def look_after_alerts() -> bool:
     """The piece of it that goes by minutes, by itself: a proof that takes an hour must not keep an alert from being
     escalated. Whether this call did it."""
     try:
-        return runs.run(minute.PLAN, minute.look, clock.agreed())
+        return runs.run(overdue.PLAN, overdue.look, clock.agreed())
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     return False
@@ -265,5 +265,5 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "prove_tree": prove_tree,
     "look_after_drills": drill.look_after,
     "look_after_protections": protections.look_after,
-    minute.PLAN.task: minute.look,
+    overdue.PLAN.task: overdue.look,
 }

@@ -23,7 +23,7 @@ from ledger.models import HOUSE, Book, Cosignature, HeadsRow
 from ledger.proof.checkpoint import Submission, number
 from ledger.proof.note import BadNote, Note, VerifierKey, encoded, read_signatures
 from ledger.proof.seals import BadKey
-from tables.alerting import outbound
+from tables.alerts import outbound
 from tables.audit import checkpoints
 from tables.audit.checkpoints import Lost
 from tables.log.policies import WITNESS_PLACES

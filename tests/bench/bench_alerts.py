@@ -33,7 +33,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 from casino.embedded import servers  # noqa: E402
 from ledger import alerts  # noqa: E402
 from ledger.models import Alert  # noqa: E402
-from tables.alerting import following, rule_book  # noqa: E402
+from tables.alerts import log_followers, rules_in_force  # noqa: E402
 from tests import chromium, floor  # noqa: E402
 from tests.bench.bench_floor_screens import Browser, Place, lay_tables, opened, sign_in_dealer  # noqa: E402
 from tests.bench.screens import DRAWN  # noqa: E402
@@ -95,8 +95,8 @@ def measured(stack: ExitStack, count: int, beat_alone: bool) -> dict[str, list[f
     """Seconds from the post to the alert in the database, and on the screen."""
     places = lay_tables(math.ceil(count / len(SEATS)))
     boss, operator = floor.staff(Role.PIT_BOSS, "bettina", "209"), floor.staff(Role.OPERATOR, "olga")
-    rule_book.set_rule(replace(rule_book.in_force()["large_bet"], threshold=5_000), by=boss)
-    following.follow()  # what opened the tables
+    rules_in_force.set_rule(replace(rules_in_force.in_force()["large_bet"], threshold=5_000), by=boss)
+    log_followers.follow()  # what opened the tables
     web = stack.enter_context(opened(servers.BASE_DIR, None))
     for place in places:
         sign_in_dealer(web.url, place, operator)

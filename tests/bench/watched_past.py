@@ -17,7 +17,7 @@ from django.utils import timezone
 from ledger.log import read_head
 from ledger.models import Run, RunEnd, Transfer
 from ledger.recount import recount
-from tables.alerting.rows import BookPosition
+from tables.alerts.models import BookPosition
 from tables.audit import proofs
 from tables.audit.watch import PLANS
 from tables.edge import shoe_audit

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from ledger import alerts
 from ledger.models import Acknowledgement, Bookmark
-from tables.alerting import channels, minute, rule_book
-from tables.alerting.channels import ChannelDraft
-from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome, Resending
+from tables.alerts import channels, overdue, rules_in_force
+from tables.alerts.channels import ChannelDraft
+from tables.alerts.models import Delivery, DeliveryAttempt, Outcome, Resending
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
@@ -144,9 +144,9 @@ def test_a_browsers_clock_is_told(looking: Looking) -> None:
     """Harm: the tablet at a table is ten minutes off, and every moment that its dealer names."""
     _, boss = dealt()
     page = looking(boss.by, "/pit/alerts/rules/")
-    rule_book.set_rule(replace(rule_book.in_force()["clock_drift"], threshold=3_000), by=boss.by)
+    rules_in_force.set_rule(replace(rules_in_force.in_force()["clock_drift"], threshold=3_000), by=boss.by)
     with page.expect_response(lambda answer: answer.url.endswith("/clock/")) as heard:
         page.evaluate("sessionStorage.clear()")
         page.reload()
     assert heard.value.status == 204
-    assert minute.of_browser("this browser", 0) is not None
+    assert overdue.of_browser("this browser", 0) is not None

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tables.alerting import channels
-from tables.alerting.channels import ChannelDraft
-from tables.alerting.rows import Tells
+from tables.alerts import channels
+from tables.alerts.channels import ChannelDraft
+from tables.alerts.models import Tells
 from tables.feed import order
 from tables.roles import Role
 from tests import floor

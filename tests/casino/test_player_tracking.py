@@ -19,9 +19,9 @@ import pytest
 from django.utils import timezone
 
 from casino.embedded.servers import BASE_DIR
-from tables.alerting import channels, delivery, subscriptions
-from tables.alerting.channels import ChannelDraft
-from tables.alerting.rows import Tells
+from tables.alerts import channels, delivery, subscriptions
+from tables.alerts.channels import ChannelDraft
+from tables.alerts.models import Tells
 from tables.floor import record
 from tables.floor.inputs import VoidRound
 from tables.models import Staff

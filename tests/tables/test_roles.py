@@ -27,7 +27,7 @@ from ledger import alerts, discrepancies
 from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
 from tables import downloads
-from tables.alerting import channels
+from tables.alerts import channels
 from tables.approvals import proposals
 from tables.cage import chip_series, key_register
 from tables.floor import record

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import structs
 
-from tables.alerting import channels, rule_book
-from tables.alerting.rows import AlertChannel, AlertRule, Resending
+from tables.alerts import channels, rules_in_force
+from tables.alerts.models import AlertChannel, AlertRule, Resending
 from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet, DeadLettersResent
 
@@ -20,7 +20,7 @@ def rules_in_log() -> Rows:
 def rules_in_database() -> Rows:
     """Every rule that has a row."""
     rows = AlertRule.objects.order_by("seq")
-    return _numbered([(rule_book.event_of(rule_book.rule_of(row)), row.by) for row in rows])
+    return _numbered([(rules_in_force.event_of(rules_in_force.rule_of(row)), row.by) for row in rows])
 
 
 def channels_in_log() -> Rows:

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from ledger import site_log
 from tables import pepper
-from tables.alerting import channels
+from tables.alerts import channels
 from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.models import SECRETS, OneTimeCode, SecretVersion, ServiceToken, Staff
 from tables.staff import codes, service_tokens

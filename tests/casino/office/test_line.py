@@ -12,10 +12,10 @@ from casino.office import houses, receiving
 from casino.office.houses import Registration
 from casino.office.models import Arrival, Day, House
 from ledger.models import Alert
-from tables.alerting import channels, delivery, signing
-from tables.alerting.channels import ChannelDraft
-from tables.alerting.outbound import Answer, NotSent
-from tables.alerting.rows import AlertChannel, FeedPosition, Tells
+from tables.alerts import channels, delivery, webhook_signatures
+from tables.alerts.channels import ChannelDraft
+from tables.alerts.models import AlertChannel, FeedPosition, Tells
+from tables.alerts.outbound import Answer, NotSent
 from tables.audit import handing_over
 from tables.models import Staff
 from tests.tables.bundles import Evidence, kept_for_a_module, shared_two_days
@@ -67,7 +67,7 @@ class Line:
 
 
 def post(client: Client, key: str, body: bytes, secret: str = SECRET, code: str = "north") -> Any:
-    headers = signing.headers([secret], int(time.time()), key, body)
+    headers = webhook_signatures.headers([secret], int(time.time()), key, body)
     return client.post(f"/office/arrivals/{code}/", body, "application/octet-stream", headers=headers, secure=True)
 
 
@@ -142,7 +142,7 @@ def test_strangers_cannot_send_anything(house: House, client: Client, evidence: 
     ]
     assert {reply.status_code for reply in strangers} == {403}
     assert len({reply.content for reply in strangers}) == 1
-    signed = signing.headers([SECRET], 10**9, key, content)
+    signed = webhook_signatures.headers([SECRET], 10**9, key, content)
     late = client.post("/office/arrivals/north/", content, "application/octet-stream", headers=signed, secure=True)
     assert late.status_code == 403, "its signature is too old"
     assert not list(receiving.folder(house).iterdir())

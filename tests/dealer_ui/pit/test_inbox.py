@@ -14,10 +14,10 @@ from django.urls import reverse
 from dealer_ui.pit import alert_links
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert
-from tables.alerting import inbox, raising, rule_book
-from tables.alerting.inbox import Wanted
-from tables.alerting.rules import HEARERS
-from tables.alerting.sorts import SORTS, Severity, sort_of
+from tables.alerts import alert_raising, inbox, rules_in_force
+from tables.alerts.alert_types import SORTS, Severity, sort_of
+from tables.alerts.inbox import Wanted
+from tables.alerts.rules import HEARERS
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -54,11 +54,13 @@ def test_the_condition_in_the_database_says_the_same_as_the_rule(hands: tuple[Ha
     raised(dealer, "large_bet", "By name", roles=["surveillance"], level=2)
     escalated = raised(dealer, "table_idle", "Escalated", roles=["pit_boss"], level=0)
     alerts.escalate(escalated, 1, 2, ["surveillance"])
-    rules = rule_book.in_force()
-    everything = list(raising.with_steps(Alert.objects.order_by("pk")))
+    rules = rules_in_force.in_force()
+    everything = list(alert_raising.with_steps(Alert.objects.order_by("pk")))
     for role in HEARERS:
         hears = [
-            alert.pk for alert in everything if raising.heard(alert, rules, alert.escalations.all()).is_heard_by(role)
+            alert.pk
+            for alert in everything
+            if alert_raising.heard(alert, rules, alert.escalations.all()).is_heard_by(role)
         ]
         assert list(inbox.chosen(Wanted(hearer=role)).order_by("pk").values_list("pk", flat=True)) == hears
 

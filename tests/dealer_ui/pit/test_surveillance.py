@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from ledger import alerts, findings, site_log
 from ledger.models import HOUSE, Book, Bookmark, LogEntry, Notice
-from tables.alerting import bookmarks
+from tables.alerts import bookmarks
 from tables.audit.rows import comparing
 from tables.models import Staff
 from tables.refusals import Refused

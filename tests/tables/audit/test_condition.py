@@ -46,7 +46,7 @@ def test_each_thing_that_goes_wrong_is_named_with_what_to_do(
     settings.STATIC_ROOT = str(tmp_path)
     monkeypatch.setattr(clock, "read", lambda: _off(timedelta(minutes=2)))
     monkeypatch.setattr("tables.audit.condition.LEAST_FREE_BYTES", 10**18)
-    monkeypatch.setattr("tables.alerting.following.behind", lambda: 501)
+    monkeypatch.setattr("tables.alerts.log_followers.behind", lambda: 501)
     for name, state, sentence in (
         ("Broker", State.WRONG, "does not answer"),
         ("Keys", State.WRONG, "no.pem"),

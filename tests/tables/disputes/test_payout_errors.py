@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ledger.models import LogEntry
-from tables.alerting import bookmarks
+from tables.alerts import bookmarks
 from tables.disputes import chip_evidence, payout_error_trials, payout_errors, rack_history, round_evidence
 from tables.disputes.payout_errors import Slip, Suspect
 from tables.disputes.rack_history import Dealt, Exchange

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from ledger import alerts, log, site_log
 from ledger.models import HOUSE, Alert, Book, LogEntry
-from tables.alerting import inbox
+from tables.alerts import inbox
 from tables.approvals import proposals
 from tables.audit import proofs
 from tables.audit.rows import comparing

@@ -11,8 +11,8 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import Alert
 from ledger.proof.chain import Entry
-from tables.alerting.rows import AlertRule
-from tables.alerting.rules import DEFAULTS, OTHER, Rule, faults
+from tables.alerts.models import AlertRule
+from tables.alerts.rules import DEFAULTS, OTHER, Rule, faults
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import AlertRuleSet
 from tables.log.event import Misconduct

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tables.alerting.rules import DEFAULTS, Call, Fact, Rule, call, escalated, escalation_due
-from tables.alerting.signing import DELIVERY, SIGNATURE, TIMESTAMP, WINDOW_SECONDS, headers, is_ours
+from tables.alerts.rules import DEFAULTS, Call, Fact, Rule, call, escalated, escalation_due
+from tables.alerts.webhook_signatures import DELIVERY, SIGNATURE, TIMESTAMP, WINDOW_SECONDS, headers, is_ours
 
 BET = replace(DEFAULTS["large_bet"], threshold=5_000)
 RACK = replace(DEFAULTS["rack_low"], is_on=True, threshold=5_000)

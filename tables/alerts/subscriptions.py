@@ -17,10 +17,10 @@ from django.db import transaction
 
 from ledger import broker, clock, runs
 from tables import pepper
-from tables.alerting import channels, delivery
-from tables.alerting.delivery import MOST_ATTEMPTS, MOST_SAID, wait_after
-from tables.alerting.outbound import NotSent
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, FeedPosition, Outcome, Tells
+from tables.alerts import channels, delivery
+from tables.alerts.delivery import MOST_ATTEMPTS, MOST_SAID, wait_after
+from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, FeedPosition, Outcome, Tells
+from tables.alerts.outbound import NotSent
 from tables.feed import feed_records, order
 from tables.feed.feed_records import Envelope, Wanted
 from tables.models import Table

@@ -27,21 +27,12 @@ from ledger.log import Draft
 from ledger.models import Alert
 from ledger.proof.chain import Entry
 from tables import pepper
-from tables.alerting import channels, outbound, signing
-from tables.alerting.outbound import Answer, NotSent
-from tables.alerting.raising import Heard, heard, with_steps
-from tables.alerting.rows import (
-    AlertChannel,
-    Delivery,
-    DeliveryAttempt,
-    Means,
-    OutboxMark,
-    Outcome,
-    Resending,
-    Tells,
-)
-from tables.alerting.rules import LEVELS, Rule
-from tables.alerting.sorts import sort_of
+from tables.alerts import channels, outbound, webhook_signatures
+from tables.alerts.alert_raising import Heard, heard, with_steps
+from tables.alerts.alert_types import sort_of
+from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Means, OutboxMark, Outcome, Resending, Tells
+from tables.alerts.outbound import Answer, NotSent
+from tables.alerts.rules import LEVELS, Rule
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import DeadLettersResent
 from tables.log.event import Misconduct
@@ -369,7 +360,7 @@ def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) 
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
     secrets = channels.secrets_of(channel, clock.read().database)
-    headers = signing.headers(secrets, int(time.time()), key, body) | {"Content-Type": content_type}
+    headers = webhook_signatures.headers(secrets, int(time.time()), key, body) | {"Content-Type": content_type}
     return outbound.post(
         channel.address, body, headers,
         to_own_host=settings.WEBHOOKS_TO_LOOPBACK, seconds=PATIENCE_SECONDS, most=MOST_READ,

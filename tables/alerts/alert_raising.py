@@ -12,9 +12,9 @@ from django.db.models.functions import Coalesce
 
 from ledger import alerts
 from ledger.models import Alert, AlertRepeat, Book, Escalation
-from tables.alerting import rule_book
-from tables.alerting.facts import Noticed, evidence_of
-from tables.alerting.rules import AT_LEVEL, Call, Fact, Rule, call, escalated, escalation_due
+from tables.alerts import rules_in_force
+from tables.alerts.facts import Noticed, evidence_of
+from tables.alerts.rules import AT_LEVEL, Call, Fact, Rule, call, escalated, escalation_due
 
 
 def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Alert | None:
@@ -72,7 +72,7 @@ class Heard:
 
 def heard(alert: Alert, rules: Mapping[str, Rule], escalations: Sequence[Escalation]) -> Heard:
     """Of an alert that no rule raised, by the rule for anything else."""
-    rule = rule_book.rule_for(alert, rules)
+    rule = rules_in_force.rule_for(alert, rules)
     level = int(alert.evidence.get("level", rule.level))
     roles = frozenset(alert.evidence.get("roles", rule.roles))
     for escalation in escalations:
@@ -100,7 +100,7 @@ def repeats_of(alert: Alert) -> tuple[int, AlertRepeat | None]:
 
 def heard_all(chosen: Sequence[Alert]) -> dict[int, Heard]:
     """The same of several, by their numbers."""
-    rules = rule_book.in_force()
+    rules = rules_in_force.in_force()
     return {
         alert.pk: heard(alert, rules, sorted(alert.escalations.all(), key=lambda escalation: escalation.step))
         for alert in chosen
@@ -111,7 +111,7 @@ def escalate_due(rules: Mapping[str, Rule], moment: datetime) -> int:
     """Escalate every alert that nobody took note of in time; how many that were."""
     told_again = 0
     for alert in with_steps(alerts.open_alerts()):
-        rule = rule_book.rule_for(alert, rules)
+        rule = rules_in_force.rule_for(alert, rules)
         state = heard(alert, rules, sorted(alert.escalations.all(), key=lambda escalation: escalation.step))
         if escalation_due(rule, alert.at, state.steps, moment):
             further: Call = escalated(rule, state.level, state.roles)

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from ledger import alerts, cage, discrepancies
 from ledger.models import Alert, AlertRepeat, Book, Escalation
-from tables.alerting import following, minute, rule_book
-from tables.alerting.rows import BookPosition, ShiftWin
-from tables.alerting.rules import DEFAULTS, Rule
+from tables.alerts import log_followers, overdue, rules_in_force
+from tables.alerts.models import BookPosition, ShiftWin
+from tables.alerts.rules import DEFAULTS, Rule
 from tables.floor import record
 from tables.floor.inputs import ProposeCorrection, SignCorrection, VoidRound
 from tables.models import Staff
@@ -37,8 +37,8 @@ def felt(db: None) -> Hand:
     dealer, _ = dealt(options={"decks": 6})
     boss = floor.staff(Role.PIT_BOSS, "bettina", "209")
     for about in ("settings_changed", "rack_low_share"):
-        rule_book.set_rule(replace(DEFAULTS[about], is_on=False), by=boss)
-    following.follow()
+        rules_in_force.set_rule(replace(DEFAULTS[about], is_on=False), by=boss)
+    log_followers.follow()
     return dealer
 
 
@@ -48,9 +48,9 @@ def boss(db: None) -> Staff:
 
 
 def set_(boss: Staff, about: str, **changes: object) -> Rule:
-    rule = replace(rule_book.in_force()[about], **changes)  # type: ignore[arg-type]
-    rule_book.set_rule(rule, by=boss)
-    following.follow()
+    rule = replace(rules_in_force.in_force()[about], **changes)  # type: ignore[arg-type]
+    rules_in_force.set_rule(rule, by=boss)
+    log_followers.follow()
     return rule
 
 
@@ -65,7 +65,7 @@ def test_a_large_bet_is_one_alert_however_often_it_is_seen(felt: Hand, boss: Sta
     felt.bets(seat1=2_000, seat4=5_000)
     felt.cards(8, 4, 10, 8, 7, 10)
     felt.pay()
-    following.follow()
+    log_followers.follow()
     [alert] = raised("large_bet")
     assert alert.message == "Large bet at Rocket 1: seat 4 has 50 on the layout in round 1"
     assert alert.book == felt.table.book
@@ -73,12 +73,12 @@ def test_a_large_bet_is_one_alert_however_often_it_is_seen(felt: Hand, boss: Sta
     assert alert.evidence["roles"] == ["pit_boss"]
     assert not AlertRepeat.objects.exists(), "the bet and what came of it are one matter"
     felt("bet", seat=4, amount_cents=5_000)
-    following.follow()
+    log_followers.follow()
     assert raised("large_bet") == [alert]
     assert AlertRepeat.objects.get().round == 2
     alerts.acknowledge(alert, boss.signature, "known guest")
     felt("bet", seat=4, amount_cents=6_000)
-    following.follow()
+    log_followers.follow()
     assert len(raised("large_bet")) == 2
 
 
@@ -88,9 +88,9 @@ def test_what_was_followed_is_not_looked_at_again_and_nothing_is_left_out(felt: 
     before = BookPosition.objects.get(book=felt.table.book).seq
     felt("bet", seat=1, amount_cents=1_000)
     felt("bet", seat=2, amount_cents=1_000)
-    assert following.behind() == 2
-    assert following.follow() >= 2
-    assert following.follow() == 0
+    assert log_followers.behind() == 2
+    assert log_followers.follow() >= 2
+    assert log_followers.follow() == 0
     assert BookPosition.objects.get(book=felt.table.book).seq == before + 2
     assert len(raised("large_bet")) == 2
 
@@ -100,12 +100,12 @@ def test_one_entry_that_cannot_be_judged_keeps_nobody_from_the_next(
 ) -> None:
     """Harm: a fault in one rule silences all of them."""
     set_(boss, "large_bet", threshold=1_000)
-    monkeypatch.setattr("tables.alerting.facts._wins", lambda *_: 1 / 0)
+    monkeypatch.setattr("tables.alerts.facts._wins", lambda *_: 1 / 0)
     felt.bets(seat1=1_000)
     felt.cards(5, 3)
     felt.pay()
     felt("bet", seat=2, amount_cents=1_000)
-    following.follow()
+    log_followers.follow()
     assert [alert.evidence["cause"] for alert in raised("large_bet")] == ["seat 1", "seat 2"]
 
 
@@ -120,19 +120,19 @@ def test_many_tables_are_followed_in_few_statements_and_none_is_lost(felt: Hand,
         hands[-1] = Hand(hands[-1].table, floor.staff(Role.DEALER, f"dealer {number}", str(400 + number)))
         record.sign_in(hands[-1].table, hands[-1].by)
         hands[-1].ready_shoe()
-    following.follow()
+    log_followers.follow()
 
     def asked(tables: int) -> int:
         for hand in hands[:tables]:
             hand("bet", seat=1 if tables == 1 else 3, amount_cents=1_000)
         with CaptureQueriesContext(connection) as texts:
-            assert following.follow() == tables
+            assert log_followers.follow() == tables
         return len(texts)
 
     assert asked(1) == asked(3)
     for hand in hands:
         hand("bet", seat=2, amount_cents=2_000)
-    following.follow()
+    log_followers.follow()
     assert len(raised("large_bet")) == 3
 
 
@@ -143,11 +143,11 @@ def test_a_win_is_reckoned_by_round_and_by_shift_and_taken_back_with_its_round(f
     for _ in range(2):
         felt.bets(seat1=1_000)
         felt.cards(5, 3)  # the dealer dies: 3 to 10
-        following.follow()
+        log_followers.follow()
         felt.reopens()
         felt.cards(3)
         felt.pay()
-    following.follow()
+    log_followers.follow()
     [win] = raised("large_win")
     assert "seat 1 won 3 in round 1" in win.message
     [shift] = raised("large_win_shift")
@@ -163,13 +163,13 @@ def test_a_rack_that_is_low_is_told_once_for_each_opening_or_fill(felt: Hand, bo
         felt.bets(seat1=1_000)
         felt.cards(5, 3)
         felt.pay()
-        following.follow()
+        log_followers.follow()
     [alert] = raised("rack_low")
     assert "a fill is due" in alert.message
     alerts.acknowledge(alert, boss.signature, "the fill is on its way")
     felt.bets(seat1=1_000)
     felt.cards(5, 3)
-    following.follow()
+    log_followers.follow()
     assert len(raised("rack_low")) == 1
 
 
@@ -188,11 +188,11 @@ def test_a_dealers_streak_counts_take_backs_and_corrections(felt: Hand, boss: St
     record.record(felt.table, slip, by=bella, key=uuid4(), expected_seq=None)
     name = _waiting(felt)
     record.record(felt.table, SignCorrection(name), by=boss, key=uuid4(), expected_seq=None)
-    following.follow()
+    log_followers.follow()
     assert raised("corrections_streak") == []
     felt("bet", seat=1, amount_cents=1_000)
     felt("take_back")
-    following.follow()
+    log_followers.follow()
     [alert] = raised("corrections_streak")
     assert alert.message == "3 take-backs and corrections of 101 Dora within an hour at Rocket 1"
 
@@ -208,7 +208,7 @@ def test_a_discrepancy_at_the_level_of_the_regulator_is_told_to_all_who_watch(fe
     """Harm: four of them, and nobody heard."""
     discrepancies.open_(felt.table.book, "variance", 100, "The rack is over by 1", key="small")
     discrepancies.open_(felt.table.book, "variance", -30_000, "The rack is short by 300", key="grave")
-    following.follow()
+    log_followers.follow()
     [alert] = raised("discrepancy")
     assert re.fullmatch(r"Discrepancy \d+, level regulator: The rack is short by 300", alert.message)
     assert alert.evidence["level"] == 3
@@ -224,7 +224,7 @@ def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> Non
     code = codes.ask(boss, "pin", by=olga)
     codes.confirm(code.code, by=floor.staff(Role.OPERATOR, "omar", "302"))
     table_settings.change_table(felt.table, {"max_cents": 20_000}, by=olga)
-    following.follow()
+    log_followers.follow()
     [pin] = raised("pin_reset")
     assert "The PIN of bettina is reset, as 302 Omar confirmed" in pin.message
     assert any("max" in alert.message and alert.book == felt.table.book for alert in raised("settings_changed"))
@@ -233,16 +233,16 @@ def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> Non
 def test_an_idle_table_and_a_relief_that_is_due_are_told_once(felt: Hand, boss: Staff, clock: Clock) -> None:
     """Harm: a dealer who is forgotten at a table; or an alert a minute for one that is known."""
     clock.stand(timezone.now() + timedelta(minutes=12))
-    minute.look()
+    overdue.look()
     assert raised("table_idle") == []
     clock.stand(timezone.now() + timedelta(minutes=4))
-    minute.look()
+    overdue.look()
     [idle] = raised("table_idle")
     assert idle.message.startswith("Rocket 1 stands idle: Dora deals")
     alerts.acknowledge(idle, boss.signature, "waits for guests")
     clock.stand(timezone.now() + timedelta(minutes=50))
-    minute.look()
-    minute.look()
+    overdue.look()
+    overdue.look()
     assert raised("table_idle") == [idle]
     [relief] = raised("relief_due")
     assert "Relief due at Rocket 1: Dora" in relief.message
@@ -252,18 +252,18 @@ def test_an_alert_goes_up_until_somebody_takes_note_of_it(felt: Hand, boss: Staf
     """Harm: the only one who was told has gone home."""
     set_(boss, "large_bet", threshold=1_000, escalate_minutes=5)
     felt("bet", seat=1, amount_cents=1_000)
-    following.follow()
+    log_followers.follow()
     [alert] = raised("large_bet")
     for minutes, steps in ((4, 0), (2, 1), (1, 1), (5, 2), (5, 3), (5, 3), (5, 4)):
         clock.stand(timezone.now() + timedelta(minutes=minutes))
-        minute.look()
+        overdue.look()
         assert Escalation.objects.filter(alert=alert).count() == steps
     escalation, *_, latest = Escalation.objects.filter(alert=alert).order_by("step")
     assert (escalation.level, escalation.roles) == (2, ["operator", "pit_boss", "surveillance"])
     assert latest.level == 2, "time alone makes nothing a matter for the regulator"
     alerts.acknowledge(alert, boss.signature, "seen")
     clock.stand(timezone.now() + timedelta(hours=5))
-    minute.look()
+    overdue.look()
     assert Escalation.objects.filter(alert=alert).count() == 4
 
 
@@ -271,19 +271,19 @@ def test_what_no_rule_raised_is_escalated_too(felt: Hand, clock: Clock) -> None:
     """Harm: a broken log waits for somebody who scrolls."""
     alert = alerts.raise_alert(None, "log_broken", "entry 5 is missing")
     clock.stand(timezone.now() + timedelta(minutes=31))
-    minute.look()
+    overdue.look()
     assert alert.escalations.count() == 1
 
 
 def test_a_clock_that_is_wrong_is_told(felt: Hand) -> None:
     """Harm: a camera's moment is sought by the time of a tablet that is ten minutes off."""
     now_ms = int(timezone.now().timestamp() * 1_000)
-    assert minute.of_browser("Tablet 1", now_ms + 5_000) is None
-    alert = minute.of_browser("Tablet 1", now_ms - 600_000)
+    assert overdue.of_browser("Tablet 1", now_ms + 5_000) is None
+    alert = overdue.of_browser("Tablet 1", now_ms - 600_000)
     assert alert is not None
     assert "The clock of Tablet 1 is behind the database's by" in alert.message
-    assert minute.of_browser("Tablet 1", now_ms - 601_000) is None
-    assert minute.of_browser("Tablet 1", -(10**30)) is None
+    assert overdue.of_browser("Tablet 1", now_ms - 601_000) is None
+    assert overdue.of_browser("Tablet 1", -(10**30)) is None
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_rule_that_makes_no_sense_is_refused_at_its_field(
     """Harm: a rule that never fires, and looks as if it would."""
     cage.open_house()
     with pytest.raises(Refused) as refused:
-        rule_book.set_rule(replace(DEFAULTS["large_bet"], **changes), by=boss)  # type: ignore[arg-type]
+        rules_in_force.set_rule(replace(DEFAULTS["large_bet"], **changes), by=boss)  # type: ignore[arg-type]
     assert list(refused.value.facts["fields"]) == [field]
 
 
@@ -315,10 +315,10 @@ def test_the_rule_for_anything_else_stays_on_and_only_a_pit_boss_sets_rules(boss
     """Harm: the broken log that nobody was to hear of; a rule that an operator bent to their own reset of a PIN."""
     cage.open_house()
     with pytest.raises(Refused, match="stays on"):
-        rule_book.set_rule(replace(DEFAULTS["other"], is_on=False), by=boss)
+        rules_in_force.set_rule(replace(DEFAULTS["other"], is_on=False), by=boss)
     for role in set(Role) - {Role.PIT_BOSS}:
         with pytest.raises(Refused, match="Only a pit boss"):
-            rule_book.set_rule(replace(DEFAULTS["pin_reset"], is_on=False), by=Staff(username="x", role=role))
+            rules_in_force.set_rule(replace(DEFAULTS["pin_reset"], is_on=False), by=Staff(username="x", role=role))
     assert Book.objects.get(name="house").entries.filter(subject="alert_rule").count() == 0
 
 
@@ -339,7 +339,7 @@ def seat_1_wins(regent: Hand) -> None:
     regent.cards(8, 8)
     assert regent.now.round is not None
     assert regent.now.round.over
-    following.follow()
+    log_followers.follow()
 
 
 def test_payments_into_a_pot_are_the_bet_of_a_seat(regent: Hand, boss: Staff) -> None:
@@ -362,7 +362,7 @@ def test_what_a_seat_wins_of_the_others_is_a_win(regent: Hand, boss: Staff) -> N
     assert alert.message.endswith("seat 1 won 8 from the others in round 1")
     assert dict(ShiftWin.objects.values_list("seat", "cents")) == {1: 800, 2: -800}
     regent.reopens()
-    following.follow()
+    log_followers.follow()
     assert dict(ShiftWin.objects.values_list("seat", "cents")) == {1: 0, 2: 0}, "taken back it was not won"
     assert not raised("large_win_shift")
 
@@ -373,10 +373,10 @@ def test_a_win_of_a_round_that_is_void_was_not_won(felt: Hand, boss: Staff) -> N
     felt.bets(seat1=2_000, seat4=5_000)
     felt.cards(8, 4, 10, 8, 7, 10)
     assert felt.board.pay
-    following.follow()
+    log_followers.follow()
     assert any(ShiftWin.objects.values_list("cents", flat=True))
     bella = Staff.objects.get(username="bella")
     entered = VoidRound("misdeal", "the wrong card was turned")
     record.record(felt.table, entered, by=bella, key=uuid4(), expected_seq=felt.now.seq)
-    following.follow()
+    log_followers.follow()
     assert not any(ShiftWin.objects.values_list("cents", flat=True))

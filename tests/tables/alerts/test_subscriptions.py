@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import HOUSE, Alert, Book
-from tables.alerting import channels, delivery, signing, subscriptions
-from tables.alerting.channels import ChannelDraft
-from tables.alerting.rows import Delivery, FeedPosition, Tells
+from tables.alerts import channels, delivery, subscriptions, webhook_signatures
+from tables.alerts.channels import ChannelDraft
+from tables.alerts.models import Delivery, FeedPosition, Tells
 from tables.audit import proofs
 from tables.audit.rows import comparing
 from tables.feed import feed_records, order
@@ -27,7 +27,7 @@ from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt
-from tests.tables.alerting.conftest import Receiver
+from tests.tables.alerts.conftest import Receiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("each test has a receiver")]
 
@@ -72,9 +72,9 @@ def received(receiver: Receiver) -> list[dict[str, Any]]:
     """The events that came, in the order in which they did, after their signatures were checked."""
     events: list[dict[str, Any]] = []
     for headers, body, _ in receiver.got:
-        assert signing.is_ours(SECRET, headers, body, time.time())
+        assert webhook_signatures.is_ours(SECRET, headers, body, time.time())
         message = json.loads(body)
-        assert message["id"] == headers[signing.DELIVERY]
+        assert message["id"] == headers[webhook_signatures.DELIVERY]
         events += message["events"]
     return events
 

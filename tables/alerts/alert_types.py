@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from tables.alerting.rules import KINDS, OTHER
+from tables.alerts.rules import KINDS, OTHER
 
 
 class Severity(IntEnum):

@@ -12,10 +12,10 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from ledger import alerts, clock
 from ledger.models import Acknowledgement, Alert, Escalation
-from tables.alerting import rule_book
-from tables.alerting.raising import with_steps
-from tables.alerting.rules import OTHER, Rule
-from tables.alerting.sorts import SORTS, Severity, of_severity, sort_of
+from tables.alerts import rules_in_force
+from tables.alerts.alert_raising import with_steps
+from tables.alerts.alert_types import SORTS, Severity, of_severity, sort_of
+from tables.alerts.rules import OTHER, Rule
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -63,7 +63,7 @@ def _condition(filters: Wanted) -> Q:
     if filters.state:
         condition &= Q(acknowledgement__isnull=filters.state == OPEN)
     if filters.hearer:
-        condition &= heard_by(filters.hearer, rule_book.in_force())
+        condition &= heard_by(filters.hearer, rules_in_force.in_force())
     if filters.severity is not None:
         condition &= _so_pressing(filters.severity)
     if filters.kind:

@@ -18,10 +18,10 @@ from django.utils import timezone
 from ledger import alerts, cage
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
-from tables.alerting import channels, delivery, following, listening, outbound, rule_book, signing
-from tables.alerting.channels import ChannelDraft
-from tables.alerting.outbound import NotSent, ip_fault
-from tables.alerting.rows import AlertChannel, Delivery, DeliveryAttempt, OutboxMark, Resending
+from tables.alerts import channels, delivery, log_followers, notifications, outbound, rules_in_force, webhook_signatures
+from tables.alerts.channels import ChannelDraft
+from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, OutboxMark, Resending
+from tables.alerts.outbound import NotSent, ip_fault
 from tables.audit import proofs
 from tables.audit.rows import comparing
 from tables.models import Staff
@@ -31,7 +31,7 @@ from tests import floor, processes
 from tests.clock import Clock
 from tests.floor import dealt
 from tests.patience import eventually
-from tests.tables.alerting.conftest import MailServer, Receiver
+from tests.tables.alerts.conftest import MailServer, Receiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("each test has a receiver or a mail server")]
 commits = pytest.mark.django_db(transaction=True)
@@ -60,7 +60,7 @@ def webhook(receiver: Receiver, by: Staff, **changes: Any) -> AlertChannel:
 
 def alert(message: str = "entry 5 is missing", **evidence: Any) -> Alert:
     raised = alerts.raise_alert(None, "log_broken", message, evidence)
-    delivery.put_out(rule_book.in_force())
+    delivery.put_out(rules_in_force.in_force())
     return raised
 
 
@@ -79,10 +79,10 @@ def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
         clock.pass_until(waiting.at + timedelta(seconds=60) + timedelta(seconds=wait + 60 * len(receiver.got)))
     assert [attempt.outcome for attempt in DeliveryAttempt.objects.order_by("number")] == ["failed", "failed", "sent"]
     assert [wait.total_seconds() for pk, wait in calls] == [0, 10, 20]
-    keys = {headers[signing.DELIVERY] for headers, _, _ in receiver.got}
+    keys = {headers[webhook_signatures.DELIVERY] for headers, _, _ in receiver.got}
     assert keys == {str(waiting.key)}, "by it the receiver knows what it had before"
     headers, body, _ = receiver.got[-1]
-    assert signing.is_ours(SECRET, headers, body, time.time())
+    assert webhook_signatures.is_ours(SECRET, headers, body, time.time())
     assert json.loads(body) == {
         "id": str(waiting.key), "event": "alert.raised",
         "alert": {
@@ -217,7 +217,7 @@ def test_a_channel_gets_what_it_wants_and_nothing_from_before(
     assert not Delivery.objects.exists()
     alerts.escalate(lesser, 1, 2, ["pit_boss", "surveillance"])
     for _ in range(3):
-        delivery.put_out(rule_book.in_force())
+        delivery.put_out(rules_in_force.in_force())
     [row] = Delivery.objects.all()
     assert (row.alert, row.step, row.body["event"]) == (lesser, 1, "alert.escalated")
     channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, about=("large_bet",)), by=olga)
@@ -283,7 +283,7 @@ def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
     assert calls == [(waiting.pk, timedelta(0))]
     assert not delivery.dead().exists()
     assert delivery.deliver(waiting.pk) == "sent"
-    assert {headers[signing.DELIVERY] for headers, _, _ in receiver.got} == {str(waiting.key)}
+    assert {headers[webhook_signatures.DELIVERY] for headers, _, _ in receiver.got} == {str(waiting.key)}
     [row] = Resending.objects.all()
     entry = LogEntry.objects.get(book__name=HOUSE, seq=row.seq)
     assert (entry.subject, entry.kind, entry.by, row.after) == ("channel", "resent", boss.signature, 1)
@@ -383,10 +383,12 @@ def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
         alert(f"entry {len(receiver.got)} is missing")
         delivery.deliver(Delivery.objects.latest("pk").pk)
         headers, body, _ = receiver.got[-1]
-        return {secret for secret in (SECRET, ANOTHER) if signing.is_ours(secret, headers, body, time.time())}
+        return {
+            secret for secret in (SECRET, ANOTHER) if webhook_signatures.is_ours(secret, headers, body, time.time())
+        }
 
     assert taken_by() == {SECRET, ANOTHER}
-    assert not signing.is_ours("another" * 5, *receiver.got[-1][:2], time.time())
+    assert not webhook_signatures.is_ours("another" * 5, *receiver.got[-1][:2], time.time())
     channels.set_channel(ChannelDraft("Desk", "webhook", receiver.url, least_level=0), by=olga)
     assert taken_by() == {SECRET, ANOTHER}, "another level has nothing to do with it"
     assert row.former_until is not None
@@ -464,7 +466,7 @@ def test_another_pepper_keeps_the_secrets_of_channels(
     alert()
     assert delivery.deliver(Delivery.objects.get().pk) == "sent"
     for secret in (SECRET, ANOTHER):
-        assert signing.is_ours(secret, *receiver.got[-1][:2], time.time())
+        assert webhook_signatures.is_ours(secret, *receiver.got[-1][:2], time.time())
     call_command("pepper", "--check", stdout=io.StringIO())
     assert channels.carry_over("nobody") == 0
     assert [fault for fault in comparing.compare().faults if "channel" in fault] == []
@@ -494,7 +496,7 @@ def test_a_worker_that_is_killed_in_an_attempt_is_followed_by_one_that_sends(
     worker.start()
     tasks.look_after_alerts.delay()
     eventually(lambda: DeliveryAttempt.objects.filter(outcome="sent").exists())
-    assert len({headers[signing.DELIVERY] for headers, _, _ in receiver.got}) == 1
+    assert len({headers[webhook_signatures.DELIVERY] for headers, _, _ in receiver.got}) == 1
 
 
 @commits
@@ -505,8 +507,8 @@ def test_an_entry_is_an_alert_within_five_seconds_and_nobody_has_to_ask(
     also after the database ended its connection."""
     dealer, _ = dealt()
     boss = floor.staff(Role.PIT_BOSS, "bettina", "209")
-    rule_book.set_rule(replace(rule_book.in_force()["large_bet"], threshold=10_000), by=boss)
-    eventually(lambda: not following.behind())
+    rules_in_force.set_rule(replace(rules_in_force.in_force()["large_bet"], threshold=10_000), by=boss)
+    eventually(lambda: not log_followers.behind())
     took = []
     for seat in (1, 2, 3):
         dealer("bet", seat=seat, amount_cents=10_000)
@@ -515,7 +517,8 @@ def test_an_entry_is_an_alert_within_five_seconds_and_nobody_has_to_ask(
         took.append(time.monotonic() - committed)
     assert max(took) < 5
     ended = superuser_connection.execute(
-        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = %s", [listening.NAME]
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = %s",
+        [notifications.NAME],
     ).fetchone()
     assert ended == (1,), "one connection listens"
     dealer("bet", seat=4, amount_cents=10_000)
@@ -526,7 +529,7 @@ def test_an_entry_is_an_alert_within_five_seconds_and_nobody_has_to_ask(
 
 def test_only_a_worker_of_the_alerts_alone_hears_commits() -> None:
     """Harm: a worker that is at a proof for minutes follows the books as well, on the proof's processor."""
-    hearing = [listening.serves(queues) for queues in (["alerts"], ["alerts", "celery"], ["celery"])]
+    hearing = [notifications.serves(queues) for queues in (["alerts"], ["alerts", "celery"], ["celery"])]
     assert hearing == [True, False, False]
 
 

@@ -19,8 +19,8 @@ from ledger.log import Draft
 from ledger.proof.chain import Entry, Head
 from ledger.site_log import digest_of
 from tables import pepper
-from tables.alerting.rows import AlertChannel, FeedPosition, Means, Tells
-from tables.alerting.rules import KINDS, LEVELS
+from tables.alerts.models import AlertChannel, FeedPosition, Means, Tells
+from tables.alerts.rules import KINDS, LEVELS
 from tables.feed import events, order
 from tables.feed.publication import FORMS
 from tables.floor.handlers import checks

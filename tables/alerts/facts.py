@@ -14,8 +14,8 @@ from ledger import cage, discrepancies
 from ledger.models import Account, LogEntry, Transfer
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, REVERSAL, money
-from tables.alerting.rows import ShiftWin
-from tables.alerting.rules import STREAK_WINDOW, Fact
+from tables.alerts.models import ShiftWin
+from tables.alerts.rules import STREAK_WINDOW, Fact
 from tables.games.catalog import GAMES
 from tables.games.protocol import Bet
 from tables.log.catalog import read_as

@@ -10,9 +10,9 @@ from typing import Final
 from ledger import clock
 from ledger.models import Alert, LogEntry
 from ledger.runs import Plan
-from tables.alerting import delivery, rule_book, subscriptions
-from tables.alerting.raising import alert_of, escalate_due
-from tables.alerting.rules import Fact, Rule
+from tables.alerts import delivery, rules_in_force, subscriptions
+from tables.alerts.alert_raising import alert_of, escalate_due
+from tables.alerts.rules import Fact, Rule
 from tables.log.state import Standing
 from tables.models import Table
 from tables.state import table_state
@@ -22,7 +22,7 @@ PLAN: Final = Plan("look_after_alerts", "Looking after idle tables, reliefs and 
 
 def look() -> int:
     """Whatever is due by now; how many alerts were raised or escalated."""
-    rules, reading = rule_book.in_force(), clock.read()
+    rules, reading = rules_in_force.in_force(), clock.read()
     moment = reading.database
     raised = sum(is_new for _, is_new in _of_tables(rules, moment))
     raised += of_clock(f"server {socket.gethostname()}", reading.drift, rules) is not None
@@ -89,7 +89,7 @@ def of_browser(owner: str, milliseconds: int) -> Alert | None:
     reading = clock.read()
     bound = 10**15  # whatever it says, a time that can be reckoned with
     drift = timedelta(milliseconds=max(min(milliseconds, bound), -bound)) - (reading.database - _EPOCH)
-    return of_clock(owner, drift, rule_book.in_force())
+    return of_clock(owner, drift, rules_in_force.in_force())
 
 
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")

@@ -18,7 +18,7 @@ from django.db import DatabaseError, connection
 
 from ledger import notifications
 from ledger.log import CHANNEL
-from tables.alerting import following
+from tables.alerts import log_followers
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class Listener(Thread):
         """The books are looked at after LISTEN began, so no commit falls between."""
         while not self._over.is_set():
             began = monotonic()
-            following.follow()
+            log_followers.follow()
             self._over.wait(max(began + APART_SECONDS - monotonic(), 0))
             deque(ear.notifies(timeout=ALIVE_SECONDS, stop_after=1), maxlen=0)
             deque(ear.notifies(timeout=0), maxlen=0)  # one look answers all that came meanwhile

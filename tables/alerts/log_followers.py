@@ -19,11 +19,11 @@ from ledger import log as book_log
 from ledger.inspection import OUTAGE
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
-from tables.alerting import delivery, facts, rule_book, subscriptions
-from tables.alerting.facts import Noticed
-from tables.alerting.raising import notice
-from tables.alerting.rows import BookPosition
-from tables.alerting.rules import Fact, Rule
+from tables.alerts import delivery, facts, rules_in_force, subscriptions
+from tables.alerts.alert_raising import notice
+from tables.alerts.facts import Noticed
+from tables.alerts.models import BookPosition
+from tables.alerts.rules import Fact, Rule
 from tables.log.catalog import event_of
 from tables.log.event import Unreadable
 from tables.models import Table
@@ -38,7 +38,7 @@ TOGETHER: Final = 50
 
 def follow() -> int:
     """Look at every entry that came since the last time, in all books; how many that were."""
-    rules, looked_at = rule_book.in_force(), 0
+    rules, looked_at = rules_in_force.in_force(), 0
     behind = _moved()
     while behind:
         batch, behind = behind[:TOGETHER], behind[TOGETHER:]
