@@ -62,7 +62,7 @@ MIDDLEWARE = [
     "tables.staff.sign_in.TerminalSession",
     "casino.web.connection_pools.LaneOfPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "tables.staff.owing.Owing",
+    "tables.staff.required_actions.Owing",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "tables.reports.site_clock.HouseClock",
@@ -203,7 +203,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
-    "tables.staff.hashing.Argon2",
+    "tables.staff.secret_hashes.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # A hash takes so much memory, and so many are made at once in each web process; and one more for strangers at the door.

@@ -46,7 +46,7 @@ class TablesConfig(AppConfig):
         )
         from tables.reports import day_close, gaming_day  # noqa: F401
         from tables.setup import pay_tables, policies, role_choices, service_accounts, table_settings  # noqa: F401
-        from tables.staff import checking, staffing  # noqa: F401
+        from tables.staff import secret_checks, staffing  # noqa: F401
 
         table_settings.go_by_edges(favour.player_edges)
         models.go_by_choices(role_choices.otherwise)

@@ -13,7 +13,7 @@ from tables.audit import errands, handing_over, letter_box, proofs, witnessing
 from tables.audit import watch as watching
 from tables.edge import distributed_simulation  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
-from tables.staff import attempts
+from tables.staff import guess_counts
 
 
 @shared_task
@@ -98,5 +98,5 @@ def fill_letter_box() -> int:
 def clear_sessions() -> None:
     """Forget the sessions that are over, the failed tries that no limit asks for, and the keys of old writes."""
     call_command("clearsessions")
-    attempts.forget_old()
+    guess_counts.forget_old()
     KeptAnswer.forget_old()

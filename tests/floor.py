@@ -35,7 +35,7 @@ from tables.log.state import Standing
 from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup.table_settings import settings_of
-from tables.staff import making, staffing, terminals
+from tables.staff import secret_changes, staffing, terminals
 from tables.state import table_state
 from tests.ready import ready_made
 from tests.software_terminal import where_demanded
@@ -68,7 +68,7 @@ def taken_on(
 ) -> Staff:
     """Somebody new, as the house takes people on: two people give the codes, and the owner makes what they open."""
     somebody = staffing.add_staff(username=username, name=username.title(), role=role.value, badge=badge, by=by)
-    return making.first_secrets(
+    return secret_changes.first_secrets(
         somebody, asks=by, confirms=second, terminal=None, password=PASSWORD, pin=pin or (OWN_PIN if badge else None)
     )
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from tables.staff import attempts, terminals
+from tables.staff import guess_counts, terminals
 
 _ORIGIN: Final = "casino.origin"
 """The scope's key for the origin, which is worked out once per request."""
@@ -49,7 +49,7 @@ def of(scope: dict[str, Any]) -> Origin:
         session = _cookie(cookies, settings.SESSION_COOKIE_NAME)
         token = b"".join(_headers(scope, b"authorization"))
         origin = scope[_ORIGIN] = Origin(
-            address=attempts.network_of((scope.get("client") or [""])[0]),
+            address=guess_counts.network_of((scope.get("client") or [""])[0]),
             terminal=_terminal(_cookie(cookies, terminals.cookie_name())),
             session=_digest(session) if session else None,
             token=_digest(token) if token else None,

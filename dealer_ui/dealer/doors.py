@@ -19,7 +19,7 @@ from tables.log.state import Standing
 from tables.models import SECRETS, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.staff import owing, relief, sign_in, terminals
+from tables.staff import relief, required_actions, sign_in, terminals
 from tables.staff.sign_in import TERMINAL
 from tables.state import table_state as standings
 
@@ -132,7 +132,7 @@ def hand_over(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         try:
             badge, pin = signatures.typed(request)
             dealer = relief.take_over(request, table, leaving=viewer, badge=badge, pin=pin)
-            owing.warn(request, dealer, SECRETS)
+            required_actions.warn(request, dealer, SECRETS)
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal

@@ -20,7 +20,16 @@ from tables.floor import attestation
 from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
-from tables.staff import ages, making, owing, passkeys, sign_in, staffing, terminal_keys, terminals
+from tables.staff import (
+    passkeys,
+    required_actions,
+    secret_ages,
+    secret_changes,
+    sign_in,
+    staffing,
+    terminal_keys,
+    terminals,
+)
 
 
 class PasswordForm(forms.Form):
@@ -59,8 +68,8 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "runs": pit_assignments.in_words(staff),
         "has_password": staff.has(PASSWORD),
         "has_pin": staff.has(PIN),
-        "password_days": ages.days_left(staff, PASSWORD),
-        "pin_days": ages.days_left(staff, PIN),
+        "password_days": secret_ages.days_left(staff, PASSWORD),
+        "pin_days": secret_ages.days_left(staff, PIN),
         "passkeys": _passkeys(request, staff, terminal if key else None),
         "terminal": terminal,
         "terminal_key": key,
@@ -121,8 +130,8 @@ def _change_password(request: HttpRequest) -> None:
         raise Refused("differs", "The new password was typed in two ways: type it again.", 422)
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view asks for a sign-in
     sign_in.prove_again(request, form.cleaned_data["old"])
-    update_session_auth_hash(request, making.change_password(request.user, new=form.cleaned_data["new"]))
-    owing.is_done(request, PASSWORD)
+    update_session_auth_hash(request, secret_changes.change_password(request.user, new=form.cleaned_data["new"]))
+    required_actions.is_done(request, PASSWORD)
 
 
 @login_required
@@ -137,7 +146,7 @@ def own_pin(request: HttpRequest) -> HttpResponse:
                 "incomplete", f"Give your password, your PIN, and the new PIN twice. {staffing.pin_rule()}", 422
             )
         given = form.cleaned_data
-        staff = making.change_own_pin(
+        staff = secret_changes.change_own_pin(
             request, given["password"], given["old_pin"], given["new_pin"], given["again_pin"]
         )
     except Refused as refusal:

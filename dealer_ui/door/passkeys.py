@@ -15,7 +15,7 @@ from dealer_ui import signatures
 from dealer_ui.door import account
 from tables.models import PASSWORD, Passkey, Staff
 from tables.refusals import Refused
-from tables.staff import devices, owing, terminals
+from tables.staff import devices, required_actions, terminals
 from tables.staff import passkeys as keys
 from tables.staff import sign_in as signing_in
 
@@ -74,7 +74,7 @@ def register(request: HttpRequest) -> HttpResponse:
         row = keys.register(request, staff, request.POST.get("name", ""), request.POST.get("answer", "")[:20_000])
     except Refused as refused:
         return _refused(refused)
-    owing.is_done(request, "passkey")
+    required_actions.is_done(request, "passkey")
     messages.success(
         request, f"The passkey {row.name} is registered: sign in with it from now on.", extra_tags="passkey_registered"
     )

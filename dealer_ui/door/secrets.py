@@ -19,7 +19,7 @@ from tables.models import OneTimeCode, Staff, Terminal
 from tables.refusals import Refused
 from tables.setup import policies
 from tables.staff import codes as one_time_codes
-from tables.staff import making, sign_in, staffing, terminals
+from tables.staff import secret_changes, sign_in, staffing, terminals
 
 _HALF: Final = r"^ *[0-9]{4} ?[0-9]{4} *\Z"
 _PIN: Final = r"^[0-9]{4,8}\Z"
@@ -93,8 +93,8 @@ def _make_pin(request: HttpRequest, terminal: Terminal | None, by_code: bool) ->
     given = form.cleaned_data
     if by_code:
         halves = (given["first"], given["second"])
-        return making.make_pin(terminal, given["badge"], halves, given["new"], given["again"])
-    return making.change_pin(terminal, given["badge"], given["old"], given["new"], given["again"])
+        return secret_changes.make_pin(terminal, given["badge"], halves, given["new"], given["again"])
+    return secret_changes.change_pin(terminal, given["badge"], given["old"], given["new"], given["again"])
 
 
 def _typed_wrong(form: forms.Form, by_code: bool) -> str:
@@ -118,7 +118,7 @@ def password_by_code(request: HttpRequest) -> HttpResponse:
                 raise Refused("incomplete", says, 422)
             given = form.cleaned_data
             halves = (given["first"], given["second"])
-            making.make_password(request, given["username"], halves, given["new"], given["again"])
+            secret_changes.make_password(request, given["username"], halves, given["new"], given["again"])
             messages.success(request, "Your password is made: sign in with it.", extra_tags="password_made")
             return redirect("sign-in")
         except Refused as refusal:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from tables.models import PASSWORD, SECRETS, EmergencyCode, Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.staff import devices, owing, terminals
+from tables.staff import devices, required_actions, terminals
 from tables.staff import emergency as emergency_codes
 from tables.staff import sign_in as signin
 
@@ -58,7 +58,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             staff = _prove(request, by_name)
-            owing.warn(request, staff, SECRETS if staff.badge else (PASSWORD,))
+            required_actions.warn(request, staff, SECRETS if staff.badge else (PASSWORD,))
             response = redirect(after or "/")
             terminals.remember_longer(request, response)
             if by_name:

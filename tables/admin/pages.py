@@ -88,7 +88,7 @@ from tables.reports.spreadsheets import csv_file
 from tables.roles import Role
 from tables.setup import pay_tables, policies, role_choices, site_identity, table_settings
 from tables.setup.dual_control import Draft
-from tables.staff import ages, codes, passkeys, sign_in, staffing, terminal_keys, terminals
+from tables.staff import codes, passkeys, secret_ages, sign_in, staffing, terminal_keys, terminals
 from tables.state import table_state
 
 
@@ -947,7 +947,7 @@ class StaffAdmin(SetUp):
             f"You get the first half of a code and give it to {staff} alone; another operator or a pit boss confirms it"
             f" under “Codes”, and gives them the second half. With both, {staff} makes a {called} of their own."
         )
-        if ages.had_one(staff, secret):
+        if secret_ages.had_one(staff, secret):
             text += f" The {called} of now is void once the code is confirmed: an alert says who reset it."
         return self.ask(request, title, says=text, button="Ask for the code")
 

@@ -30,7 +30,7 @@ from tables.floor import inputs, opening, record
 from tables.log.state import Standing
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
-from tables.staff import owing, terminals
+from tables.staff import required_actions, terminals
 from tables.state import table_state
 
 
@@ -53,7 +53,7 @@ class FloorView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Once it is known who asks: whoever owes another password or a passkey does nothing before."""
         super().initial(request, *args, **kwargs)
-        owing.refuse(django_request(request))
+        required_actions.refuse(django_request(request))
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Any]:
         """One form for every refusal."""

@@ -26,7 +26,7 @@ from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies
-from tables.staff import ages
+from tables.staff import secret_ages
 
 _DIGITS: Final = 8
 """Of each half. Whoever knows one of them has to guess the other, and is counted."""
@@ -121,14 +121,14 @@ def _confirm(code: OneTimeCode, by: Staff, *, alone: bool = False) -> str:
     head = log.append(head, Draft.of(event, by.signature))
     code.confirmed_seq = head.seq
     code.save()
-    if ages.had_one(staff, secret):
+    if secret_ages.had_one(staff, secret):
         _reset(staff, code, by)
     return half
 
 
 def _reset(staff: Staff, code: OneTimeCode, by: Staff) -> None:
     secret = code.secret
-    ages.keep_present(staff, secret)
+    secret_ages.keep_present(staff, secret)
     (staff.set_pin if secret == PIN else staff.set_password)(None)
     staff.save(update_fields=[secret, f"{secret}_made_at"])
     event = SecretReset(
@@ -153,7 +153,7 @@ def due(staff: Staff) -> list[str]:
     sentences = [] if staff.badge or staff.role == Role.AUDITOR else ["Has no badge: signs no paper."]
     for secret in wanted:
         if staff.has(secret):
-            if ages.is_expired(staff, secret):
+            if secret_ages.is_expired(staff, secret):
                 sentences.append(f"The {CALLED[secret]} is too old: changes it at the next sign-in.")
             continue
         code, called = waiting.get(secret), CALLED[secret]

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-from tables.staff.attempts import called
+from tables.staff.guess_counts import called
 
 _SALT: Final = "tables.devices"
 _LONGEST_SECONDS: Final = 400 * 24 * 3600

@@ -32,8 +32,8 @@ from tables.models import ServiceAccount, ServiceToken, Staff
 from tables.refusals import Refused
 from tables.setup import policies
 from tables.setup.service_accounts import permit
-from tables.staff import attempts
-from tables.staff.attempts import Limit
+from tables.staff import guess_counts
+from tables.staff.guess_counts import Limit
 
 PREFIX: Final = "casino_"
 _LETTERS: Final = digits + ascii_letters
@@ -149,15 +149,15 @@ def _hash_of(token: ServiceToken) -> str:
 def _failed(request: HttpRequest, code: str, says: str) -> Refused:
     """Counted like a sign-in that failed; an address that failed too often is refused without another word, and the pit
     hears of it once."""
-    place = attempts.address_of(request)
+    place = guess_counts.address_of(request)
     most, seconds = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
     limit = Limit("program token", place, "", most, seconds)
-    tries = attempts.count(limit)
+    tries = guess_counts.count(limit)
     if tries == most + 1:
         message = f"{most} wrong tokens of programs were tried from {place.removeprefix('address ')}."
         raise_alert(None, "tokens_tried", message, {"address": place})
     if tries > most:
-        return attempts.locked("Too many wrong tokens from this address", limit)
+        return guess_counts.locked("Too many wrong tokens from this address", limit)
     return Refused(code, says, 401)
 
 
@@ -165,7 +165,7 @@ def _late(token: ServiceToken, account: ServiceAccount, request: HttpRequest, mo
     revoked = bool(account.ended_why) or account.expires_at > moment
     code, became = ("token_revoked", "revoked or replaced") if revoked else ("token_expired", "expired")
     message = f"The token {token.ident} of the program {account} was {became}, and is tried still."
-    where = attempts.address_of(request)
+    where = guess_counts.address_of(request)
     raise_alert(None, "token_late", message, {"program": account.name, "token": token.ident, "from": where})
     return Refused(code, f"This token was {became}: an operator makes another.", 401)
 
@@ -187,7 +187,7 @@ def _refuse_address(account: ServiceAccount, request: HttpRequest) -> None:
 def throttle(account: ServiceAccount) -> None:
     """So many requests a minute, counted in the database: processes share the count. Raises Refused."""
     most = policies.number("program_requests_a_minute")
-    if attempts.count(Limit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
+    if guess_counts.count(Limit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
         says = f"{account} may ask {most} times a minute: wait, and ask again."
         raise Refused("throttled", says, 429, retry_after=MINUTE)
 

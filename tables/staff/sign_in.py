@@ -23,8 +23,8 @@ from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies
-from tables.staff import ages, arrivals, attempts, devices, owing, terminals
-from tables.staff.attempts import Limit, TooMany
+from tables.staff import devices, guess_counts, request_identity, required_actions, secret_ages, terminals
+from tables.staff.guess_counts import Limit, TooMany
 from tables.staff.terminals import identify
 from tables.state import table_state
 
@@ -43,7 +43,7 @@ class TerminalSession(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Sign out whoever carried such a session elsewhere, or kept one for too long."""
-        arrivals.read(request)
+        request_identity.read(request)
         if has_ended(request):
             logout(request)
 
@@ -107,7 +107,7 @@ def prove(request: HttpRequest, badge: str, pin: str) -> tuple[Staff, Terminal]:
         by = f"badge {badge}" if dealer is not None else "a badge that nobody has"
         refused_inputs.note("sign_in", refused, by, terminal=terminal.name)
         raise refused
-    attempts.succeed(counts)
+    guess_counts.succeed(counts)
     _refuse_elsewhere(opening.table_of(dealer), terminal)
     return dealer, terminal
 
@@ -122,9 +122,9 @@ def begin_at(request: HttpRequest, dealer: Staff, terminal: Terminal) -> None:
 
 def _refuse_expired(staff: Staff, counts: list[Limit]) -> None:
     try:
-        ages.refuse_expired(staff)
+        secret_ages.refuse_expired(staff)
     except Refused:
-        attempts.give_back(counts)  # the PIN was not looked at
+        guess_counts.give_back(counts)  # the PIN was not looked at
         raise
 
 
@@ -152,18 +152,18 @@ def by_password(request: HttpRequest, username: str, password: str) -> Staff:
     """Sign somebody in by user name and password. Raises Refused."""
     limits = name_limits(request, username)
     try:
-        attempts.reserve(limits)
+        guess_counts.reserve(limits)
     except TooMany as full:
         if full.is_first:
             _report(request, full.limit, username)
-        raise attempts.locked("Too many tries", full.limit) from None
+        raise guess_counts.locked("Too many tries", full.limit) from None
     staff = authenticate(request, username=username, password=password)
     if not isinstance(staff, Staff):
         raise Refused("wrong_credentials", "Name or password is wrong.", 403)
-    owes = owing.after_password(staff, is_busy=deals_a_round(staff))
-    attempts.succeed(limits)
+    owes = required_actions.after_password(staff, is_busy=deals_a_round(staff))
+    guess_counts.succeed(limits)
     _begin(request, staff, None)
-    owing.note(request, owes)
+    required_actions.note(request, owes)
     return staff
 
 
@@ -184,16 +184,16 @@ def failures() -> int:
 
 def name_limits(request: HttpRequest, username: str, kind: str = "password") -> list[Limit]:
     """A device where this name signed in before, or a terminal, counts alone. All others count together, too."""
-    name, terminal = attempts.called(username), identify(request)
-    own = devices.place_of(request, username) or (attempts.place_of(terminal) if terminal else None)
+    name, terminal = guess_counts.called(username), identify(request)
+    own = devices.place_of(request, username) or (guess_counts.place_of(terminal) if terminal else None)
     few, window = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
     if own is not None:
         return [Limit(kind, own, name, few, window, forgives=True)]
-    address, many = attempts.address_of(request), settings.LOCKOUT_FAILURES_EVERYWHERE
+    address, many = guess_counts.address_of(request), settings.LOCKOUT_FAILURES_EVERYWHERE
     return [
         Limit(kind, address, "", settings.LOCKOUT_FAILURES_ADDRESS, window),
         Limit(kind, address, name, few, window, forgives=True),
-        Limit(kind, attempts.ANYWHERE, name, many, window),
+        Limit(kind, guess_counts.ANYWHERE, name, many, window),
     ]
 
 
@@ -241,11 +241,11 @@ def prove_again(request: HttpRequest, password: str) -> None:
     assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
     session = sha256((request.session.session_key or "").encode()).hexdigest()[:32]
     limit = Limit(
-        "again", f"session {session}", attempts.called(staff.username),
+        "again", f"session {session}", guess_counts.called(staff.username),
         policies.number("lockout_failures"), settings.SESSION_LIFE_SECONDS, forgives=True,
     )  # fmt: skip
     try:
-        attempts.reserve([limit])
+        guess_counts.reserve([limit])
     except TooMany as full:
         if full.is_first:
             leave(StaffSignedOut(username=staff.username, after_tries=limit.most), "sign-in")
@@ -253,7 +253,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
         raise Refused("locked_out", "Too many tries: you are signed out.", 429) from None
     if not staff.check_password(password):
         raise Refused("wrong_credentials", "This is not your password.", 422)
-    attempts.succeed([limit])
+    guess_counts.succeed([limit])
 
 
 # --- Out -------------------------------------------------------------------------------------------------------

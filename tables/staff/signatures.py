@@ -15,7 +15,7 @@ from tables.floor import refused_inputs
 from tables.log.attestation import Attestation
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
-from tables.staff import ages, attempts, sign_in, terminals
+from tables.staff import guess_counts, secret_ages, sign_in, terminals
 
 Signed = TypeVar("Signed")
 
@@ -51,24 +51,24 @@ def sign(
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
     try:
         if staff is not None:
-            ages.refuse_expired(staff)
+            secret_ages.refuse_expired(staff)
         personal = _personal_refusal(staff, act, rehearse) if staff is not None else None
     except Refused:
-        attempts.give_back(counts)  # the PIN was not looked at
+        guess_counts.give_back(counts)  # the PIN was not looked at
         raise
     if not sign_in.is_right(staff, pin) or staff is None:
         raise _noted(Refused("wrong_credentials", "Badge number or PIN is wrong.", 403), terminal, staff)
     if personal is not None:
-        attempts.give_back(counts)  # the PIN was right
+        guess_counts.give_back(counts)  # the PIN was right
         raise _noted(personal, terminal, staff)
     try:
         result = act(staff)
     except Refused as refused:  # what came in between is answered as it would have been before
         if refused.code in _PERSONAL:
-            attempts.give_back(counts)
+            guess_counts.give_back(counts)
             _noted(refused, terminal, staff)
         raise
-    attempts.succeed(counts)
+    guess_counts.succeed(counts)
     return staff, result
 
 

@@ -6,7 +6,7 @@ from getpass import getpass
 
 from ledger.proof.seals import BadKey
 from tables.models import Staff
-from tables.staff import ages
+from tables.staff import secret_ages
 
 
 def who_signs(username: str) -> Staff:
@@ -14,7 +14,7 @@ def who_signs(username: str) -> Staff:
     person = Staff.objects.filter(username=username, is_active=True).first()
     if person is None or not (person.has_perm("tables.run_floor") or person.has_perm("tables.close_day")):
         raise BadKey(f"{username!r} is nobody who may stand for this: name pit bosses or operators.")
-    if ages.is_expired(person, "pin"):
+    if secret_ages.is_expired(person, "pin"):
         raise BadKey(f"The PIN of {person.name} is too old: it is changed at a terminal first.")
     if not person.check_pin(getpass(f"PIN of {person.name}: ")):
         raise BadKey(f"The PIN of {person.name} is wrong.")

@@ -30,7 +30,7 @@ from tables.setup import policies, role_choices
 from tables.setup.dual_control import Draft as ToPropose
 from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
 from tables.setup.table_settings import Faults, round_is_open
-from tables.staff import ages, attempts, codes, emergency
+from tables.staff import codes, emergency, guess_counts, secret_ages
 from tables.state import table_state
 
 
@@ -175,8 +175,8 @@ def lift_lock_out(staff: Staff, *, by: Staff) -> None:
     """Let somebody try again who was locked out after too many failed sign-ins."""
     _permit(by, "tables.change_staff")
     with transaction.atomic():
-        attempts.forget_name(staff.username)
-        attempts.forget_name(staff.badge or "")
+        guess_counts.forget_name(staff.username)
+        guess_counts.forget_name(staff.badge or "")
         note(StaffLockOutLifted(username=staff.username), by.signature)
 
 
@@ -204,7 +204,7 @@ def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
         staff.set_password(None)
     if staff.badge is None or staff.role != role:
         if staff.pk:
-            ages.keep_present(staff, "pin")
+            secret_ages.keep_present(staff, "pin")
         staff.set_pin(None)
     staff.save()
 

@@ -34,8 +34,8 @@ from tables.log.entries.terminals import (
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.setup import policies
-from tables.staff import attempts, terminal_keys
-from tables.staff.attempts import Limit, TooMany
+from tables.staff import guess_counts, terminal_keys
+from tables.staff.guess_counts import Limit, TooMany
 
 _COOKIE: Final = "terminal"
 _LONGEST_COOKIE: Final = 256
@@ -125,16 +125,16 @@ def limits(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
     """What a PIN that is tried here counts under: the badge's own counts first, so that one that is full leaves the
     terminal to the others; and a count over the whole house, where no terminal sees enough to close."""
     place, name, window = (
-        attempts.place_of(terminal),
-        attempts.called(badge),
+        guess_counts.place_of(terminal),
+        guess_counts.called(badge),
         60 * policies.number("lockout_minutes"),
     )
     a_day = policies.number("wrong_pins_a_day")
     return [
         Limit(kind, place, name, policies.number("lockout_failures"), window, forgives=True),
-        Limit(f"{kind}, a day", place, name, a_day, attempts.DAY),
+        Limit(f"{kind}, a day", place, name, a_day, guess_counts.DAY),
         Limit(kind, place, "", policies.number("terminal_wrong_pins"), window),
-        Limit(kind, attempts.ANYWHERE, name, a_day, attempts.DAY, closes=False),
+        Limit(kind, guess_counts.ANYWHERE, name, a_day, guess_counts.DAY, closes=False),
     ]
 
 
@@ -142,12 +142,12 @@ def reserve(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
     """Count a PIN that is tried here, before anybody looks at it. Raises Refused where a count is full."""
     counts = limits(kind, terminal, badge)
     try:
-        alarms = attempts.reserve(counts)
+        alarms = guess_counts.reserve(counts)
     except TooMany as full:
         if full.is_first:
             _report(terminal, full.limit, badge)
         of = "with this badge " if full.limit.name else ""
-        raise attempts.locked(f"Too many wrong PINs {of}on this terminal", full.limit) from None
+        raise guess_counts.locked(f"Too many wrong PINs {of}on this terminal", full.limit) from None
     if alarms and Staff.objects.filter(badge=badge).exists():
         says = f"Badge {badge}: {alarms[0].most} wrong PINs in a day, over all terminals."
         raise_alert(None, "pins_tried", says, {"badge": badge, "terminal": terminal.name})
@@ -176,7 +176,7 @@ def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
     """Badges and PINs are taken there again."""
     _permit(by)
     with transaction.atomic():
-        attempts.forget_place(attempts.place_of(terminal))
+        guess_counts.forget_place(guess_counts.place_of(terminal))
         note(TerminalLockOutLifted(**_facts(terminal)), by.signature)
 
 

@@ -133,6 +133,6 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_password(url: str
 
 
 def test_argon2_comes_first_and_passwords_are_long() -> None:
-    assert settings.PASSWORD_HASHERS[0] == "tables.staff.hashing.Argon2"
+    assert settings.PASSWORD_HASHERS[0] == "tables.staff.secret_hashes.Argon2"
     assert hashed("a password").startswith("argon2$argon2id$")
     assert {"min_length": 12} in [validator.get("OPTIONS") for validator in settings.AUTH_PASSWORD_VALIDATORS]

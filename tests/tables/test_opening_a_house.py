@@ -30,7 +30,7 @@ from tables.refusals import Refused
 from tables.reports import day_close, gaming_day, inventory
 from tables.roles import Role
 from tables.setup import policies, table_settings
-from tables.staff import making, staffing, terminals
+from tables.staff import secret_changes, staffing, terminals
 from tests.clock import Clock
 from tests.floor import Hand, signs
 from tests.tables.bundles import exported
@@ -72,14 +72,18 @@ def people() -> None:
     olga = Staff.objects.create_superuser("olga", PASSWORD, name="Olga Ott")
     tablet = terminals.add("Office", None, by=olga)
     olga = staffing.change_staff(olga, {"badge": "701"}, by=olga)
-    olga = making.first_secrets(olga, asks=olga, confirms=None, terminal=tablet, pin=pin_of("701"))
+    olga = secret_changes.first_secrets(olga, asks=olga, confirms=None, terminal=tablet, pin=pin_of("701"))
     omar = staffing.add_staff(username="omar", name="Omar", role=Role.OPERATOR, badge="702", by=olga)
-    omar = making.first_secrets(omar, asks=olga, confirms=None, terminal=tablet, password=PASSWORD, pin=pin_of("702"))
+    omar = secret_changes.first_secrets(
+        omar, asks=olga, confirms=None, terminal=tablet, password=PASSWORD, pin=pin_of("702")
+    )
     for role, name, badge in PEOPLE:
         staff = staffing.add_staff(username=name, name=name.title(), role=role, badge=badge, by=olga)
         with pytest.raises(Refused):
-            making.first_secrets(staff, asks=olga, confirms=olga, terminal=tablet, pin=pin_of(badge))
-        making.first_secrets(staff, asks=olga, confirms=omar, terminal=tablet, password=PASSWORD, pin=pin_of(badge))
+            secret_changes.first_secrets(staff, asks=olga, confirms=olga, terminal=tablet, pin=pin_of(badge))
+        secret_changes.first_secrets(
+            staff, asks=olga, confirms=omar, terminal=tablet, password=PASSWORD, pin=pin_of(badge)
+        )
 
 
 def settings_and_chips() -> Table:

@@ -29,7 +29,7 @@ from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import policies, table_settings
 from tables.setup.dual_control import Draft
-from tables.staff import making, staffing, terminals
+from tables.staff import secret_changes, staffing, terminals
 from tables.state import table_state
 
 PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no secret
@@ -243,7 +243,9 @@ def seed_staff() -> Staff:
         operator = staffing.change_staff(operator, {"badge": OPERATOR.badge}, by=operator)
     terminal = seed_terminal(next(iter(TERMINALS)), operator)
     if not operator.has(PIN):
-        operator = making.first_secrets(operator, asks=operator, confirms=None, terminal=terminal, pin=OPERATOR.pin)
+        operator = secret_changes.first_secrets(
+            operator, asks=operator, confirms=None, terminal=terminal, pin=OPERATOR.pin
+        )
     second = _taken_on(SECOND, operator, None, terminal)
     for login in STAFF:
         _taken_on(login, operator, second, terminal)
@@ -257,7 +259,7 @@ def _taken_on(login: Login, operator: Staff, second: Staff | None, terminal: Ter
     facts = {"name": login.name, "role": login.role.value, "badge": login.badge}
     hire(login.username, facts, operator)
     staff = Staff.objects.get(username=login.username)
-    return making.first_secrets(
+    return secret_changes.first_secrets(
         staff, asks=operator, confirms=second, terminal=terminal, password=PASSWORD, pin=login.pin
     )
 

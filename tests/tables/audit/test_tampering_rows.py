@@ -39,7 +39,7 @@ from tables.roles import Role
 from tables.setup import floor_plans, pay_tables, pit_assignments, pits, service_accounts, table_settings
 from tables.setup.pit_assignments import Wanted
 from tables.setup.service_accounts import Access
-from tables.staff import codes, emergency, making, passkeys, service_tokens, staffing, terminals
+from tables.staff import codes, emergency, passkeys, secret_changes, service_tokens, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
 from tests.carried import alerting
@@ -431,9 +431,9 @@ def test_permitted_changes_are_no_difference(house: Hand) -> None:
     boss, pin, terminal = Staff.objects.get(username="bella"), "741963", Terminal.objects.get(name="Tablet 1")
     code = codes.ask(tess, "pin", by=olga)
     halves = (code.first, codes.confirm(code.code, by=boss).second)
-    making.make_pin(terminal, "104", halves, pin, pin)
+    secret_changes.make_pin(terminal, "104", halves, pin, pin)
     staffing.change_staff(tess, {"is_active": False}, by=olga)
-    making.change_password(olga, new="another password of some length")
+    secret_changes.change_password(olga, new="another password of some length")
     passkeys.withdraw(Passkey.objects.get(), by=olga)
     olga = staffing.change_staff(olga, {"badge": None}, by=olga)
     omar = Staff.objects.create_superuser("omar", "a password of some length", name="Omar")

@@ -23,7 +23,7 @@ from tables.log.entries.staff import StaffChanged
 from tables.models import OneTimeCode, Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.staff import ages, codes, making, staffing, terminals
+from tables.staff import codes, secret_ages, secret_changes, staffing, terminals
 from tests import floor
 from tests.floor import OWN_PIN, PASSWORD, PIN
 
@@ -148,9 +148,9 @@ def test_the_first_operator_of_a_house_starts_alone_and_is_alone_no_more_with_a_
     """Harm: a house that cannot open without a shell; or one operator who stays alone for good."""
     anna = Staff.objects.create_superuser("anna", PASSWORD, name="Anna")
     anna = staffing.change_staff(anna, {"badge": "801"}, by=anna)
-    making.first_secrets(anna, asks=anna, confirms=None, terminal=None, pin=NEW)
+    secret_changes.first_secrets(anna, asks=anna, confirms=None, terminal=None, pin=NEW)
     berta = staffing.add_staff(username="berta", name="Berta", role="operator", badge="802", by=anna)
-    making.first_secrets(berta, asks=anna, confirms=None, terminal=None, pin=NEW, password=PASSWORD)
+    secret_changes.first_secrets(berta, asks=anna, confirms=None, terminal=None, pin=NEW, password=PASSWORD)
     assert Alert.objects.filter(kind="code_of_one").count() == 3
     third = staffing.add_staff(username="carla", name="Carla", role="operator", badge="803", by=anna)
     assert not codes.ask(third, "pin", by=anna).second
@@ -241,7 +241,7 @@ def test_of_eight_at_once_one_wins(dora: Staff, olga: Staff, boss: Staff, transa
     def make(number: int) -> str:
         pin = f"{741960 + number}"
         try:
-            making.make_pin(terminal, "101", (half, other_half), pin, pin)
+            secret_changes.make_pin(terminal, "101", (half, other_half), pin, pin)
             return pin
         except Refused as refused:
             return refused.code
@@ -314,7 +314,7 @@ def reset(staff: Staff, asks: Staff, confirms: Staff) -> Staff:
     """Somebody's PIN is reset, and they make another."""
     half, other_half = halves_of(staff, asks, confirms)
     terminal = Terminal.objects.first() or terminals.enrol("T", None, by=asks)[0]
-    return making.make_pin(terminal, str(staff.badge), (half, other_half), NEW, NEW)
+    return secret_changes.make_pin(terminal, str(staff.badge), (half, other_half), NEW, NEW)
 
 
 def test_whose_pin_was_reset_signs_nothing_that_was_open_then(
@@ -389,13 +389,13 @@ def test_the_last_secrets_are_not_used_again(olga: Staff) -> None:
     terminal = terminals.enrol("T", None, by=olga)[0]
     pins = [PIN, "741963", "852074", "963185", "147036"]
     for old, new in itertools.pairwise(pins):
-        making.change_pin(terminal, "301", old, new, new)
+        secret_changes.change_pin(terminal, "301", old, new, new)
     for used in pins[1:]:
         with pytest.raises(Refused) as refused:
-            making.change_pin(terminal, "301", pins[-1], used, used)
+            secret_changes.change_pin(terminal, "301", pins[-1], used, used)
         assert code_of(refused) == "used_before"
     with pytest.raises(Refused):
-        making.change_pin(terminal, "301", "741963", "555123", "555123")
+        secret_changes.change_pin(terminal, "301", "741963", "555123", "555123")
     proved()
 
 
@@ -453,6 +453,6 @@ def test_ages_are_off_where_the_house_says_so(olga: Staff, terms: Callable[..., 
     """Harm: a house whose regulator forbids forced changes cannot say so."""
     Staff.objects.filter(pk=olga.pk).update(pin_made_at=timezone.now() - timedelta(days=4_000))
     olga.refresh_from_db()
-    assert ages.is_expired(olga, "pin")
+    assert secret_ages.is_expired(olga, "pin")
     terms(pin_days=0)
-    assert not ages.is_expired(olga, "pin")
+    assert not secret_ages.is_expired(olga, "pin")

@@ -18,7 +18,7 @@ from tables.log.policies import BY_NAME
 from tables.models import Passkey, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.staff import making, passkeys
+from tables.staff import passkeys, secret_changes
 from tests import floor
 from tests.authenticator import PRESENT, Authenticator
 from tests.floor import PASSWORD
@@ -238,7 +238,7 @@ def test_who_lost_device_and_password_comes_in_by_two_people(terms: Callable[...
     passkeys.withdraw(Passkey.objects.get(), by=olga)
     with pytest.raises(Refused):
         passkeys.withdraw(Passkey.objects.get(), by=floor.staff(Role.PIT_BOSS, "boris", "202"))
-    carla = making.first_secrets(
+    carla = secret_changes.first_secrets(
         Staff.objects.get(pk=carla.pk), asks=olga, confirms=omar, terminal=None, password="another long one"
     )
     assert "signs in by passkey" not in Client().post("/sign-in/?way=name", form).content.decode()

@@ -15,7 +15,7 @@ from tables.floor import opening
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.staff import making, staffing
+from tables.staff import secret_changes, staffing
 from tests import floor
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +57,7 @@ def test_secrets_are_hashed_by_argon2_and_never_in_the_log(operator: Staff) -> N
     """The log is kept for years and read by many."""
     boss = floor.staff(Role.PIT_BOSS, "boris", "202")
     dan = floor.taken_on(Role.DEALER, "dan", "102", by=operator, second=boss, pin=SECRET_PIN)
-    dan = making.change_password(dan, new=f"{SECRET}, the third")
+    dan = secret_changes.change_password(dan, new=f"{SECRET}, the third")
     for column in ("password", "pin"):
         assert getattr(dan, column).startswith("peppered$")
         assert dan.hash_of(column).startswith("argon2")
@@ -118,7 +118,7 @@ def test_obvious_secrets_are_refused(operator: Staff) -> None:
     dan = staffing.add_staff(**SOMEBODY | {"badge": "2580"}, by=operator)
     for reason, secret, new in WRONG_SECRETS:
         with pytest.raises(Refused) as refusal:
-            making.first_secrets(dan, asks=operator, confirms=boss, terminal=None, **{secret: new})
+            secret_changes.first_secrets(dan, asks=operator, confirms=boss, terminal=None, **{secret: new})
         assert secret in fields(refusal), reason
     assert not staff_entries("secret_made")
 

@@ -18,8 +18,8 @@ from django.urls import reverse
 from ledger.models import Alert, LogEntry, Slip
 from tables.models import AttemptCount, Staff, Table
 from tables.roles import Role
-from tables.staff import attempts, terminals
-from tables.staff.attempts import Limit, TooMany
+from tables.staff import guess_counts, terminals
+from tables.staff.guess_counts import Limit, TooMany
 from tests import floor, processes
 from tests.floor import PASSWORD, PIN
 
@@ -108,7 +108,7 @@ def test_an_address_of_ipv6_is_its_network() -> None:
     """Harm: whoever has one such address has 2⁶⁴, and a count for each would count nothing."""
 
     def place(address: str) -> str:
-        return attempts.address_of(Client(REMOTE_ADDR=address).get("/sign-in/").wsgi_request)
+        return guess_counts.address_of(Client(REMOTE_ADDR=address).get("/sign-in/").wsgi_request)
 
     assert place("2001:db8:1:2::1") == place("2001:db8:1:2:ffff::9") != place("2001:db8:1:3::1")
     assert place("::ffff:192.0.2.1") == place("192.0.2.1")
@@ -222,7 +222,7 @@ def test_of_eighty_tries_at_once_only_as_many_are_counted_in_as_the_limit_says()
 
     def attempt(_: int) -> bool:
         try:
-            attempts.reserve([limit])
+            guess_counts.reserve([limit])
         except TooMany:
             return False
         finally:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from ledger.models import LogEntry
 from tables.models import Staff, Terminal
 from tables.roles import Role
-from tables.staff import arrivals
+from tables.staff import request_identity
 from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
@@ -97,10 +97,10 @@ def test_whoever_the_session_names_comes_whoever_it_named_before(hand: Hand, dor
     key = dora.session.session_key
     assert key
     rosa = floor.staff(Role.DEALER, "rosa")
-    arrivals._people[key] = rosa.pk
+    request_identity._people[key] = rosa.pk
     assert enter(dora, hand, "2") == 200
     assert LogEntry.objects.filter(book=hand.table.book).latest("seq").by == hand.by.signature
-    assert arrivals._people[key] == hand.by.pk
+    assert request_identity._people[key] == hand.by.pk
 
 
 def test_a_session_of_nobody_is_nobodys(hand: Hand, dora: Client) -> None:

@@ -16,7 +16,7 @@ from tables.log.entries.staff import CALLED
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.setup import policies
-from tables.staff import ages
+from tables.staff import secret_ages
 
 _OWES: Final = "owes"
 _OPEN: Final = ("account", "password", "sign-in", "sign-out", "passkey-options", "passkey-register")
@@ -35,7 +35,7 @@ def after_password(staff: Staff, *, is_busy: bool) -> str:
         if staff.passkeys.filter(is_active=True).exists():
             raise Refused("passkey_due", "Your role signs in by passkey: use yours.", 403)
         return "passkey"
-    return "password" if ages.is_expired(staff, "password") else ""
+    return "password" if secret_ages.is_expired(staff, "password") else ""
 
 
 def note(request: HttpRequest, owes: str) -> None:
@@ -59,7 +59,7 @@ def refuse(request: HttpRequest) -> None:
 def warn(request: HttpRequest, staff: Staff, secrets: Iterable[str]) -> None:
     """Somebody who signs in hears of what runs out soon."""
     for secret in secrets:
-        if says := ages.warning(staff, secret, CALLED[secret]):
+        if says := secret_ages.warning(staff, secret, CALLED[secret]):
             messages.warning(request, says, extra_tags=f"{secret}_ages")
 
 

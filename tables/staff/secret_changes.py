@@ -20,8 +20,8 @@ from tables import pepper
 from tables.log.entries.staff import CALLED, SecretMade
 from tables.models import PASSWORD, PIN, SecretVersion, Staff, Terminal
 from tables.refusals import Refused
-from tables.staff import ages, attempts, codes, sign_in, staffing, terminals
-from tables.staff.attempts import Limit, TooMany
+from tables.staff import codes, guess_counts, secret_ages, sign_in, staffing, terminals
+from tables.staff.guess_counts import Limit, TooMany
 
 Halves = tuple[str, str]
 _WRONG_PIN: Final = "Badge number or PIN is wrong."
@@ -58,9 +58,9 @@ def make_password(request: HttpRequest, username: str, halves: Halves, new: str,
     _refuse_typed(PASSWORD, new, again)
     counts = sign_in.name_limits(request, username, "code")
     try:
-        attempts.reserve(counts)
+        guess_counts.reserve(counts)
     except TooMany as full:
-        raise attempts.locked("Too many tries", full.limit) from None
+        raise guess_counts.locked("Too many tries", full.limit) from None
     staff = Staff.objects.filter(username=username, is_active=True).first()
     if staff is None or not codes.is_right(staff, PASSWORD, halves, timezone.now()):
         raise Refused("wrong_code", codes.WRONG, 403)
@@ -78,12 +78,12 @@ def change_own_pin(request: HttpRequest, password: str, old: str, new: str, agai
     assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
     _refuse_typed(PIN, new, again)
     sign_in.prove_again(request, password)
-    name, window = attempts.called(staff.username), attempts.DAY
+    name, window = guess_counts.called(staff.username), guess_counts.DAY
     counts = [Limit("own pin", "account", name, sign_in.failures(), window)]
     try:
-        attempts.reserve(counts)
+        guess_counts.reserve(counts)
     except TooMany as full:
-        raise attempts.locked("Too many wrong PINs", full.limit) from None
+        raise guess_counts.locked("Too many wrong PINs", full.limit) from None
     if not staff.check_pin(old):
         raise Refused("wrong_credentials", "This is not your PIN.", 422)
     return _counted(counts, lambda: _make(staff, PIN, new))
@@ -121,7 +121,7 @@ def _make(
     """The new secret, once all that is proved about who makes it. Hashing takes long, so it is done before anything is
     locked; what was proved is then asked again."""
     staffing.refuse_secret(staff, secret, new)
-    ages.refuse_used(staff, secret, new)
+    secret_ages.refuse_used(staff, secret, new)
     before, kept = getattr(staff, secret), pepper.seal(hashers.make_password(new), staff.owner_of(secret))
     with transaction.atomic():
         site_log.lock()
@@ -130,7 +130,7 @@ def _make(
         if getattr(staff, secret) != before and halves is None:
             raise Refused("changed_meanwhile", f"Your {CALLED[secret]} was changed or reset in this moment.", 409)
         code = codes.spend(staff, secret, halves, head.moment) if halves is not None else None
-        ages.keep_present(staff, secret)
+        secret_ages.keep_present(staff, secret)
         setattr(staff, secret, kept)
         setattr(staff, f"{secret}_made_at", head.moment)
         staff.save(update_fields=[secret, f"{secret}_made_at"])
@@ -149,9 +149,9 @@ def _counted(counts: list[Limit], act: Callable[[], Staff]) -> Staff:
         staff = act()
     except Refused as refused:
         if refused.code != "wrong_code":
-            attempts.give_back(counts)
+            guess_counts.give_back(counts)
         raise
-    attempts.succeed(counts)
+    guess_counts.succeed(counts)
     return staff
 
 
