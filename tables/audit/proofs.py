@@ -30,7 +30,6 @@ from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
 from tables.audit import commitments, conduct, sealed, sealing
 from tables.audit.floor import Floor
-from tables.audit.rows import comparing
 from tables.floor import attestation
 from tables.floor.card_readers import latest_number
 from tables.games.protocol import Illegal
@@ -58,6 +57,7 @@ from tables.models import (
     Table,
     Verification,
 )
+from tables.projections import comparison as comparing
 from tables.state import table_state
 
 BESIDE_THE_LOG: Final = (

@@ -28,11 +28,11 @@ from ledger.runs import Plan
 from tables.alerts import overdue
 from tables.approvals import proposals
 from tables.audit import commitments, drill, proofs, protections, sealing, tree_proof, witness
-from tables.audit.rows import noted
 from tables.cage import back_entry
 from tables.edge import cached_sheets, shoe_audit
 from tables.limits import enforcement
 from tables.models import Table
+from tables.projections import schedule_notes
 from tables.reports import cash_shifts, keys_and_drops
 from tables.setup import service_accounts
 
@@ -178,7 +178,7 @@ def prove_tree() -> int:
 def note_rows() -> int:
     """What was run, recounted and proved since the last time, in one entry: none of it can be taken away later."""
     if not witness.unexplained(clock.agreed()):
-        noted.note()  # under a clock that leapt, the house's book would be dated by it
+        schedule_notes.note()  # under a clock that leapt, the house's book would be dated by it
     return 0
 
 

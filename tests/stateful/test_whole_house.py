@@ -31,7 +31,6 @@ from ledger.log import read_head
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from tables.audit import proofs, watch
-from tables.audit.rows import comparing
 from tables.cage import cage_desk
 from tables.floor import record
 from tables.floor.handlers import SLIPS_AND_WORDS
@@ -40,6 +39,7 @@ from tables.log.irregularities import MISHAPS
 from tables.log.slip_types import SLIPS
 from tables.log.slip_workflow import Slip as OpenSlip
 from tables.models import PitCover, Post, Staff, Table
+from tables.projections import comparison
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import Wanted
@@ -184,7 +184,7 @@ class WholeHouse(RuleBasedStateMachine):
             for book in Book.objects.filter(head_seq__gt=0):
                 fault = proofs.verify(book).fault
                 assert fault is None, fault
-            assert comparing.compare().faults == []
+            assert comparison.compare().faults == []
             assert watch.reconcile() == watch.prove_sums() == 0
         finally:
             transaction.set_rollback(True)

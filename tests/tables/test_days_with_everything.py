@@ -17,9 +17,9 @@ from ledger.proof import seals
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from tables.audit import proofs, sealing
 from tables.audit.outside import verifier
-from tables.audit.rows import comparing
 from tables.cage import chips_in_play
 from tables.models import Staff, Table
+from tables.projections import comparison
 from tables.refusals import Refused
 from tables.reports import cash, day_close, figures, gaming_day, inventory
 from tests import floor
@@ -137,7 +137,7 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
         assert [proofs.verify(book).fault for book in Book.objects.filter(head_seq__gt=0)].count(None) == (
             Book.objects.filter(head_seq__gt=0).count()
         )
-        assert comparing.compare().faults == []
+        assert comparison.compare().faults == []
         path = tmp_path / "day.zip"
         path.write_bytes(exported(day, day))
     lines: list[str] = []

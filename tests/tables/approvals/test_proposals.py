@@ -15,7 +15,6 @@ from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book, LogEntry
 from tables.approvals import proposals
 from tables.audit import proofs
-from tables.audit.rows import comparing
 from tables.cage import denominations
 from tables.limits import plans
 from tables.log.entries.chips import DenominationAdded
@@ -28,6 +27,7 @@ from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.limit_plans import Always
 from tables.models import Denomination, HouseTerms, PayTable, Post, Proposal, ProposalEnd, Staff, Table
+from tables.projections import comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts, table_settings
@@ -86,7 +86,7 @@ def _house_of_two_people() -> Table:
 def fault() -> str:
     """What a proof of every book finds, and of the rows beside them."""
     faults = [proofs.verify(book).fault for book in Book.objects.order_by("pk")]
-    return " ".join([fault.what for fault in faults if fault] + comparing.compare().faults)
+    return " ".join([fault.what for fault in faults if fault] + comparison.compare().faults)
 
 
 def kinds() -> list[str]:

@@ -16,7 +16,6 @@ from ledger import log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import digest_of
 from tables.audit import proofs
-from tables.audit.rows import comparing
 from tables.floor import attestation as attesting
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
@@ -26,6 +25,7 @@ from tables.log.entries.passkeys import PasskeysDemanded, PasskeyVouched
 from tables.log.entries.terminal_keys import Vouch
 from tables.log.slip_types import PAPERS
 from tables.models import Passkey, Staff
+from tables.projections import comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import passkeys, terminal_keys
@@ -112,7 +112,7 @@ def test_what_passkeys_sign_holds(casino: Strict) -> None:
     assert refused(lambda: signs_on(casino.tablet, casino.table, cleo, voids)).code == "passkey_due"
     signs_on(casino.tablet, casino.table, cleo, voids, passkey=device)
     every_book_holds()
-    assert not comparing.compare().faults
+    assert not comparison.compare().faults
 
 
 def test_other_slips_and_other_people_sign_as_before(casino: Strict) -> None:
@@ -167,7 +167,7 @@ def test_two_passkeys_of_one_person_both_sign_and_one_is_withdrawn(casino: Stric
     casino.devices[boss.username] = phone
     casino.fill()
     every_book_holds()
-    assert not comparing.compare().faults
+    assert not comparison.compare().faults
 
 
 def test_a_copied_passkey_is_refused_and_told(casino: Strict) -> None:

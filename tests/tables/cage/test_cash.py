@@ -16,7 +16,6 @@ from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry
 from ledger.proof.chips import CASH_PLACES
 from ledger.proof.slip_name import SlipName
 from tables.audit import proofs, watch
-from tables.audit.rows import comparing
 from tables.cage import cage_desk, slip_records
 from tables.cage import custody as kept_apart
 from tables.cage import key_register as register
@@ -27,6 +26,7 @@ from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.days import DayClosed
 from tables.log.slip_workflow import Apart
 from tables.models import DayClose, HouseKey, Staff
+from tables.projections import comparison
 from tables.refusals import Refused
 from tables.reports import cash, day_close, figures, gaming_day, inventory, keys_and_drops
 from tables.roles import Role
@@ -345,7 +345,7 @@ def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
     out("Vault", "cora", "sam", "mona")
     assert keys_and_drops.register(timezone.now())[1].holders == ("Cora", "Sam")
     assert proofs.verify(book).fault is None
-    assert comparing.compare().faults == []
+    assert comparison.compare().faults == []
 
 
 def test_a_key_that_is_not_back_by_the_end_of_the_shift_alerts(book: Book, noon: datetime, clock: Clock) -> None:
@@ -423,7 +423,7 @@ def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clo
     key("B1-2")
     out("B1-2", "con", "sam")
     assert proofs.verify(book).fault is None
-    assert comparing.compare().faults == []
+    assert comparison.compare().faults == []
 
 
 def test_a_key_forged_behind_the_desk_is_found(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +434,7 @@ def test_a_key_forged_behind_the_desk_is_found(book: Book, monkeypatch: pytest.M
     sign("pam", SignSlip(sign("con", BeginSlip("keylost", facts={"key": "B1"} | LOST)), "confirmed"))
     with transaction.atomic():
         HouseKey.objects.create(seq=1, name="Vault", lock="vault", dual=False, in_use=True, by="x", at=timezone.now())
-        assert any("setting of a key" in fault for fault in comparing.compare().faults)
+        assert any("setting of a key" in fault for fault in comparison.compare().faults)
         assert proofs.verify(book).fault is not None
         transaction.set_rollback(True)
     with monkeypatch.context() as patched:
@@ -514,7 +514,7 @@ def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: dateti
     assert "The drop of Rocket 2 is late" in Alert.objects.get(kind="drop_late").message
     emergency(hand, "Full")
     assert not any(drop.is_late for drop in keys_and_drops.next_drops(timezone.now()))
-    assert comparing.compare().faults == []
+    assert comparison.compare().faults == []
 
 
 def emergency(hand: Hand, reason: str) -> str:

@@ -18,7 +18,6 @@ from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables.alerts import inbox
 from tables.approvals import proposals
 from tables.audit import proofs
-from tables.audit.rows import comparing
 from tables.floor import inputs, record, restored_tables
 from tables.floor.handlers import HANDLINGS
 from tables.limits import emergency
@@ -27,6 +26,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
 from tables.log.exceptions import POSTS
 from tables.models import PitCover, Post, Staff, Table
+from tables.projections import comparison
 from tables.refusals import Refused
 from tables.reports import exceptions, gaming_day
 from tables.roles import Role
@@ -276,7 +276,7 @@ def test_a_pit_is_taken_over_in_an_emergency_and_everybody_reads_why(felt: Hand)
     assert refused.code == "not_your_pit"
     assert fault(felt.table.name) == ""
     assert fault() == ""
-    assert comparing.compare().faults == []
+    assert comparison.compare().faults == []
     report = exceptions.of_day(gaming_day.day_of(timezone.now()), whole=False)
     lines = [line.says for line in report.lines if line.matter is POSTS]
     assert any("Bella takes over Pit 1 until" in words and "Ann was called away" in words for words in lines)

@@ -16,11 +16,11 @@ from django.utils import timezone
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import note
 from tables.audit import proofs
-from tables.audit.rows import comparing
 from tables.floor import record
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.entries.staff import StaffChanged
 from tables.models import OneTimeCode, Staff, Terminal
+from tables.projections import comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import codes, secret_ages, secret_changes, staffing, terminals
@@ -85,7 +85,7 @@ def found_by_proof() -> list[str]:
 
 def proved() -> None:
     assert not found_by_proof()
-    assert not comparing.compare().faults
+    assert not comparison.compare().faults
 
 
 def code_of(refused: Any) -> str:

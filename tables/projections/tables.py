@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
-from tables.audit.rows.reading import Rows, of_the_house, of_the_tables
 from tables.games.catalog import GAMES
 from tables.log.entries.carried_rows import RowsTakenOver, TableAdded
 from tables.log.entries.settings import TableRetired, TableSet
 from tables.log.terms import made_rules
 from tables.models import Table
+from tables.projections.records import Rows, of_the_house, of_the_tables
 
 _FACTS: Final = (
     "game", "seats", "source", "unit_cents", "min_cents", "max_cents", "cap_cents", "rake_permille", "rake_cap_cents",

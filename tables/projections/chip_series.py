@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.chips import ChipSeriesAdded
 from tables.log.entries.slips import HouseSlipSigned
 from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, SeriesRetirement
+from tables.projections.records import Rows, of_the_house
 
 
 def in_log() -> Rows:

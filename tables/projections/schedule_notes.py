@@ -17,8 +17,8 @@ from django.db import connection, transaction
 from ledger import log, site_log
 from ledger.findings import BY
 from ledger.log import Draft
-from tables.audit.rows.reading import of_the_house
 from tables.log.entries.carried_rows import RowsNoted
+from tables.projections.records import of_the_house
 
 SETTLED: Final = timedelta(minutes=5)
 """So old a row is before it is noted: whoever has a lower number and is not there yet will not come any more."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ledger.site_log import digest_of
-from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.entries.staff import EmergencyCodeMade, EmergencySignIn, StaffChanged
 from tables.models import EmergencyCode
+from tables.projections.records import Rows, named, of_the_house
 from tables.roles import Role
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ledger.site_log import digest_of
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.staff import (
     CodeAsked,
@@ -17,6 +16,7 @@ from tables.log.entries.staff import (
     SecretReset,
 )
 from tables.models import OneTimeCode, Passkey, SecretVersion
+from tables.projections.records import Rows, of_the_house
 
 
 def codes_in_log() -> Rows:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.models import PitCover, Post
+from tables.projections.records import Rows, of_the_house
 from tables.setup import pit_assignments
 
 _BESIDE: Final = ("name", "badge", "role", "floor")

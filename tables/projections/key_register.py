@@ -3,9 +3,9 @@ set, is what its one entry says. That a row names its own entry is asked with th
 
 from __future__ import annotations
 
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.cage import key_register
 from tables.models import DropSchedule, HouseKey
+from tables.projections.records import Rows, of_the_house
 
 
 def keys_in_log() -> Rows:

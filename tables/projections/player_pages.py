@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ledger.site_log import digest_of
-from tables.audit.rows.reading import Rows, named, of_the_tables, taken_over
 from tables.log.entries.seats import SeatPageIssued, SeatPageRevoked
 from tables.models import SeatPage
+from tables.projections.records import Rows, named, of_the_tables, taken_over
 
 
 def in_log() -> Rows:

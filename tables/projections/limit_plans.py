@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.limits import plans
 from tables.log.event import Event
 from tables.models import LimitPlan
+from tables.projections.records import Rows, of_the_house
 
 
 def in_log() -> Rows:

@@ -25,7 +25,6 @@ from ledger.site_log import carry as carry_notices
 from ledger.site_log import digest_of, note
 from tables import pepper
 from tables.audit import proofs, watch
-from tables.audit.rows import comparing, noted
 from tables.cage import denominations
 from tables.limits import plans
 from tables.log.entries.carried_rows import RowsTakenOver
@@ -35,6 +34,7 @@ from tables.log.entries.staff import PasskeyRegistered
 from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
+from tables.projections import comparison, schedule_notes
 from tables.roles import Role
 from tables.setup import floor_plans, pay_tables, pit_assignments, pits, service_accounts, table_settings
 from tables.setup.pit_assignments import Wanted
@@ -100,7 +100,7 @@ def house(clock: Clock) -> Hand:
     discrepancies.close(off, "A chip lay under the tray", username="bella", by=boss.by.signature)
     assert watch.watch()
     clock.right()
-    assert noted.note()
+    assert schedule_notes.note()
     assert verified() == ""
     return dealer
 
@@ -139,7 +139,7 @@ def verified() -> str:
 def faults() -> str:
     """All faults of every log, of the rows derived from it and of the shape of the database."""
     of_books = [str(proofs.verify(book).fault) for book in Book.objects.all()]
-    return "\n".join([*of_books, *comparing.compare().faults, *comparing.shape_faults()])
+    return "\n".join([*of_books, *comparison.compare().faults, *comparison.shape_faults()])
 
 
 PIN = "(SELECT pin FROM tables_staff WHERE username = 'dora')"
@@ -467,7 +467,7 @@ def test_queued_alerts_are_no_difference(house: Hand, superuser_connection: psyc
     load.hold(HOUSE, superuser_connection)
     alerts.raise_alert(None, "test", "Somebody holds the house's book")
     assert Notice.objects.filter(seq=None).count() == 1
-    assert comparing.compare().faults == []
+    assert comparison.compare().faults == []
     superuser_connection.execute("ROLLBACK")
     assert carry_notices() == 1
     assert verified() == ""

@@ -16,26 +16,26 @@ from django.db import connection, transaction
 from ledger import findings, shape
 from ledger.findings import JOURNALS, Journal
 from ledger.inspection import OUTAGE
-from tables.audit.rows import (
-    alerting,
-    certified,
+from tables.projections import (
+    alerts,
+    certificates,
     chip_series,
     chips,
     codes,
     devices,
-    felts,
-    keys,
+    key_register,
     limit_plans,
-    noted,
     pay_tables,
     people,
+    pit_assignments,
     pits,
-    posts,
-    seat_pages,
+    player_pages,
+    schedule_notes,
     secrets,
     service_accounts,
+    tables,
 )
-from tables.audit.rows.reading import Columns, Rows, taken_over
+from tables.projections.records import Columns, Rows, taken_over
 
 log = logging.getLogger(__name__)
 
@@ -61,23 +61,23 @@ KINDS: Final = (
     Kind("program", service_accounts.accounts_in_log, service_accounts.accounts_in_database),
     Kind("token of a program", service_accounts.tokens_in_log, service_accounts.tokens_in_database),
     Kind("terminal", devices.in_log, devices.in_database),
-    Kind("table", felts.in_log, felts.in_database),
+    Kind("table", tables.in_log, tables.in_database),
     Kind("chip", chips.in_log, chips.in_database),
     Kind("series of chips", chip_series.in_log, chip_series.in_database),
     Kind("retirement of", chip_series.retired_in_log, chip_series.retired_in_database),
-    Kind("page of", seat_pages.in_log, seat_pages.in_database),
+    Kind("page of", player_pages.in_log, player_pages.in_database),
     Kind("pay table", pay_tables.in_log, pay_tables.in_database),
-    Kind("alert rule", alerting.rules_in_log, alerting.rules_in_database),
-    Kind("alert channel", alerting.channels_in_log, alerting.channels_in_database),
-    Kind("dead letter", alerting.resent_in_log, alerting.resent_in_database),
-    Kind("setting of a key", keys.keys_in_log, keys.keys_in_database),
-    Kind("schedule of drops", keys.drops_in_log, keys.drops_in_database),
+    Kind("alert rule", alerts.rules_in_log, alerts.rules_in_database),
+    Kind("alert channel", alerts.channels_in_log, alerts.channels_in_database),
+    Kind("dead letter", alerts.resent_in_log, alerts.resent_in_database),
+    Kind("setting of a key", key_register.keys_in_log, key_register.keys_in_database),
+    Kind("schedule of drops", key_register.drops_in_log, key_register.drops_in_database),
     Kind("section of a pit", pits.in_log, pits.in_database),
     Kind("plan of a pit", pits.plans_in_log, pits.plans_in_database),
-    Kind("post", posts.in_log, posts.in_database),
-    Kind("cover", posts.covers_in_log, posts.covers_in_database),
+    Kind("post", pit_assignments.in_log, pit_assignments.in_database),
+    Kind("cover", pit_assignments.covers_in_log, pit_assignments.covers_in_database),
     Kind("limit plan", limit_plans.in_log, limit_plans.in_database),
-    Kind("certificate", certified.in_log, certified.in_database),
+    Kind("certificate", certificates.in_log, certificates.in_database),
 )
 
 
@@ -86,7 +86,7 @@ class Comparison:
     """What the comparison went through, and every difference that it found, as a sentence."""
 
     rows: int = 0
-    kinds: int = len(KINDS) + len(JOURNALS) + len(noted.NOTED)
+    kinds: int = len(KINDS) + len(JOURNALS) + len(schedule_notes.NOTED)
     faults: list[str] = field(default_factory=list)
 
 
@@ -159,8 +159,8 @@ def _compare_journal(rows: Journal, comparison: Comparison, most: int | None) ->
 
 
 def _compare_notes(comparison: Comparison) -> Iterator[str]:
-    comparison.rows += noted.count()
-    yield from noted.faults()
+    comparison.rows += schedule_notes.count()
+    yield from schedule_notes.faults()
 
 
 def _difference(entry: Columns | None, row: Columns | None) -> str:

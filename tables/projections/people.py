@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.carried_rows import PepperCarriedOver, RowsTakenOver
 from tables.log.entries.staff import SecretMade, SecretReset, StaffAdded, StaffChanged
 from tables.models import PIN, SECRETS, STAFF_FACTS, SecretVersion, Staff
+from tables.projections.records import Rows, named, of_the_house
 
 
 def in_log() -> Rows:

@@ -3,8 +3,8 @@ is what its one entry says. That a row names its own entry is asked with the boo
 
 from __future__ import annotations
 
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.models import FloorPlan, PitSection
+from tables.projections.records import Rows, of_the_house
 from tables.setup import floor_plans, pits
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ledger.site_log import digest_of
-from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.entries.terminals import TerminalChanged, TerminalDevice, TerminalEnrolled
 from tables.models import Terminal
+from tables.projections.records import Rows, named, of_the_house
 
 _FACTS: Final = ("table", "device", "enrolled_by")
 

@@ -8,8 +8,8 @@ from msgspec import structs
 
 from tables.alerts import channels, rules_in_force
 from tables.alerts.models import AlertChannel, AlertRule, Resending
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet, DeadLettersResent
+from tables.projections.records import Rows, of_the_house
 
 
 def rules_in_log() -> Rows:

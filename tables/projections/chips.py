@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tables.audit.rows.reading import Rows, named, of_the_house
 from tables.log.entries.carried_rows import RowsTakenOver
 from tables.log.entries.chips import DenominationAdded, DenominationChanged, DenominationRetired
 from tables.models import Denomination
+from tables.projections.records import Rows, named, of_the_house
 
 
 def in_log() -> Rows:

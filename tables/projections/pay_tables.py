@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable
+from tables.projections.records import Rows, of_the_house
 from tables.setup import pay_tables
 
 

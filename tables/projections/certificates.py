@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.staff import CertificateIssued
 from tables.models import Certificate
+from tables.projections.records import Rows, of_the_house
 from tables.training import certificates
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from ledger.site_log import digest_of
-from tables.audit.rows.reading import Rows, of_the_house
 from tables.log.entries.service_accounts import (
     ServiceAccountEnded,
     ServiceAccountSet,
@@ -15,6 +14,7 @@ from tables.log.entries.service_accounts import (
     ServiceTokensSealed,
 )
 from tables.models import ServiceAccount, ServiceToken
+from tables.projections.records import Rows, of_the_house
 
 _TOKENS = ("set", "token_made", "token_revoked", "tokens_sealed")
 
