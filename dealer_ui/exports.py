@@ -1,4 +1,4 @@
-"""Lists as downloads of the screens: what ``tables/downloads.py`` streams, asked for by a page."""
+"""Lists as downloads of the screens: what ``tables/audit/downloads.py`` streams, asked for by a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from tables import downloads
+from tables.audit import downloads
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.reports.spreadsheets import Row

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from dealer_ui.guards import View
 from ledger import replica
-from tables.downloads import AS_OF
+from tables.audit.downloads import AS_OF
 
 
 def reads_replica(view: View) -> View:

@@ -17,9 +17,9 @@ class TablesConfig(AppConfig):
         from ledger import discrepancies, inspection
         from tables import models, pepper  # noqa: F401
         from tables.alerts import channels, rules_in_force  # noqa: F401
-        from tables.audit import house_terms as terms_proof  # noqa: F401
+        from tables.audit import dual_control, side_records, time_checks  # noqa: F401
+        from tables.audit import policy_checks as terms_proof  # noqa: F401
         from tables.audit import service_accounts as _programs  # noqa: F401
-        from tables.audit import times, trail, two_people  # noqa: F401
         from tables.cage import (  # noqa: F401
             chips_in_play,
             denominations,  # noqa: F401

@@ -9,7 +9,7 @@ from celery import shared_task
 from django.core.management import call_command
 
 from tables.alerts import delivery, log_followers, subscriptions
-from tables.audit import errands, handing_over, letter_box, proofs, witnessing
+from tables.audit import day_delivery, export_database, jobs, proofs, witness_delivery
 from tables.audit import watch as watching
 from tables.edge import distributed_simulation  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
@@ -37,7 +37,7 @@ def watch() -> list[str]:
 @shared_task
 def run_errand(pk: int) -> None:
     """Do what an auditor asked for."""
-    errands.perform(pk)
+    jobs.perform(pk)
 
 
 @shared_task
@@ -61,7 +61,7 @@ def bring_into_force() -> int:
 @shared_task
 def have_witnessed() -> int:
     """Make this minute's checkpoint and hand it to the witnesses; how many cosigned it."""
-    return witnessing.have_witnessed()
+    return witness_delivery.have_witnessed()
 
 
 @shared_task
@@ -79,19 +79,19 @@ def tell_events(name: str) -> int:
 @shared_task
 def ask_for_days() -> int:
     """Ask a worker for each head office that a sealed day is due at; how many."""
-    return handing_over.ask_due()
+    return day_delivery.ask_due()
 
 
 @shared_task
 def hand_over_days(name: str) -> int:
     """Hand sealed days over to a head office; how many it took."""
-    return handing_over.hand_over(name)
+    return day_delivery.hand_over(name)
 
 
 @shared_task
 def fill_letter_box() -> int:
     """Put sealed days into the letter box, where the house has one; how many."""
-    return letter_box.fill()
+    return export_database.fill()
 
 
 @shared_task

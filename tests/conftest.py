@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from casino.web.static_files import collect_if_changed
 from dealer_ui.templatetags import kept
-from tables import downloads
-from tables.audit import watch
+from tables.audit import downloads, watch
 from tables.reports import gaming_day, site_clock
 from tables.setup import policies
 from tests import pace, ready, servers, terms, tiers

@@ -8,7 +8,7 @@ from casino.demo import clock, more_tables
 from casino.demo.history import House
 from casino.demo.people import People, balance, pieces
 from ledger.proof import seals
-from tables.audit import keys, sealed
+from tables.audit import keys, sealed_note_checks
 from tables.management.commands import seed_demo
 from tables.models import Table
 
@@ -33,8 +33,8 @@ def found(present: clock.Clock, chance: random.Random) -> House:
 
 def make_key() -> None:
     """The key that this site seals its days with, if it has none."""
-    if not sealed.key_file().exists():
-        seals.make_key(sealed.key_file())
+    if not sealed_note_checks.key_file().exists():
+        seals.make_key(sealed_note_checks.key_file())
 
 
 def open_today(people: People) -> None:

@@ -17,7 +17,7 @@ from casino.demo.clock import Clock
 from casino.demo.dealer import CardCounter, Dealer, Guest, Player
 from casino.demo.people import Box, People, balance, pieces
 from tables.alerts import log_followers
-from tables.audit import sealing
+from tables.audit import day_seals
 from tables.cage import cage_desk
 from tables.floor import record
 from tables.floor.inputs import SellChips
@@ -75,7 +75,7 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
     span = gaming_day.span(day)
     if not is_first:
         house.clock.stand(span.start + NEXT_MORNING)
-        sealing.seal_finished()
+        day_seals.seal_finished()
         _close(house, day - timedelta(days=1))
         incidents.of_the_morning(house, ago)
     house.clock.stand(span.start + OPENS)

@@ -36,7 +36,7 @@ from ledger.proof.moves import Move
 from ledger.proof.slip_name import SlipName
 from ledger.site_log import digest_of
 from tables import pepper
-from tables.audit import keys, sealing
+from tables.audit import day_seals, keys
 from tables.management.commands import seed_demo
 from tables.models import PASSWORD, PIN, Staff
 from tables.reports import day_close, gaming_day
@@ -250,7 +250,7 @@ class _Loader:
         """Seal a day as the watch does. Its entry has the place that it had."""
         self._flush()
         self.clock.stand(datetime.fromisoformat(at))
-        sealing.seal(date.fromisoformat(day))
+        day_seals.seal(date.fromisoformat(day))
         if log.read_head(self.house).seq != seq:
             raise recording.Damaged(f"The seal of {day} is not entry {seq}: make the recording again.")
 

@@ -1,6 +1,6 @@
 """Assembles bundles that came in pieces by PostgreSQL's logical replication, and takes them like any other.
 
-A house fills a letter box (``tables/audit/letter_box.py``) and gets no answer from here. So pieces stay until their
+A house fills a letter box (``tables/audit/export_database.py``) and gets no answer from here. So pieces stay until their
 days hold, and a refused bundle is tried again each hour, just as a house on a line would send it again.
 """
 

@@ -27,7 +27,7 @@ from ledger.log import read_heads
 from tables.alerts import delivery, log_followers, subscriptions
 from tables.api import problems
 from tables.api.access import refuse_program
-from tables.audit import condition, sealing
+from tables.audit import condition, day_seals
 from tables.feed import order
 from tables.models import Table
 from tables.refusals import Refused
@@ -117,7 +117,7 @@ def _alerts() -> Iterator[Metric]:
 
 def _watch() -> Iterator[Metric]:
     yield _by("watch_age_seconds", "Since the last run of each piece of the watch.", "task", condition.watch_ages())
-    behind = sum(1 for _ in sealing.unsealed(timezone.now()))
+    behind = sum(1 for _ in day_seals.unsealed(timezone.now()))
     ages = condition.witness_ages()
     yield _by("witness_age_seconds", "Since each witness outside cosigned the books last.", "witness", ages)
     yield _gauge("days_unsealed", "Gaming days that are over and not sealed.", behind)

@@ -21,7 +21,7 @@ from ledger.proof.chips import money
 from tables.alerts import channels, delivery, log_followers, rules_in_force, subscriptions
 from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Resending
 from tables.alerts.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
-from tables.audit import handing_over
+from tables.audit import day_delivery
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -224,7 +224,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
         "may_test": _viewer(request).has_perm("tables.add_alertchannel"),
         "behind": log_followers.behind(),
         "subscriptions": subscriptions.states(),
-        "handed_over": handing_over.states(),
+        "handed_over": day_delivery.states(),
         "moment": timezone.now(),
     }
     return render(request, "dealer_ui/pit/alert_channels.html", context)

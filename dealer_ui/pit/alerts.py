@@ -23,12 +23,12 @@ from dealer_ui.pit import alert_links
 from dealer_ui.replica_pages import reads_replica
 from ledger.alerts import open_alerts
 from ledger.models import Alert, AlertRepeat
-from tables import downloads
 from tables.alerts import alert_raising, inbox
 from tables.alerts.alert_raising import Heard, heard_all, with_steps
 from tables.alerts.alert_types import Severity, Sort, sort_of
 from tables.alerts.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
 from tables.alerts.rules import HEARERS, LEVELS
+from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_day

@@ -1,6 +1,6 @@
 """The auditors' home: sealed days with their proofs and bundles, what is open, keys, and where each book stands.
 
-Proofs and bundles are made by the worker (``tables/audit/errands.py``); whoever may read the house's own book may ask
+Proofs and bundles are made by the worker (``tables/audit/jobs.py``); whoever may read the house's own book may ask
 for them, for they change nothing.
 """
 
@@ -25,9 +25,8 @@ from dealer_ui.guards import reads_the_house
 from dealer_ui.pit.alerts import count, open_now
 from ledger import discrepancies
 from ledger.models import HOUSE, Book, DayRoot
-from tables import downloads
-from tables.audit import errands, keys
-from tables.audit.errands import Errand, State
+from tables.audit import downloads, jobs, keys
+from tables.audit.jobs import Errand, State
 from tables.disputes import cases
 from tables.log.entries.disputes import CLOSED
 from tables.models import Staff
@@ -77,16 +76,16 @@ def home(request: HttpRequest) -> HttpResponse:
     before = dates.day(request.GET.get("before"))
     days = list(_roots(before)[: DAYS + 1])
     context = {
-        "under_way": errands.under_way(),
-        "latest": errands.latest(LATEST),
+        "under_way": jobs.under_way(),
+        "latest": jobs.latest(LATEST),
         "days": _days(days[:DAYS]),
         "older": days[DAYS - 1].day if len(days) > DAYS else None,
         "paged": before is not None,
         "has_folder": bool(settings.AUDIT_FOLDER),
         "keys": keys.lines(),
-        "takings": errands.takings(TAKEN),
+        "takings": jobs.takings(TAKEN),
         "books": _books(),
-        "kept": errands.KEPT_BUNDLES,
+        "kept": jobs.KEPT_BUNDLES,
     }
     return render(request, "dealer_ui/pit/auditors.html", context | _open_matters())
 
@@ -98,8 +97,8 @@ def _roots(before: date | None) -> Any:
 
 def _days(roots: Sequence[DayRoot]) -> list[SealedDay]:
     days = [root.day for root in roots]
-    verified, entries = errands.verified(days), errands.entries_of(days)
-    bundles: Mapping[date, Path] = errands.bundles(days) if settings.AUDIT_FOLDER else {}
+    verified, entries = jobs.verified(days), jobs.entries_of(days)
+    bundles: Mapping[date, Path] = jobs.bundles(days) if settings.AUDIT_FOLDER else {}
     return [SealedDay(root, entries[root.day], verified.get(root.day), bundles.get(root.day)) for root in roots]
 
 
@@ -134,7 +133,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     if errand is None or (day and errand.day is None):
         raise Http404("There is no such errand.")
     try:
-        run = errands.ask(errand, request.user.signature)
+        run = jobs.ask(errand, request.user.signature)
     except Refused as refused:
         messages.error(request, refused.sentence, extra_tags=refused.code)
         return redirect("pit:audit")
@@ -154,7 +153,7 @@ def bundle(request: HttpRequest, day: date) -> HttpResponseBase:
     assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
     downloads.refuse_role(request.user)
     try:
-        path = errands.note_taking(day, request.user.signature)
+        path = jobs.note_taking(day, request.user.signature)
     except Refused as refused:
         messages.error(request, refused.sentence, extra_tags=refused.code)
         return redirect("pit:audit")

@@ -34,9 +34,8 @@ from dealer_ui.pit.floor import (
 )
 from dealer_ui.pit.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
-from tables import downloads
 from tables.alerts import bookmarks
-from tables.audit import history, round_list, sealing, watch
+from tables.audit import day_seals, downloads, round_list, round_steps, watch
 from tables.audit.round_list import Wanted
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
@@ -76,7 +75,7 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
         "places": [*([held_posts.YOURS] if chosen.own else []), *arranging.places(tables)],
         "games": arranging.games(tables),
     }
-    beside = {"root": sealing.todays_root(), "owed": cash_shifts.owed(timezone.now())}
+    beside = {"root": day_seals.todays_root(), "owed": cash_shifts.owed(timezone.now())}
     return floor | beside | panel(viewer, alerts)
 
 
@@ -278,15 +277,15 @@ def _slug(table: Table) -> str:
 # --- One round -------------------------------------------------------------------------------------------------
 
 
-def _story(pk: int, number: int) -> tuple[Table, int, history.Story]:
+def _story(pk: int, number: int) -> tuple[Table, int, round_steps.Story]:
     table, latest = _table(pk)
-    story = history.story(table, number) if number <= latest else None
+    story = round_steps.story(table, number) if number <= latest else None
     if story is None:
         raise Http404("This round was not dealt.")
     return table, latest, story
 
 
-def _step_at(story: history.Story, moment: datetime | None) -> int | None:
+def _step_at(story: round_steps.Story, moment: datetime | None) -> int | None:
     """The step of a round that is nearest to a moment, counted from 1."""
     if moment is None:
         return None
@@ -332,7 +331,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if "playback" in request.GET:
         return render(request, "dealer_ui/pit/_playback.html", context)
     context |= {
-        "report": history.prove(table, story),
+        "report": round_steps.prove(table, story),
         "older": number - 1 or None,
         "newer": number + 1 if number < latest else None,
         "moved": [(step, moved) for step in story.steps for moved in step.moved],

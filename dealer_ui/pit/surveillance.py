@@ -19,8 +19,8 @@ from dealer_ui import dates, exports
 from dealer_ui.numbers import number
 from dealer_ui.replica_pages import reads_replica
 from ledger.models import Bookmark
-from tables import downloads
 from tables.alerts import bookmarks
+from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused
 

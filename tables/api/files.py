@@ -9,10 +9,9 @@ from django.http import HttpResponseBase
 from django.utils.text import slugify
 from msgspec import Meta
 
-from tables import downloads
 from tables.api.operations import Asked, Call, operation
 from tables.api.views import AnyForm, FloorView, reach
-from tables.audit import errands
+from tables.audit import downloads, jobs
 from tables.audit.round_list import Wanted
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
@@ -104,5 +103,5 @@ class DayBundle(FileView):
     def get(self, call: Call[Any, Any], day: date) -> HttpResponseBase:
         """Made by the worker (`start_export`), and kept for 31 days' bundles. Who takes it is noted."""
         downloads.refuse_role(call.caller)
-        path = errands.note_taking(day, call.caller.signature)
+        path = jobs.note_taking(day, call.caller.signature)
         return downloads.file(call.caller, path, downloads.ZIP)

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from ledger.proof.spelling import timestamp
 from tables.api.operations import Write
-from tables.audit.history import Story
+from tables.audit.round_steps import Story
 from tables.board.table_view import Board
 from tables.games.protocol import AskCard, Prompt
 from tables.log.state import Standing

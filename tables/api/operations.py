@@ -17,7 +17,7 @@ from rest_framework.request import Request
 
 from ledger import replica
 from tables.api.access import refuse_person, refuse_program, throttle
-from tables.downloads import AS_OF
+from tables.audit.downloads import AS_OF
 from tables.log import moments
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, sentence

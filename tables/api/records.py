@@ -13,8 +13,8 @@ from tables.api import repeats
 from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.views import FloorView
-from tables.audit import errands
-from tables.audit.errands import Errand, State
+from tables.audit import jobs
+from tables.audit.jobs import Errand, State
 from tables.log.moments import Moment
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
@@ -137,7 +137,7 @@ class Exports(FloorView):
     def get(self, call: Call[Paged, Any]) -> Page[ExportForm]:
         """Those that were asked for last come first."""
         before = position(LIST, call.query)
-        runs = errands.asked_for(before, call.query.limit + 1)
+        runs = jobs.asked_for(before, call.query.limit + 1)
         return page(LIST, call.query, runs, form=export_form, place=lambda state: state.run.pk)
 
     @operation(
@@ -156,7 +156,7 @@ class Exports(FloorView):
             raise Refused("bad_input", "Day: an export is of a day, and the key is the whole house's.", 400)
 
         def act() -> ExportForm:
-            return export_form(errands.state_of(errands.ask(errand, call.by.signature)))
+            return export_form(jobs.state_of(jobs.ask(errand, call.by.signature)))
 
         return repeats.once(call, act, ExportForm)
 
@@ -167,10 +167,10 @@ class OneExport(FloorView):
     @operation("read_export", "One proof or bundle.", tag="Log", answers=ExportForm, may=(_WHOLE,), scope=EXPORTS)
     def get(self, call: Call[Any, Any], number: int) -> ExportForm:
         """How far it is, and what it came to."""
-        run = Run.objects.filter(pk=number, task__startswith=errands.PREFIX).select_related("end").first()
+        run = Run.objects.filter(pk=number, task__startswith=jobs.PREFIX).select_related("end").first()
         if run is None:
             raise Refused("not_found", "There is no such export.", 404)
-        return export_form(errands.state_of(run))
+        return export_form(jobs.state_of(run))
 
 
 def _log_page(asked: LogAsked, hits: log_search.Page) -> Page[EntryForm]:

@@ -17,7 +17,7 @@ from drf_spectacular.plumbing import ComponentRegistry
 from tables.api import examples, problems
 from tables.api.operations import DECLARED, KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
-from tables.downloads import AS_OF
+from tables.audit.downloads import AS_OF
 from tables.feed.publication import FORMS as EVENTS
 from tables.floor.inputs import Sent
 from tables.models import Table

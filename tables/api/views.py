@@ -23,7 +23,7 @@ from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_o
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
 from tables.api.operations import Call, operation
-from tables.audit import history
+from tables.audit import round_steps
 from tables.board import table_view
 from tables.board.table_view import Board
 from tables.floor import inputs, opening, record
@@ -155,7 +155,7 @@ class OneRound(FloorView):
         """A `round-record/1` document, and the stretch of the table's log that proves it. The record of a game with
         facedown cards opens when it is over."""
         table, state = reach(call.caller, pk)
-        story = history.story(table, number) if number <= (state.round.number if state.round else 0) else None
+        story = round_steps.story(table, number) if number <= (state.round.number if state.round else 0) else None
         if story is None:
             raise Refused("no_such_round", f"There is no round {number} at {table.name}.", 404)
         return forms.round_form(table, story)

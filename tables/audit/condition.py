@@ -24,7 +24,7 @@ from ledger.broker import BrokerAway
 from ledger.proof import seals
 from tables import pepper
 from tables.alerts import delivery, log_followers, subscriptions
-from tables.audit import checkpoints, handing_over, letter_box, protections, sealing, watch, witnessing
+from tables.audit import checkpoints, day_delivery, day_seals, export_database, protections, watch, witness_delivery
 from tables.edge import favour
 from tables.feed import order
 from tables.models import Table
@@ -196,7 +196,7 @@ def _alerts() -> Part:
 
 
 def _webhooks() -> Part:
-    failing = [state for state in (*subscriptions.states(), *handing_over.states()) if state.failures]
+    failing = [state for state in (*subscriptions.states(), *day_delivery.states()) if state.failures]
     dead = delivery.dead().count()
     do = "Alerts → Delivery shows every attempt. Once the fault is repaired, send the dead letters again."
     if dead:
@@ -211,7 +211,7 @@ def _webhooks() -> Part:
 
 def _replication() -> Part:
     if settings.LETTER_BOX_URL:
-        standing = letter_box.standing()
+        standing = export_database.standing()
         well = "The letter box answers, it has the sealed days, and a head office reads it."
         return _part("Replication", standing.says, well, standing.do, state=State.WATCH)
     with connection.cursor() as cursor:
@@ -249,7 +249,7 @@ def _keys() -> Part:
 
 
 def _sealed() -> Part:
-    behind = sum(1 for _ in sealing.unsealed(timezone.now()))
+    behind = sum(1 for _ in day_seals.unsealed(timezone.now()))
     wrong = f"{behind} gaming days are over and not sealed." if behind > 1 else ""
     do = "The worker seals them with AUDIT_KEY_FILE; its log shows why it does not."
     return _part("Sealed days", wrong, "Every finished gaming day is sealed, or about to be.", do)
@@ -260,7 +260,7 @@ def _witnesses() -> Part:
     if checkpoints.current_tree() is None:
         says = "No outside witness follows the books: nobody would notice if the end of a log were cut off."
         return Part("Witnesses", State.WATCH, says, "docs/witness.md shows how to set one up.")
-    standings = witnessing.standings(timezone.now())
+    standings = witness_delivery.standings(timezone.now())
     if not standings:
         return Part("Witnesses", State.WATCH, "No witness is named.", "Name one in the house's terms.")
     silent = [standing for standing in standings if standing.is_silent]
@@ -284,7 +284,7 @@ def _payouts() -> Part:
     return _part("Payouts", " ".join(filter(None, [rounding, favoured])), well, do, state=State.WATCH)
 
 
-def _silent_since(standing: witnessing.Standing) -> str:
+def _silent_since(standing: witness_delivery.Standing) -> str:
     if not standing.size or standing.since is None:
         return "has never cosigned the books"
     return f"has not cosigned the books since {standing.since:%Y-%m-%d %H:%M} UTC"
@@ -354,7 +354,7 @@ def watch_ages() -> Iterator[tuple[str, float]]:
 def witness_ages() -> Iterator[tuple[str, float]]:
     """For each outside witness, the seconds since its last cosignature; before the first, since it was named."""
     moment = timezone.now()
-    for standing in witnessing.standings(moment):
+    for standing in witness_delivery.standings(moment):
         if standing.since is not None:
             yield standing.witness.name, (moment - standing.since).total_seconds()
 

@@ -19,15 +19,15 @@ from ledger.models import HOUSE, Book, DayRoot, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import Fault, Head
 from ledger.proof.seals import BadKey
-from tables.audit import sealed
-from tables.audit.sealed import BY
+from tables.audit import sealed_note_checks
+from tables.audit.sealed_note_checks import BY
 from tables.log.catalog import read
 from tables.log.entries.keys import AboutKey, KeyPublished, KeyReplaced, KeyRotated
 
 
 def the_key() -> Ed25519PrivateKey:
     """The house's key, as its file has it. Raises BadKey where the file is missing, open to others, or holds no key."""
-    return seals.load_key(sealed.key_file())
+    return seals.load_key(sealed_note_checks.key_file())
 
 
 def signing_key() -> Ed25519PrivateKey:
@@ -78,14 +78,14 @@ def publish() -> str:
     key = the_key()
     with transaction.atomic():
         published_head(site_log.lock(), key)
-    sealed.begin()
+    sealed_note_checks.begin()
     return seals.public_of(key)
 
 
 def rotate() -> str:
     """Make a new key, have the old one sign it, publish that, and only then put it into the old one's place."""
-    path, old = sealed.key_file(), the_key()
-    if sealed.agreed(seals.public_of(old)).number > DayRoot.objects.count():
+    path, old = sealed_note_checks.key_file(), the_key()
+    if sealed_note_checks.agreed(seals.public_of(old)).number > DayRoot.objects.count():
         raise BadKey("A day was signed and is not stored yet: let the watch store it, then change the key.")
     coming = path.with_name(f"{path.name}.next")
     new = seals.make_key(coming)
@@ -102,13 +102,13 @@ def rotate() -> str:
     # The log names the new key from here on. Whoever is killed before both names are changed finds it as ``.next``.
     path.rename(path.with_name(f"{path.name}.until-{timezone.now():%Y%m%dT%H%M%SZ}"))
     coming.rename(path)
-    sealed.carry_over()
+    sealed_note_checks.carry_over()
     return seals.public_of(new)
 
 
 def replace_lost(reason: str) -> str:
     """The key is gone: make and publish another, which nothing vouches for but the house's word and the reason."""
-    path = sealed.key_file()
+    path = sealed_note_checks.key_file()
     if path.exists():
         raise BadKey(f"The key file {path} is there: `audit key --rotate` has it sign the new key.")
     if not reason.strip() or published_key() is None:
@@ -117,7 +117,7 @@ def replace_lost(reason: str) -> str:
     with transaction.atomic():
         event = KeyReplaced(key=seals.public_of(key), reason=reason.strip())
         log.append(site_log.lock(), Draft.of(event, BY))
-    sealed.carry_over()
+    sealed_note_checks.carry_over()
     return seals.public_of(key)
 
 
@@ -134,7 +134,7 @@ def refuse_another(key: Ed25519PrivateKey) -> None:
     public, published = seals.public_of(key), published_key()
     if published not in (None, public):
         raise BadKey(
-            f"The house published the key {str(published)[:16]}, {sealed.key_file()} holds {public[:16]}: put the right"
+            f"The house published the key {str(published)[:16]}, {sealed_note_checks.key_file()} holds {public[:16]}: put the right"
             " file back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
         )
 

@@ -28,8 +28,8 @@ from ledger.proof.chips import RACK
 from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
-from tables.audit import commitments, conduct, sealed, sealing
-from tables.audit.floor import Floor
+from tables.audit import commitments, day_seals, log_rules, sealed_note_checks
+from tables.audit.floor_as_of import Floor
 from tables.floor import attestation
 from tables.floor.card_readers import latest_number
 from tables.games.protocol import Illegal
@@ -151,11 +151,11 @@ def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
         lambda: [beyond_head(book.pk)],
         lambda: [wrong_recount(book.pk, since=_recounted(book, start))],
         lambda: [_unsigned(book, start)],
-        lambda: [sealing.wrong_root(book, since=start)],
+        lambda: [day_seals.wrong_root(book, since=start)],
     ]
     if book.name == HOUSE:
         checks += [lambda: strayed(book), lambda: [queue.fault(book, start)]]
-        checks += [lambda: [sealed.fault()]] if noted else []
+        checks += [lambda: [sealed_note_checks.fault()]] if noted else []
         checks += [lambda: [unlisted_root(listed_roots())]]
     return checks
 
@@ -327,7 +327,7 @@ class _Proof:
             non_tracked.refuse(event, settings, None if held is None else held.get(RACK, 0))
         move_kinds = {transfer.move.kind for transfer in posted}
         self.messages.follow(self.replay.standing, event, entry)
-        conduct.enact(self.floor, self.replay.standing, event, entry, move_kinds)
+        log_rules.enact(self.floor, self.replay.standing, event, entry, move_kinds)
         self.replay.follow(entry, event, posted)
         if (commitment := event.commits) is not None:
             self.committed[commitment] = entry.seq

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert, Slip
-from tables.audit import checkpoints, witnessing
+from tables.audit import checkpoints, witness_delivery
 from tables.floor import attestation
 from tables.setup import policies
 
@@ -46,7 +46,7 @@ def _binds_signatures() -> bool:
 
 
 def _has_witness() -> bool:
-    return checkpoints.current_tree() is not None and bool(witnessing.witnesses())
+    return checkpoints.current_tree() is not None and bool(witness_delivery.witnesses())
 
 
 def is_archived() -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
-from tables.audit import two_people
+from tables.audit import dual_control
 from tables.floor.command_context import program_of
 from tables.floor.handlers import checks
 from tables.log import dual_control as rules
@@ -37,7 +37,7 @@ def check_account(event: ServiceAccountSet, entry: Entry) -> None:
     sets = [_facts(earlier) for earlier in _before(event, entry) if isinstance(earlier, ServiceAccountSet)]
     before, after = sets[-1] if sets else {}, _facts(event)
     matter = rules.of_service_account(before, after)
-    two_people.hold(matter, event.proposal, entry, {"about": event.name, "before": before, "after": after})
+    dual_control.hold(matter, event.proposal, entry, {"about": event.name, "before": before, "after": after})
 
 
 def _facts(event: ServiceAccountSet) -> dict[str, object]:

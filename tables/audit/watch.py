@@ -27,7 +27,7 @@ from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import Plan
 from tables.alerts import overdue
 from tables.approvals import proposals
-from tables.audit import commitments, drill, proofs, protections, sealing, tree_proof, witness
+from tables.audit import activity_checks, commitments, day_seals, drill, proofs, protections, tree_proof
 from tables.cage import back_entry
 from tables.edge import cached_sheets, shoe_audit
 from tables.limits import enforcement
@@ -85,7 +85,7 @@ def bring_into_force() -> int:
     """Each minute, bring into force approved changes that are due, limits that plans set now, and dual control once the
     first table was opened. Nothing is due while a jump of the clock is unexplained."""
     try:
-        if not witness.unexplained(clock.agreed()):
+        if not activity_checks.unexplained(clock.agreed()):
             protections.turn_on()
             return proposals.bring_into_force() + enforcement.bring_into_force()
     except WrongClock as wrong:
@@ -96,7 +96,7 @@ def bring_into_force() -> int:
 def _carry() -> None:
     """Write what waits at the door of the house's book, and which proposals and programs have expired. Under a clock
     that leapt, that book would be dated by it."""
-    if not witness.unexplained(clock.agreed()):
+    if not activity_checks.unexplained(clock.agreed()):
         site_log.carry()
         proposals.expire_due()
         service_accounts.note_expired()
@@ -177,7 +177,7 @@ def prove_tree() -> int:
 
 def note_rows() -> int:
     """What was run, recounted and proved since the last time, in one entry: none of it can be taken away later."""
-    if not witness.unexplained(clock.agreed()):
+    if not activity_checks.unexplained(clock.agreed()):
         schedule_notes.note()  # under a clock that leapt, the house's book would be dated by it
     return 0
 
@@ -252,7 +252,7 @@ def look_after_custody() -> int:
 DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "recount": recount,
     "prove_new": prove_new,
-    "seal_days": sealing.seal_days,
+    "seal_days": day_seals.seal_days,
     "audit_shoes": shoe_audit.audit_shoes,
     "value_games": cached_sheets.value_games,
     "prove_shoes": prove_shoes,

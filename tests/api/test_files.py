@@ -13,8 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from tables import downloads
-from tables.audit import errands
+from tables.audit import downloads, jobs
 from tables.log import role_choices
 from tables.models import ServiceAccount
 from tables.reports import gaming_day
@@ -85,10 +84,10 @@ def test_a_bundle_is_taken_whole_and_who_took_it_is_noted(house: Floor, settings
     settings.AUDIT_FOLDER = str(tmp_path)
     day = gaming_day.day_of(timezone.now()) - timedelta(days=1)
     problem(house.as_(house.auditor).get(f"days/{day}/bundle/"), 404, "no_bundle")
-    errands.bundle_of(day).write_bytes(b"a bundle" * 50_000)
+    jobs.bundle_of(day).write_bytes(b"a bundle" * 50_000)
     answer = house.as_(house.auditor).get(f"days/{day}/bundle/")
     assert (answer["Content-Type"], load.whole(answer)) == ("application/zip", b"a bundle" * 50_000)
-    [taking] = errands.takings(5)
+    [taking] = jobs.takings(5)
     assert (taking.day, taking.by) == (str(day), house.auditor.signature)
     problem(house.as_(house.boss.by).get(f"days/{day}/bundle/"), 403, "not_permitted")
 
@@ -111,9 +110,9 @@ def test_an_api_client_takes_out_what_its_scope_offers(house: Floor, settings: A
         address = f"tables/{house.table.pk}/{name}/file/"
         assert rows(archive.get(address)) == rows(auditor.get(address))
     day = gaming_day.day_of(timezone.now()) - timedelta(days=1)
-    errands.bundle_of(day).write_bytes(b"a bundle")
+    jobs.bundle_of(day).write_bytes(b"a bundle")
     assert load.whole(archive.get(f"days/{day}/bundle/")) == b"a bundle"
-    assert [taking.by for taking in errands.takings(5)] == ["program Archive"]
+    assert [taking.by for taking in jobs.takings(5)] == ["program Archive"]
     assert archive.get("exports/").json() == {"items": [], "next": None}
     book = load_workbook(io.BytesIO(load.whole(archive.get(f"tables/{house.table.pk}/rounds/file/?form=xlsx"))))
     assert ("Taken out by", "program Archive") in list(book[book.sheetnames[-1]].iter_rows(values_only=True))

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from casino.embedded.servers import SUPERUSER
 from ledger.models import Run
-from tables.audit import errands
+from tables.audit import jobs
 from tables.disputes import correction_records, corrections
 from tables.floor import inputs, record
 from tables.games.record import judge
@@ -250,7 +250,7 @@ def grown(*tables: str) -> Iterator[None]:
 @pytest.mark.parametrize("path", ["exports/", "slips/?series=opener"])
 def test_a_list_finds_its_newest_lines_by_an_index(house: Floor, path: str) -> None:
     """Harm: whoever lists what auditors asked for reads each run of the watch since the house opened."""
-    Run.objects.create(task=errands.PREFIX + "keys", slot=timezone.now(), begun_at=timezone.now())
+    Run.objects.create(task=jobs.PREFIX + "keys", slot=timezone.now(), begun_at=timezone.now())
     caller = house.as_(house.auditor)
     with CaptureQueriesContext(connection) as captured:
         assert caller.get(path).json()["items"]

@@ -23,7 +23,7 @@ from django.utils import timezone  # noqa: E402
 from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry  # noqa: E402
 from ledger.proof import seals  # noqa: E402
-from tables.audit import export, proofs, sealing  # noqa: E402
+from tables.audit import day_seals, export, proofs  # noqa: E402
 from tables.audit.outside import zipapp  # noqa: E402
 from tables.floor import record  # noqa: E402
 from tables.models import Table  # noqa: E402
@@ -66,7 +66,7 @@ def main() -> None:
         seals.make_key(Path(folder, "audit.pem"))
         Clock(settings.DATABASE_OWNER_URL).pass_until(timezone.now() + timedelta(days=1))
         began = perf_counter()
-        (day,) = sealing.seal_finished()[:1]
+        (day,) = day_seals.seal_finished()[:1]
         timed("sealed", began)
         bundle, application = Path(folder, "day.zip"), Path(folder, "verifier.pyz")
         began = perf_counter()

@@ -8,7 +8,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from ledger.proof import seals
-from tables.audit import sealing
+from tables.audit import day_seals
 from tables.models import Staff
 from tables.reports import gaming_day
 from tables.reports.gaming_day import Calendar
@@ -36,8 +36,8 @@ def aude(tmp_path: Path, transactional_db: None) -> Staff:
         dealer.bets(seat1=2_000)
         dealer.cards(8, 3)
         dealer.pay()
-        clock.pass_until(gaming_day.span(today).start + sealing.GRACE)
-        sealing.seal_finished()
+        clock.pass_until(gaming_day.span(today).start + day_seals.GRACE)
+        day_seals.seal_finished()
     return auditor
 
 

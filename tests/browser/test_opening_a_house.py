@@ -17,7 +17,7 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import Account, Book, Discrepancy
 from ledger.proof import seals
-from tables.audit import proofs, sealing
+from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
 from tables.models import DayClose, Staff, Table
 from tables.reports import gaming_day, inventory
@@ -333,7 +333,7 @@ def the_day_is_closed(clock: Clock, tmp_path: Path) -> None:
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
     with override_settings(AUDIT_KEY_FILE=str(key_file)):
-        sealing.seal_finished()
+        day_seals.seal_finished()
         bundle = tmp_path / "day.zip"
         bundle.write_bytes(exported(day, day))
         assert [proofs.verify(book).fault for book in Book.objects.all()] == [None, None]

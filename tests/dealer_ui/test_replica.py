@@ -29,7 +29,7 @@ from ledger import replica
 from ledger.connection_pools import Lane, lane
 from ledger.models import Book, LogEntry
 from tables.audit import condition
-from tables.downloads import AS_OF
+from tables.audit.downloads import AS_OF
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup import policies

@@ -14,7 +14,7 @@ from ledger import sealed_note
 from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import seals
 from ledger.sealed_note import BadNote
-from tables.audit import keys, proofs, sealed, sealing
+from tables.audit import day_seals, keys, proofs, sealed_note_checks
 from tables.models import Staff
 from tables.roles import Role
 from tables.staff import signers
@@ -41,14 +41,14 @@ def house(open_felt: Felt, key_file: Path, clock: Clock) -> Felt:
 
 
 def note() -> sealed_note.Note:
-    notes = sealed_note.read(sealed.note_file())
+    notes = sealed_note.read(sealed_note_checks.note_file())
     assert notes is not None
     return notes[0]
 
 
 def not_sealed() -> str:
     """What the pit is told when the watch cannot seal."""
-    assert sealing.seal_days() == 1
+    assert day_seals.seal_days() == 1
     return Alert.objects.filter(kind="not_sealed").latest("pk").message
 
 
@@ -93,7 +93,7 @@ def test_the_note_has_every_day_and_every_book(house: Felt) -> None:
     assert note().books == {
         row.book.name: (row.last_seq, bytes(row.head_hash).hex()) for row in BookRoot.objects.filter(day=day_root.day)
     }
-    assert sealed.note_file().stat().st_mode & 0o777 == 0o600
+    assert sealed_note_checks.note_file().stat().st_mode & 0o777 == 0o600
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
@@ -139,7 +139,7 @@ def test_a_log_of_the_last_sealed_day_that_was_rewritten_cut_or_renamed_is_named
         intruder("UPDATE ledger_book SET name = 'Table 9' WHERE id = %s", book)
         forget_the_seals(intruder, since=2)
         with pytest.raises((BadNote, Book.DoesNotExist), match="Table 1, entry"):
-            sealing.seal_finished()
+            day_seals.seal_finished()
 
 
 def test_a_chain_that_does_not_lead_on_from_the_note_is_not_signed(
@@ -158,7 +158,7 @@ def test_a_chain_that_does_not_lead_on_from_the_note_is_not_signed(
 def test_an_older_root_is_held_against_the_note(house: Felt, intruder: Intruder) -> None:
     """Harm prevented: a day of last month is sealed otherwise, and only the newest one is looked at."""
     intruder("UPDATE ledger_dayroot SET hash = sha256('x') WHERE number = 1")
-    wrong = sealed.fault()
+    wrong = sealed_note_checks.fault()
     assert wrong is not None
     assert "sealed as number 1, is another than the one noted beside the key" in wrong.what
 
@@ -186,15 +186,15 @@ def test_a_worker_that_is_killed_signs_the_same_day_later(
 
     monkeypatch.setattr(sealed_note, "write", dies)
     with pytest.raises(Killed):
-        sealing.seal_finished()
+        day_seals.seal_finished()
     monkeypatch.undo()
     clock.stand(later(3))
     assert DayRoot.objects.count() == 2
     assert note().number == (3 if moment == "after the note" else 2)
     noted = note().hash_of(3)
-    assert sealed.fault() is None, "nothing is wrong while a day waits to be stored"
+    assert sealed_note_checks.fault() is None, "nothing is wrong while a day waits to be stored"
     house.win()
-    (row,) = sealing.seal_finished()
+    (row,) = day_seals.seal_finished()
     assert noted in (None, bytes(row.hash).hex())
     assert note().hash_of(3) == bytes(row.hash).hex()
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
@@ -205,7 +205,7 @@ def test_a_day_that_was_signed_is_never_signed_otherwise(house: Felt, clock: Clo
     before = note()
     days = (*before.days, (3, later(2).date().isoformat(), "ab" * 32))
     signed = sealed_note.Note(days, before.books)
-    sealed_note.write(sealed.note_file(), signed, keys.the_key())
+    sealed_note.write(sealed_note_checks.note_file(), signed, keys.the_key())
     clock.pass_until(later(3))
     with transaction.atomic():
         assert "was signed as day 3 before, and was another then" in not_sealed()
@@ -221,11 +221,11 @@ def test_the_note_is_the_old_one_or_the_new_one(house: Felt, monkeypatch: pytest
 
     monkeypatch.setattr(os, "fsync", dies)
     with pytest.raises(Killed):
-        sealed_note.write(sealed.note_file(), sealed_note.Note(), keys.the_key())
+        sealed_note.write(sealed_note_checks.note_file(), sealed_note.Note(), keys.the_key())
     monkeypatch.undo()
     assert note() == before
-    sealed_note.write(sealed.note_file(), before, keys.the_key())
-    assert [path.name for path in sealed.note_file().parent.glob("*.new")] == []
+    sealed_note.write(sealed_note_checks.note_file(), before, keys.the_key())
+    assert [path.name for path in sealed_note_checks.note_file().parent.glob("*.new")] == []
 
 
 def test_a_note_that_cannot_be_written_is_told_and_nothing_is_signed(
@@ -249,32 +249,32 @@ def test_a_house_without_a_note_signs_nothing_before_somebody_has_proved_it(
     house: Felt, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Harm prevented: an upgrade, or a worker on another host, that takes whatever the database says for the truth."""
-    sealed.note_file().unlink()
+    sealed_note_checks.note_file().unlink()
     clock.pass_until(later(3))
     assert "audit key --note" in not_sealed()
     assert DayRoot.objects.count() == 2
     with pytest.raises(CommandError, match="No note is made of a log that does not hold"):
         call_command("audit", "key", "--note")  # the rounds of this house are no table's that conduct knows
-    sealed.make()
+    sealed_note_checks.make()
     assert note().number == 2
     with pytest.raises(BadNote, match="There is a note"):
-        sealed.make()
-    assert len(sealing.seal_finished()) == 1
+        sealed_note_checks.make()
+    assert len(day_seals.seal_finished()) == 1
 
 
 def test_a_note_that_was_changed_or_is_of_another_site_is_rejected(house: Felt, tmp_path: Path) -> None:
     """Harm: an edited note, or one signed with an intruder's own key, is believed."""
-    document = json.loads(sealed.note_file().read_bytes())
+    document = json.loads(sealed_note_checks.note_file().read_bytes())
     document["note"]["books"]["Table 1"] = [1, "ab" * 32]
-    sealed.note_file().write_text(json.dumps(document))
+    sealed_note_checks.note_file().write_text(json.dumps(document))
     with pytest.raises(BadNote, match="was changed"):
-        sealing.seal_finished() or sealed.agreed(seals.public_of(keys.the_key()))
-    sealed.note_file().write_text("nonsense")
+        day_seals.seal_finished() or sealed_note_checks.agreed(seals.public_of(keys.the_key()))
+    sealed_note_checks.note_file().write_text("nonsense")
     with pytest.raises(BadNote, match="is no note"):
-        sealed.agreed(seals.public_of(keys.the_key()))
-    sealed_note.write(sealed.note_file(), sealed_note.Note(), seals.make_key(tmp_path / "another.pem"))
+        sealed_note_checks.agreed(seals.public_of(keys.the_key()))
+    sealed_note.write(sealed_note_checks.note_file(), sealed_note.Note(), seals.make_key(tmp_path / "another.pem"))
     with pytest.raises(BadNote, match="was signed by another key"):
-        sealed.agreed(seals.public_of(keys.the_key()))
+        sealed_note_checks.agreed(seals.public_of(keys.the_key()))
 
 
 def test_a_change_of_keys_that_was_killed_leaves_a_valid_note(
@@ -289,7 +289,7 @@ def test_a_change_of_keys_that_was_killed_leaves_a_valid_note(
     before = note()
     keys.rotate()
     assert note() == before
-    monkeypatch.setattr(sealed, "carry_over", dies)
+    monkeypatch.setattr(sealed_note_checks, "carry_over", dies)
     with pytest.raises(Killed):
         keys.rotate()
     monkeypatch.undo()
@@ -307,14 +307,14 @@ def test_two_people_stand_for_an_older_database(
     assert "is missing, and is noted beside the key" in not_sealed()
     boss, operator = floor.staff(Role.PIT_BOSS, "bella", "201"), floor.staff(Role.OPERATOR, "olga", "301")
     with pytest.raises(BadNote, match="two different people"):
-        sealed.accept_restored("the disk broke", (boss, boss))
-    sealed.accept_restored("the disk broke", (boss, operator))
+        sealed_note_checks.accept_restored("the disk broke", (boss, boss))
+    sealed_note_checks.accept_restored("the disk broke", (boss, operator))
     assert given_up in note().left
     entry = LogEntry.objects.get(subject="day", kind="restored")
     document = entry.content["document"]
     assert seals.is_signed(document["key"], bytes.fromhex(entry.content["signature"]), document)
     assert document["by"] == [boss.signature, operator.signature]
-    assert [row.number for row in sealing.seal_finished()] == [1, 2]
+    assert [row.number for row in day_seals.seal_finished()] == [1, 2]
 
 
 def test_who_stands_for_something_gives_their_pin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from ledger.models import HOUSE, Alert, Book, DayRoot, LogEntry
 from ledger.proof import seals
-from tables.audit import proofs, sealing, watch
+from tables.audit import day_seals, proofs, watch
 from tables.roles import Role
 from tables.staff import signers
 from tests import floor
@@ -40,7 +40,7 @@ def test_a_leap_of_all_clocks_seals_nothing(week_ahead: Felt, clock: Clock) -> N
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     week_ahead.round()
     clock.pass_until(later(9))
-    assert sealing.seal_days() == 1
+    assert day_seals.seal_days() == 1
     assert DayRoot.objects.count() == 1
 
 
@@ -49,7 +49,7 @@ def test_a_clock_that_was_set_right_seals_on(week_ahead: Felt, clock: Clock) -> 
     watch.watch()
     clock.stand(later(1))
     clock.pass_until(later(2))
-    assert [row.day for row in sealing.seal_finished()] == [TODAY + timedelta(days=1)]
+    assert [row.day for row in day_seals.seal_finished()] == [TODAY + timedelta(days=1)]
 
 
 def test_a_book_with_entries_to_come_holds_up_the_seal(week_ahead: Felt, clock: Clock) -> None:
@@ -57,7 +57,7 @@ def test_a_book_with_entries_to_come_holds_up_the_seal(week_ahead: Felt, clock: 
     week_ahead.round()
     clock.stand(later(1))
     clock.pass_until(later(2))
-    assert sealing.seal_days() == 1
+    assert day_seals.seal_days() == 1
     assert Alert.objects.get(kind="book_ahead").evidence["book"] == "Table 1"
     assert DayRoot.objects.count() == 1
 
@@ -67,7 +67,7 @@ def test_somebody_confirms_that_the_house_stood_still(
     week_ahead: Felt, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Harm prevented: a house that was closed for a month and can never seal again; or nobody knows who said so."""
-    assert sealing.seal_days() == 1
+    assert day_seals.seal_days() == 1
     with pytest.raises(SystemExit):
         call_command("clock", "status")
     assert "LEAP" in capsys.readouterr().out
@@ -78,7 +78,7 @@ def test_somebody_confirms_that_the_house_stood_still(
     document = content["document"]
     assert document["reason"] == "closed for the winter"
     assert seals.is_signed(document["key"], bytes.fromhex(content["signature"]), document)
-    assert sealing.seal_days() == 0
+    assert day_seals.seal_days() == 0
     assert DayRoot.objects.count() == 8
     call_command("clock", "confirm", "--by", "olga", "--reason", "again")
     assert "nothing to confirm" in capsys.readouterr().out
@@ -92,13 +92,13 @@ def test_a_worker_that_was_away_is_no_leap_while_tables_deal(felt: Felt, key_fil
         clock.stand(later(1) + timedelta(hours=hours))
         felt.round()
     clock.stand(later(3))
-    assert len(sealing.seal_finished()) == 2
+    assert len(day_seals.seal_finished()) == 2
 
 
 def test_a_day_that_goes_on_is_never_sealed(felt: Felt, key_file: object) -> None:
     """Harm prevented: a seal that somebody asks for before the day is over."""
     with pytest.raises(Exception, match="goes on until"):
-        sealing.seal(TODAY)
+        day_seals.seal(TODAY)
     assert not DayRoot.objects.exists()
 
 

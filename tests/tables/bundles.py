@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from ledger.proof import merkle, seals, spelling
 from ledger.proof.spelling import canonical
-from tables.audit import export, sealing
+from tables.audit import day_seals, export
 from tables.audit.outside.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
 from tables.cage import cage_desk
 from tables.disputes import corrections
@@ -105,7 +105,7 @@ def two_days(folder: Path) -> Evidence:
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
         clock.pass_until(gaming_day.span(TWO)[0] + timedelta(hours=9))
-        sealing.seal_finished()
+        day_seals.seal_finished()
         cage_desk.sign(SignSlip(withdrawal, "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
         signs(hands[1].table, people["other_cashier"], VoidSlip(whole, "it was another table's"))
@@ -119,7 +119,7 @@ def two_days(folder: Path) -> Evidence:
         hands[1]("retire_shoe")
         Hand(hands[0].table, boss.by)("close_table")
         clock.pass_until(gaming_day.span(TWO)[1] + timedelta(hours=1))
-        sealing.seal_finished()
+        day_seals.seal_finished()
         for path, days in ((evidence.first, (ONE, ONE)), (evidence.second, (TWO, TWO)), (evidence.both, (ONE, TWO))):
             path.write_bytes(exported(*days))
     return evidence

@@ -15,7 +15,7 @@ from django.utils import timezone
 from ledger.models import Account, Book, Transfer
 from ledger.proof import seals
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
-from tables.audit import proofs, sealing
+from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
 from tables.cage import chips_in_play
 from tables.models import Staff, Table
@@ -133,7 +133,7 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
         clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
         proposal = day_close.propose(day, by=Staff.objects.get(username="pam"))
         day_close.close(day, by=Staff.objects.get(username="olga"), digest=proposal.digest)
-        assert sealing.seal_finished()
+        assert day_seals.seal_finished()
         assert [proofs.verify(book).fault for book in Book.objects.filter(head_seq__gt=0)].count(None) == (
             Book.objects.filter(head_seq__gt=0).count()
         )

@@ -18,7 +18,7 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import Account, Alert, Discrepancy
 from ledger.proof import seals
-from tables.audit import sealing
+from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.cage import cage_desk, chip_series, denominations
 from tables.floor import record
@@ -160,7 +160,7 @@ def the_day_is_closed(clock: Clock) -> None:
     clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
     proposal = day_close.propose(day, by=person("bella"))
     day_close.close(day, by=person("omar"), digest=proposal.digest)
-    sealing.seal_finished()
+    day_seals.seal_finished()
 
 
 @pytest.mark.slow("opens a site and closes its first day")

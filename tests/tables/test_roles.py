@@ -26,9 +26,9 @@ from django.utils import timezone
 from ledger import alerts, discrepancies
 from ledger.models import Account, Book, Finding, Recount, Run, Slip, SlipSignature, Transfer
 from ledger.recount import recount
-from tables import downloads
 from tables.alerts import channels
 from tables.approvals import proposals
+from tables.audit import downloads
 from tables.cage import chip_series, key_register
 from tables.floor import record
 from tables.floor.handlers import HANDLINGS

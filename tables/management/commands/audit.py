@@ -14,7 +14,16 @@ from ledger.proof import seals
 from ledger.proof.note import ED25519, BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.replica import Unread
-from tables.audit import checkpoints, export, keys, proofs, restoring, sealed, tree_proof, witnessing
+from tables.audit import (
+    checkpoints,
+    database_restore,
+    export,
+    keys,
+    proofs,
+    sealed_note_checks,
+    tree_proof,
+    witness_delivery,
+)
 from tables.audit.export import NotYet
 from tables.audit.outside import verifier, zipapp
 from tables.audit.outside.testimony import Source
@@ -61,7 +70,7 @@ class Command(BaseCommand):
             raise CommandError(str(wrong)) from None
 
     def _key(self, *, rotate: bool, lost: str | None, note: bool, restored: str | None, **options: Any) -> None:
-        path = sealed.key_file()
+        path = sealed_note_checks.key_file()
         if note or restored is not None:
             self._note(restored, options["by"], options["witness"])
             return
@@ -86,16 +95,20 @@ class Command(BaseCommand):
 
     def _note(self, restored: str | None, by: list[str], witness: str | None) -> None:
         """A note is made of a database that holds, and never of another."""
-        testimony = tree_proof.hear(Source(witness, witnessing.keys())) if witness else None
+        testimony = tree_proof.hear(Source(witness, witness_delivery.keys())) if witness else None
         for book in proofs.books():
             if fault := proofs.verify(book, noted=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
         keys.signing_key()
         signers = None if restored is None else _people(by)
-        note = sealed.make() if restored is None or signers is None else sealed.accept_restored(restored, signers)
-        self.stdout.write(f"Everything holds. {sealed.note_file()} notes {note.number} sealed days.")
+        note = (
+            sealed_note_checks.make()
+            if restored is None or signers is None
+            else sealed_note_checks.accept_restored(restored, signers)
+        )
+        self.stdout.write(f"Everything holds. {sealed_note_checks.note_file()} notes {note.number} sealed days.")
         if restored is not None and signers is not None:
-            waiting = restoring.declare(restored, signers[0], testimony)
+            waiting = database_restore.declare(restored, signers[0], testimony)
             self.stdout.write(f"{len(waiting)} tables wait until a pit boss has confirmed each, at /pit/restored/.")
 
     def _export(self, *, day: date | None, first: date | None, last: date | None, out: Path | None, **_: Any) -> None:

@@ -13,8 +13,8 @@ from ledger import clock
 from ledger.clock import WrongClock
 from ledger.models import Book
 from ledger.proof.seals import BadKey
-from tables.audit import keys, mending, witness
-from tables.audit.mending import Asked, NoMend
+from tables.audit import activity_checks, clock_correction, keys
+from tables.audit.clock_correction import Asked, NoMend
 from tables.management import dates
 from tables.staff import signers
 
@@ -66,10 +66,10 @@ class Command(BaseCommand):
         self.stdout.write(f"the database  {reading.database:%Y-%m-%d %H:%M:%S.%f} UTC")
         self.stdout.write(f"apart         {reading.drift.total_seconds():+.3f} s")
         is_wrong = reading.differs
-        for name, latest in witness.ahead(reading.database):
+        for name, latest in activity_checks.ahead(reading.database):
             is_wrong = True
             self.stdout.write(f"AHEAD   {name}: its last entry is of {latest:%Y-%m-%d %H:%M:%S} UTC")
-        for start, end in witness.unexplained(reading.database):
+        for start, end in activity_checks.unexplained(reading.database):
             is_wrong = True
             self.stdout.write(
                 f"LEAP    nothing was written and nothing ran from {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
@@ -82,12 +82,12 @@ class Command(BaseCommand):
         if row is None:
             raise NoMend(f"There is no book {book!r}: it is called as its table, or house.")
         bounds = Asked(**{name: options[name] for name in ("first", "since", "until", "through")})
-        for span in mending.mend(row, bounds, by=[signers.who_signs(name) for name in by], reason=reason):
+        for span in clock_correction.mend(row, bounds, by=[signers.who_signs(name) for name in by], reason=reason):
             self.stdout.write(
                 f"{book}: entries {span.first} to {span.last} were written from {span.since} to {span.until}"
             )
 
     def _confirm(self, *, by: str, reason: str, **_: Any) -> None:
-        leaps = witness.confirm(signers.who_signs(by), reason, keys.signing_key())
+        leaps = activity_checks.confirm(signers.who_signs(by), reason, keys.signing_key())
         says = f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
         self.stdout.write(says)

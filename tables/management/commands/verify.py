@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ledger.proof import p256
 from ledger.proof.note import BadNote, VerifierKey
-from tables.audit import lines, proofs, witnessing
-from tables.audit.lines import Line
+from tables.audit import proofs, verification_report, witness_delivery
 from tables.audit.outside.testimony import Source
+from tables.audit.verification_report import Line
 
 
 class Command(BaseCommand):
@@ -61,18 +61,18 @@ class Command(BaseCommand):
         try:
             books = proofs.books(table)
             listed = [*map(p256.read_fingerprint, terminal_root)] if terminal_root else proofs.listed_roots()
-            keys = tuple(map(VerifierKey.parse, witness_key)) if witness_key else witnessing.keys()
+            keys = tuple(map(VerifierKey.parse, witness_key)) if witness_key else witness_delivery.keys()
         except (LookupError, p256.BadKey, BadNote) as unknown:
             raise CommandError(str(unknown)) from None
         # Witnesses first: whoever cut off a log wants to be told what is missing, and not that the rest holds.
         for place in witness:
-            self._say(lines.of_witness(Source(place, keys)))
+            self._say(verification_report.of_witness(Source(place, keys)))
         for book in books:
-            self._say(lines.of_book(proofs.verify(book, every=self.every)))
-        self._say(lines.of_roots(listed))
+            self._say(verification_report.of_book(proofs.verify(book, every=self.every)))
+        self._say(verification_report.of_roots(listed))
         if table is None:
-            self._say(lines.of_trees())
-            self._say(lines.of_rows(every=self.every))
+            self._say(verification_report.of_trees())
+            self._say(verification_report.of_rows(every=self.every))
         if self.faults:
             self.stdout.write(self.style.ERROR(f"{self.faults:,} {'fault' if self.faults == 1 else 'faults'}"))
             sys.exit(1)

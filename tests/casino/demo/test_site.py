@@ -14,7 +14,7 @@ from django.test import Client, override_settings
 from ledger import cage
 from ledger.inspection import inspect_house
 from ledger.models import Account, Book, LogEntry
-from tables.audit import checkpoints, proofs, protections, witnessing
+from tables.audit import checkpoints, proofs, protections, witness_delivery
 from tables.games.catalog import DEALT, GAMES
 from tables.games.protocol import AskBet
 from tables.management.commands import seed_demo
@@ -174,7 +174,7 @@ def test_the_demo_has_a_witness(demo: str, settings: Any, tmp_path: Path) -> Non
     for _ in range(2):
         witness.prepare(tmp_path)
         policies.forget()
-    [named] = witnessing.witnesses()
+    [named] = witness_delivery.witnesses()
     tree = checkpoints.current_tree()
     assert tree is not None
     assert (named.name, named.shows_heads, tree.origin) == (witness.NAME, True, witness.ORIGIN)

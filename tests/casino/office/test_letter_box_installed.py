@@ -15,7 +15,7 @@ import pytest
 
 from casino.embedded.keeper import die_with_parent, unprivileged
 from casino.embedded.servers import BASE_DIR
-from tables.audit import letter_box
+from tables.audit import export_database
 from tests.letter_boxes import DATABASE, FETCHER, WRITER, psql
 from tests.patience import eventually
 from tests.tiers import Tier, belongs_to
@@ -116,8 +116,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 def test_the_worker_puts_in_and_the_head_office_reads(host: Host) -> None:
     [line] = host.environment.read_text().splitlines()
     with psycopg.connect(line.removeprefix("LETTER_BOX_URL="), autocommit=True) as house:
-        letter_box.put_in(house, 1, BytesIO(b"a sealed day"))
-        assert letter_box._contents(house) == letter_box.Contents(last=1, days=1, waiting=1)
+        export_database.put_in(house, 1, BytesIO(b"a sealed day"))
+        assert export_database._contents(house) == export_database.Contents(last=1, days=1, waiting=1)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             house.execute("UPDATE office_piece SET content = 'x'")
     with host.connect() as office:

@@ -16,7 +16,7 @@ from tables.alerts import channels, delivery, webhook_signatures
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import AlertChannel, FeedPosition, Tells
 from tables.alerts.outbound import Answer, NotSent
-from tables.audit import handing_over
+from tables.audit import day_delivery
 from tables.models import Staff
 from tests.tables.bundles import Evidence, kept_for_a_module, shared_two_days
 from tests.tiers import Tier, belongs_to
@@ -76,7 +76,7 @@ def line(house: House, client: Client, monkeypatch: pytest.MonkeyPatch) -> Line:
     line = Line(client)
     monkeypatch.setattr(delivery, "post_bytes", line.post)
     monkeypatch.setattr(receiving, "queue_verification", receiving.verify_waiting)
-    monkeypatch.setattr(handing_over, "A_PIECE", 5_000)
+    monkeypatch.setattr(day_delivery, "A_PIECE", 5_000)
     return line
 
 
@@ -91,15 +91,15 @@ def due_again() -> None:
 def test_a_line_that_breaks_costs_a_piece_and_no_day(house: House, line: Line) -> None:
     """Harm: a house that was cut off leaves a gap, or can never send a large day over a poor line."""
     line.breaks_after = 2
-    assert handing_over.hand_over(NAME) == 0
-    assert (place(), handing_over.states()[0].failures, handing_over.states()[0].behind) == (0, 1, 2)
+    assert day_delivery.hand_over(NAME) == 0
+    assert (place(), day_delivery.states()[0].failures, day_delivery.states()[0].behind) == (0, 1, 2)
     sent, line.breaks_after = line.pieces[-1], 10**9
     due_again()
-    assert handing_over.hand_over(NAME) == 2
+    assert day_delivery.hand_over(NAME) == 2
     assert Day.objects.filter(house=house).count() == 2
     resumed = [int(key.split("/")[1]) for key in line.pieces if key.split("/")[0] == sent.split("/")[0]][2:]
     assert resumed[:2] == [0, 10_000], "the first piece learns how much has arrived; that is not sent again"
-    assert handing_over.states()[0].behind == 0
+    assert day_delivery.states()[0].behind == 0
 
 
 def test_unfinished_bundles_do_not_fill_the_disk(house: House, client: Client) -> None:
@@ -113,7 +113,7 @@ def test_unfinished_bundles_do_not_fill_the_disk(house: House, client: Client) -
 def test_the_house_goes_back_to_the_day_that_the_head_office_waits_for(house: House, line: Line) -> None:
     """Harm: a day that was rejected after it was taken is missing for good, and so are all that follow it."""
     FeedPosition.objects.filter(name=NAME).update(place=1)
-    assert handing_over.hand_over(NAME) == 3, "the head office asked for day 1: one step back, then two days"
+    assert day_delivery.hand_over(NAME) == 3, "the head office asked for day 1: one step back, then two days"
     assert Day.objects.filter(house=house).count() == 2
     assert place() == 2
 
@@ -124,9 +124,9 @@ def test_a_refused_day_is_tried_again_later_and_raises_an_alert(
     """Harm: a house that signs with an unknown key seems to report."""
     monkeypatch.setattr(houses, "trusted_key", lambda house: "0" * 64)
     FeedPosition.objects.filter(name=NAME).update(failures=delivery.MOST_ATTEMPTS - 1)
-    assert handing_over.hand_over(NAME) == 0
+    assert day_delivery.hand_over(NAME) == 0
     assert place() == 0, "no day is skipped"
-    [state] = handing_over.states()
+    [state] = day_delivery.states()
     assert "is not among those that the house signed with" in state.says
     assert Alert.objects.filter(kind="not_delivered").exists()
 

@@ -24,7 +24,7 @@ from casino.office.houses import Registration
 from casino.office.models import MOST_PIECE_BYTES, Arrival, Day, House, Piece, Refusal
 from ledger import shape
 from ledger.models import Alert
-from tables.audit import condition, letter_box
+from tables.audit import condition, export_database
 from tables.audit.outside.verifier import Outline
 from tables.roles import Role
 from tests import letter_boxes
@@ -38,7 +38,7 @@ from tests.tiers import Tier, belongs_to
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
 NAMES: Final = ("north", "south-east")
-SHIPPED_PIECE: Final = letter_box.A_PIECE
+SHIPPED_PIECE: Final = export_database.A_PIECE
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def company(
 ) -> Mapping[str, House]:  # fmt: skip
     settings.OFFICE_FOLDER = str(tmp_path / "office")
     monkeypatch.setattr(receiving, "queue_verification", receiving.verify_waiting)
-    monkeypatch.setattr(letter_box, "A_PIECE", 5_000)
+    monkeypatch.setattr(export_database, "A_PIECE", 5_000)
     otto = staff(Role.OPERATOR, "otto")
     return {
         name: houses.register(Registration(name, name.title(), "EUR", evidence[name].public), by=otto) for name in NAMES
@@ -106,7 +106,7 @@ def company(
 
 def put_in(box: LetterBox, number: int, bundle: Path) -> None:
     with box.as_role(WRITER) as house, bundle.open("rb") as file:
-        letter_box.put_in(house, number, file)
+        export_database.put_in(house, number, file)
 
 
 def is_here(house: House, bundle: Path) -> bool:
@@ -148,7 +148,7 @@ def test_a_lost_slot_costs_a_command_and_no_day(
     """Harm: an absent head office fills the house's disk; or the days it missed have to be carried there by hand."""
     north, box = company["north"], boxes["north"]
     settings.LETTER_BOX_URL = box.url(WRITER)
-    monkeypatch.setattr(letter_box, "_of_days", lambda last: None)  # this database has no days of the house
+    monkeypatch.setattr(export_database, "_of_days", lambda last: None)  # this database has no days of the house
     put_in(box, 1, evidence["north"].first)
     eventually(lambda: is_here(north, evidence["north"].first))
     office.execute("ALTER SUBSCRIPTION house_north DISABLE")

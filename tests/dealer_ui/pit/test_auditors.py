@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from ledger.models import DayRoot, Run
 from ledger.proof import seals
-from tables.audit import errands, sealing
-from tables.audit.errands import Deed, Errand
+from tables.audit import day_seals, jobs
+from tables.audit.jobs import Deed, Errand
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.reports import gaming_day
@@ -44,15 +44,15 @@ def key_file(tmp_path: Path) -> Iterator[Path]:
             dealer.bets(seat1=2_000)
             dealer.cards(8, 3)
             dealer.pay()
-            clock.pass_until(gaming_day.span(TODAY).start + sealing.GRACE)
-            sealing.seal_finished()
+            clock.pass_until(gaming_day.span(TODAY).start + day_seals.GRACE)
+            day_seals.seal_finished()
         yield path
 
 
 @pytest.fixture(autouse=True)
 def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test is the worker; one that another test started has another folder."""
-    monkeypatch.setattr(errands, "_send", lambda pk: None)
+    monkeypatch.setattr(jobs, "_send", lambda pk: None)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def shown(who: Staff) -> str:
 
 def perform() -> None:
     """What the worker does."""
-    errands.perform(Run.objects.filter(task__startswith=errands.PREFIX).latest("pk").pk)
+    jobs.perform(Run.objects.filter(task__startswith=jobs.PREFIX).latest("pk").pk)
 
 
 def taken(who: Staff, day: date) -> bytes:
@@ -91,7 +91,7 @@ def test_a_day_is_verified_by_its_bundle_and_taken_with_a_note_of_who(key_file: 
     assert f"HOLDS audit-{ONE}.zip" in says
     assert "the key that you trust" in says, "it is held against the key that the house published"
     assert taken(aude, ONE) == bundles.exported(ONE, ONE)
-    [taking] = errands.takings(5)
+    [taking] = jobs.takings(5)
     assert (taking.day, taking.by) == (str(ONE), aude.signature)
     assert f"{ONE}: {aude.signature}" in shown(aude)
     assert floor.client(aude).get(reverse("pit:audit-bundle", args=[TWO])).status_code == 302, "none is kept of it"
@@ -110,22 +110,22 @@ def test_a_fault_is_said_in_red_and_alerted(key_file: Path, aude: Staff) -> None
     assert "DOES NOT HOLD" in says
     asked(aude, "keys")
     perform()
-    assert errands.latest(1)[0].name == "holds"
+    assert jobs.latest(1)[0].name == "holds"
 
 
 def test_a_second_click_joins_and_a_dead_worker_is_said_and_replaced(key_file: Path, aude: Staff) -> None:
     """Harm: ten impatient clicks are ten proofs of the whole log; or one killed worker keeps auditors out for good."""
-    run = errands.ask(Errand(Deed.VERIFY), aude.signature)
-    assert errands.ask(Errand(Deed.VERIFY), aude.signature) == run
+    run = jobs.ask(Errand(Deed.VERIFY), aude.signature)
+    assert jobs.ask(Errand(Deed.VERIFY), aude.signature) == run
     assert "one at a time" in asked(aude, "verify", ONE)
-    account = errands.account_of(run)
+    account = jobs.account_of(run)
     account.begun = True
-    errands._write(run, account)
+    jobs._write(run, account)
     assert "Its worker is gone" in shown(aude)
     perform()
     perform()  # the broker hands it out twice: nothing is done again
-    assert Run.objects.filter(task__startswith=errands.PREFIX).count() == 1
-    assert errands.under_way() is None
+    assert Run.objects.filter(task__startswith=jobs.PREFIX).count() == 1
+    assert jobs.under_way() is None
 
 
 def test_nobody_gets_beyond_the_sealed_days(key_file: Path, aude: Staff) -> None:
@@ -134,18 +134,18 @@ def test_nobody_gets_beyond_the_sealed_days(key_file: Path, aude: Staff) -> None
         answer = floor.client(aude).post(reverse("pit:audit-ask"), {"deed": deed, "day": str(day)})
         assert answer.status_code == 404, (deed, day)
     assert "is not sealed" in asked(aude, "verify", "2020-01-01")
-    assert not Run.objects.filter(task__startswith=errands.PREFIX).exists()
+    assert not Run.objects.filter(task__startswith=jobs.PREFIX).exists()
     with override_settings(AUDIT_FOLDER=""), pytest.raises(Refused, match="AUDIT_FOLDER"):
-        errands.ask(Errand(Deed.VERIFY), aude.signature)
+        jobs.ask(Errand(Deed.VERIFY), aude.signature)
 
 
 def test_only_the_newest_bundles_are_kept(key_file: Path, aude: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a disk that fills up while nobody looks, and takes the house with it."""
-    monkeypatch.setattr(errands, "KEPT_BUNDLES", 1)
+    monkeypatch.setattr(jobs, "KEPT_BUNDLES", 1)
     for day in (ONE, TWO):
-        errands.ask(Errand(Deed.EXPORT, day), aude.signature)
+        jobs.ask(Errand(Deed.EXPORT, day), aude.signature)
         perform()
-    assert [path.name for path in errands.folder().glob("*.zip")] == [f"audit-{TWO}.zip"]
+    assert [path.name for path in jobs.folder().glob("*.zip")] == [f"audit-{TWO}.zip"]
     with ZipFile(BytesIO(taken(aude, TWO))) as bundle:
         assert json.loads(bundle.read("manifest.json"))["to"] == str(TWO)
     assert DayRoot.objects.count() == 2

@@ -19,8 +19,7 @@ from dealer_ui.pit import floor as pit_floor
 from dealer_ui.templatetags import pit
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
-from tables import downloads
-from tables.audit import history
+from tables.audit import downloads, round_steps
 from tables.audit.round_list import Wanted
 from tables.floor import record, shoes
 from tables.models import Staff, Verification
@@ -298,7 +297,7 @@ def test_options_of_a_round_are_shown_in_words() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_round_that_was_tampered_with_says_so_and_still_opens(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
-    told = history.story(dealer.table, 1)
+    told = round_steps.story(dealer.table, 1)
     assert told is not None
     with at_work() as intruder:
         intruder("UPDATE ledger_transfer SET amount_cents = 1 WHERE seq = %s AND leg = 1", told.steps[-2].entry.seq)
@@ -317,7 +316,7 @@ def test_a_round_that_was_tampered_with_says_so_and_still_opens(hands: tuple[Han
 
 def test_a_step_shows_who_entered_it_and_how_it_is_chained(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
-    told = history.story(dealer.table, 2)
+    told = round_steps.story(dealer.table, 2)
     assert told is not None
     at = next(at for at, step in enumerate(told.steps, 1) if step.corrected_by)
     entry = told.steps[at - 1].entry

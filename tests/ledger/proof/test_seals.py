@@ -18,7 +18,7 @@ from ledger.models import HOUSE, Alert, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import merkle, seals
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical
-from tables.audit import keys, proofs, roots, sealing, watch
+from tables.audit import day_seals, keys, proofs, roots, watch
 from tables.reports import gaming_day
 from tables.reports.gaming_day import Calendar
 from tests.clock import Clock
@@ -33,13 +33,13 @@ TODAY = Calendar((gaming_day.default(),)).day_of(timezone.now())
 
 def later(days: int) -> datetime:
     """A moment at which so many days from today on are over."""
-    return gaming_day.span(TODAY + timedelta(days=days))[0] + sealing.GRACE
+    return gaming_day.span(TODAY + timedelta(days=days))[0] + day_seals.GRACE
 
 
 def seal_until(clock: Clock, days: int) -> list[DayRoot]:
     """So many days pass, and the watch comes by."""
     clock.pass_until(later(days))
-    return sealing.seal_finished()
+    return day_seals.seal_finished()
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_a_day_is_sealed_over_every_book_and_published_in_the_log(sealed: Felt, 
     entries = LogEntry.objects.filter(book__name=HOUSE).order_by("-seq")
     assert [(entry.subject, entry.kind) for entry in entries[:2]] == [("day", "sealed"), ("key", "published")]
     assert seals.is_signed(seals.public_of(seals.load_key(key_file)), bytes(row.signature), document)
-    root = sealing.todays_root()
+    root = day_seals.todays_root()
     assert root is not None
     assert (root.day, root.number, root.root) == (TODAY, 1, sha256(bytes(row.body)).hexdigest())
     assert [proofs.verify(book).fault for book in Book.objects.filter(name=HOUSE)] == [None]
@@ -156,7 +156,7 @@ def test_sealing_again_does_nothing_and_missed_days_are_caught_up_in_order(seale
     assert list(spans) == [(1, 4), (5, 5), (6, 5), (6, 5)]
     clock.pass_until(later(10))
     with pytest.raises(ValueError, match="does not follow"):
-        sealing.seal(TODAY + timedelta(days=9))
+        day_seals.seal(TODAY + timedelta(days=9))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -167,7 +167,7 @@ def test_several_workers_seal_a_day_once(open_felt: Felt, key_file: Path, clock:
 
     def work(_: int) -> int:
         try:
-            return sealing.seal(TODAY).pk
+            return day_seals.seal(TODAY).pk
         finally:
             connection.close()
 
@@ -182,13 +182,13 @@ def test_without_a_key_the_pit_hears_of_it_and_nothing_is_signed(felt: Felt, set
     """Harm prevented: days that nobody sealed for weeks because a file was missing."""
     settings.AUDIT_KEY_FILE = ""
     clock.pass_until(later(1))
-    assert sealing.seal_days() == 1
+    assert day_seals.seal_days() == 1
     assert "No key file is set" in Alert.objects.get(kind="not_sealed").message
 
 
 def test_the_watch_seals_what_is_over(felt: Felt, key_file: Path, clock: Clock) -> None:
     """Harm prevented: days that are sealed only when somebody thinks of it."""
-    assert sealing.seal_days() == 0
+    assert day_seals.seal_days() == 0
     assert DayRoot.objects.count() == 0
     clock.pass_until(later(3))
     assert "seal_days" in watch.watch()
@@ -303,8 +303,8 @@ def test_the_houses_own_proof_holds_the_roots_against_the_log(open_felt: Felt, k
     """Harm prevented: rows beside the log that say something else than the log."""
     seal_until(clock, 2)
     house, table = Book.objects.get(name=HOUSE), open_felt.book
-    assert sealing.wrong_root(house) is None
-    assert sealing.wrong_root(table) is None
+    assert day_seals.wrong_root(house) is None
+    assert day_seals.wrong_root(table) is None
     document = roots.read_document(BookRoot.objects.filter(book=table).earliest("day").body)
     document["accounts"][0][3] += 100
     forgeries: tuple[tuple[Book, str, list[Any]], ...] = (
@@ -320,7 +320,7 @@ def test_the_houses_own_proof_holds_the_roots_against_the_log(open_felt: Felt, k
         for book, statement, values in forgeries:
             with rollback():
                 intruder(statement, *values)
-                assert sealing.wrong_root(book) is not None, statement
+                assert day_seals.wrong_root(book) is not None, statement
 
 
 def test_an_entry_written_after_the_seal_belongs_to_the_next_day(sealed: Felt, clock: Clock) -> None:

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.utils import timezone
 
 from ledger.proof import seals
-from tables.audit import sealing
+from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.reports import gaming_day
@@ -37,7 +37,7 @@ class SealedDays:
     def end(self, day: date) -> None:
         """Let an hour pass after the end of this day, and seal the day."""
         self.clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
-        sealing.seal_finished()
+        day_seals.seal_finished()
 
     def nightfall(self) -> Path:
         """End and seal the current day, and return its bundle."""

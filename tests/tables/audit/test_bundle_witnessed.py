@@ -14,7 +14,7 @@ from django.core.management import call_command
 
 from ledger.models import Book, BookRoot
 from ledger.proof.note import Note, Signature
-from tables.audit import export, sealing
+from tables.audit import day_seals, export
 from tables.audit.outside.bundle import WITNESS
 from tests.clock import Clock
 from tests.floor import Hand
@@ -36,7 +36,7 @@ def bundle(house: Hand, minute: Callable[[], int], clock: Clock, tmp_path: Path)
     house.bets(**{"1": 1_000})
     minute()
     clock.pass_until(later(1))
-    assert sealing.seal_finished()
+    assert day_seals.seal_finished()
     for _ in range(3):
         minute()
     path = tmp_path / "day.zip"
@@ -62,7 +62,7 @@ def test_the_verifier_says_who_saw_how_far_each_book_went(bundle: Path, outside:
 def test_a_day_before_there_was_a_witness_says_so(house: Hand, clock: Clock, tmp_path: Path, outside: Outside) -> None:
     """Harm: a bundle without a witness that reads like one with."""
     clock.pass_until(later(1))
-    assert sealing.seal_finished()
+    assert day_seals.seal_finished()
     path = tmp_path / "day.zip"
     path.write_bytes(exported(TODAY, TODAY))
     assert "no witness saw these days" in "\n".join(verified(path))
@@ -133,7 +133,7 @@ def test_a_bundle_of_a_log_that_was_cut_off_is_named_by_the_witness(
     answer_file = tmp_path / "answer.jsonl"
     answer_file.write_text(record.body)
     clock.pass_until(later(1))
-    assert sealing.seal_finished()
+    assert day_seals.seal_finished()
     monkeypatch.setattr(export.witness_part, "lines_of", lambda day: iter(()))
     path = tmp_path / "day.zip"
     path.write_bytes(exported(TODAY, TODAY))

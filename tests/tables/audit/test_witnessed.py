@@ -22,7 +22,7 @@ from ledger.alerts import last_message
 from ledger.models import Alert, Book, Cosignature, HeadsRow
 from ledger.proof import merkle
 from ledger.proof.note import COSIGNATURE, VerifierKey
-from tables.audit import checkpoints, condition, sealing, tree_proof, witnessing
+from tables.audit import checkpoints, condition, day_seals, tree_proof, witness_delivery
 from tables.audit.condition import State
 from tables.audit.outside.witness import Server, Witness
 from tables.audit.outside.witness_file import WitnessFile
@@ -94,7 +94,7 @@ def minute(clock: Clock) -> Callable[[], int]:
 
     def passes() -> int:
         clock.stand(timezone.now() + timedelta(minutes=1))
-        return witnessing.have_witnessed()
+        return witness_delivery.have_witnessed()
 
     return passes
 
@@ -164,8 +164,8 @@ def test_a_witness_at_a_clouds_metadata_is_not_asked(house: Hand, minute: Callab
     address = "http://169.254.169.254/latest"
     policies.change({"witness_first": f"{outside.vkey} {address}"}, by=Staff.objects.get(username="olga"))
     policies.forget()
-    with pytest.raises(witnessing.Silent, match=r"169\.254\.169\.254 is not an address that this site sends to"):
-        witnessing._post(witnessing.witnesses()[0], "add-checkpoint", b"")
+    with pytest.raises(witness_delivery.Silent, match=r"169\.254\.169\.254 is not an address that this site sends to"):
+        witness_delivery._post(witness_delivery.witnesses()[0], "add-checkpoint", b"")
     assert minute() == 0
 
 
@@ -234,7 +234,7 @@ def test_the_newest_seal_that_was_erased_is_named(
 ) -> None:
     """Harm: a sealed day is dealt with anew, for no later one names it."""
     clock.pass_until(later(1))
-    assert sealing.seal_finished()
+    assert day_seals.seal_finished()
     minute()
     with at_work() as intruder:
         intruder("DELETE FROM ledger_dayroot")
@@ -262,8 +262,8 @@ def test_a_house_that_was_set_back_is_refused_by_its_witness(
         erase_leaves(intruder, 1)
         row = checkpoints.newest(ORIGIN)
         assert row is not None
-        with pytest.raises(witnessing.Refusing, match=r"it saw 3 leaves, the house has 1"):
-            witnessing.submit(witnessing.witnesses()[0], row)
+        with pytest.raises(witness_delivery.Refusing, match=r"it saw 3 leaves, the house has 1"):
+            witness_delivery.submit(witness_delivery.witnesses()[0], row)
     assert outside.file.of(ORIGIN).latest.checkpoint.root == checkpoints.root_at(ORIGIN, len(rows))  # type: ignore[union-attr]
     assert outside.file.of(ORIGIN).conflicts
 
@@ -342,4 +342,4 @@ def test_a_house_without_a_tree_says_what_it_lacks(db: None) -> None:
     """Harm: a house that believes it is watched."""
     part = next(part for part in condition.parts() if part.name == "Witnesses")
     assert part.state == State.WATCH
-    assert witnessing.have_witnessed() == 0
+    assert witness_delivery.have_witnessed() == 0

@@ -21,7 +21,7 @@ from django.urls import reverse
 
 from ledger.log import entries
 from ledger.proof.chain import Entry
-from tables.audit import history
+from tables.audit import round_steps
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskCard, AskChoice, Card
 from tables.models import HouseShoe, Staff
@@ -243,7 +243,7 @@ def test_a_game_is_read_in_full_once_it_is_over_and_not_before(game: Game, quiet
     """Harm: the record of a game, or an entry found through the filters of the admin, reveals the cards before the game
     is over; or the cards can never be proved."""
     table = game.dealer.table
-    story = history.story(table, 1)
+    story = round_steps.story(table, 1)
     assert story is not None
     assert (story.sealed, story.record) == (True, None)
     answer = floor.client(game.dealer.by).get(f"/api/tables/{table.pk}/rounds/1/")
@@ -256,7 +256,7 @@ def test_a_game_is_read_in_full_once_it_is_over_and_not_before(game: Game, quiet
     rows = entry_list.entries(table.book_id, count=1_000)
     raw = {entry.seq: entry.body for entry in game.log}
     assert all(bytes(entry.body) == bytes(raw[entry.seq]) for entry in rows if entry.subject == "round")
-    story = history.story(table, 1)
+    story = round_steps.story(table, 1)
     assert story is not None
     assert story.record is not None
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ledger.models import Book, Transfer
 from ledger.proof import seals
 from ledger.proof.chips import CHIP_PLACES
-from tables.audit import proofs, sealing
+from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
 from tables.cage import cage_desk, chip_series, chip_stock
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput
@@ -178,7 +178,7 @@ def test_whoever_has_only_the_bundle_says_the_same(tmp_path: Path) -> None:
         house.hold_together()
         assert set(Transfer.objects.values_list("kind", flat=True)) >= MOVED
         clock.pass_until(gaming_day.span(today).end + timedelta(hours=1))
-        assert sealing.seal_finished()
+        assert day_seals.seal_finished()
         path = tmp_path / "day.zip"
         path.write_bytes(exported(today, today))
     lines: list[str] = []

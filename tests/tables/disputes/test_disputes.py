@@ -12,7 +12,7 @@ from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Account, Alert, LogEntry, Slip, Transfer
 from ledger.proof.moves import Move
-from tables.audit import history, proofs
+from tables.audit import proofs, round_steps
 from tables.disputes import cases, correction_records, corrections
 from tables.floor import record
 from tables.floor.inputs import (
@@ -115,7 +115,7 @@ def correct(hand: Hand, boss: Staff, second: Staff, entered: ProposeCorrection) 
 def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second: Staff) -> None:
     """Harm: a claim never reaches a ruling, its evidence is changed after the claim without a trace, or its correction
     rewrites cards and payouts."""
-    before, then = history.story(felt.table, 1), round_history.as_of(felt.table.book_id, 1, felt.now.seq)
+    before, then = round_steps.story(felt.table, 1), round_history.as_of(felt.table.book_id, 1, felt.now.seq)
     enter(felt, felt.by, CLAIM)
     dispute = cases.listed(9)[0][0].dispute
     entry = LogEntry.objects.get(book_id=felt.table.book_id, seq=dispute.last_seq)
@@ -128,7 +128,7 @@ def test_a_dispute_goes_from_claim_to_correction(felt: Hand, boss: Staff, second
     enter(felt, felt.by, NoteDispute(1, "Dealer", "Does not remember"))
     enter(felt, boss, RuleDispute(1, "player", "The camera shows no payment"))
     slip = correct(felt, boss, second, ProposeCorrection(1, 1, 0, "Seat 1 was passed over", dispute=1))
-    assert history.story(felt.table, 1) == before
+    assert round_steps.story(felt.table, 1) == before
     assert not Transfer.objects.filter(kind="reversal").exists()
     enter(felt, boss, CloseDispute(1))
     (case,) = cases.cases(felt.table.book_id)

@@ -11,7 +11,7 @@ from ledger import log as book_log
 from ledger.log import Draft
 from ledger.models import Alert, LogEntry, Transfer
 from tables.audit import round_list
-from tables.audit.history import story
+from tables.audit.round_steps import story
 from tables.floor import record, rounds
 from tables.floor.command_context import Scene
 from tables.floor.inputs import (

@@ -14,7 +14,7 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import Transfer
 from ledger.proof.spelling import canonical
-from tables.audit import commitments, history
+from tables.audit import commitments, round_steps
 from tables.floor import rounds
 from tables.games.catalog import GAMES
 from tables.games.game import Game
@@ -77,7 +77,7 @@ def play_out(hand: Hand, chance: random.Random, players: Mapping[int, Player]) -
 
 def judged(hand: Hand) -> dict[int, int]:
     """What the latest game came to, in cents, by the record that anyone can replay without us."""
-    story = history.story(hand.table, hand.now.round.number)
+    story = round_steps.story(hand.table, hand.now.round.number)
     assert story is not None
     assert story.record is not None
     answer = judge(json.dumps(story.record))

@@ -10,7 +10,7 @@ import pytest
 from django.test import override_settings
 
 from ledger.proof import seals
-from tables.audit import sealing
+from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.floor import record
@@ -166,7 +166,7 @@ def test_so_does_an_outsider(terms: Terms, tmp_path: Path, monkeypatch: pytest.M
         clock.pass_until(gaming_day.span(ONE)[1] + timedelta(hours=1))
         with monkeypatch.context() as patched:  # the house seals what it did not look at
             patched.setattr("tables.log.state.Standing.burn_is_due", False)
-            sealing.seal_finished()
+            day_seals.seal_finished()
         path = tmp_path / "bundle.zip"
         path.write_bytes(exported(ONE, ONE))
     with pytest.raises(Wrong, match="before the card was burned that is due at a relief"):

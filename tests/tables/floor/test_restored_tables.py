@@ -15,7 +15,7 @@ from dealer_ui.pit import restored as listing
 from ledger import log
 from ledger.models import Alert, LogEntry
 from ledger.proof.chain import Head
-from tables.audit import restoring, tree_proof
+from tables.audit import database_restore, tree_proof
 from tables.floor import record, restored_tables
 from tables.floor.inputs import BeginSlip, ConfirmRestored, SignOut
 from tables.log.state import Restored
@@ -292,8 +292,8 @@ def test_a_restore_that_is_declared_makes_every_table_wait_with_what_a_witness_s
     ended = dealer.now.seq
     testimony = tree_proof.Testimony(("witness.example/w1",), heads={dealer.table.book.name: (ended + 9, "ab" * 32)})
     olga = floor.staff(Role.OPERATOR, "olga")
-    assert restoring.declare("Disk 2 failed", olga, testimony) == ["Rocket 1", "Rocket 2"]
-    assert restoring.declare("Disk 2 failed", olga, testimony) == ["Rocket 1", "Rocket 2"]
+    assert database_restore.declare("Disk 2 failed", olga, testimony) == ["Rocket 1", "Rocket 2"]
+    assert database_restore.declare("Disk 2 failed", olga, testimony) == ["Rocket 1", "Rocket 2"]
     state = waits(dealer)
     assert (state.declared, state.reach) == ("Disk 2 failed", ended + 9)
     assert [line.by for line in state.beyond] == ["witness witness.example/w1"]

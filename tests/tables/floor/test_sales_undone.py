@@ -12,7 +12,7 @@ from ledger import cage
 from ledger.models import Account, LogEntry
 from ledger.proof import seals
 from ledger.proof.moves import undone
-from tables.audit import sealing
+from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.floor import record
@@ -24,7 +24,7 @@ from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand, dealt, signs
 from tests.tables.at_once import at_once
-from tests.tables.audit.test_conduct import forge
+from tests.tables.audit.test_log_rules import forge
 from tests.tables.bundles import ONE, TWO, exported
 from tests.tables.floor.acts import fault, refusal, verify
 from tests.tables.reports import test_figures
@@ -170,14 +170,14 @@ def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, setting
     hand("undo_sale", sale=sell(hand))
     seq = sell(hand)
     clock.pass_until(gaming_day.span(TWO)[0] + timedelta(hours=9))
-    sealing.seal_finished()
+    day_seals.seal_finished()
     hand("undo_sale", sale=seq)
     sold = sell(hand)
     sell(hand, CHIPS)
     verify(hand.table)
     forgery = forge_undoing(hand, sold)
     clock.pass_until(gaming_day.span(TWO)[1] + timedelta(hours=1))
-    sealing.seal_finished()
+    day_seals.seal_finished()
     path = tmp_path / "bundle.zip"
     path.write_bytes(exported(ONE, ONE))
     verifier.verify(path, say=lambda line: None)

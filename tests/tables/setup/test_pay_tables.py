@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from ledger.models import LogEntry
 from ledger.proof import seals
-from tables.audit import proofs, sealing
+from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
 from tables.floor import record as dealing
@@ -271,7 +271,7 @@ def test_an_outsider_proves_the_odds_of_a_round_from_the_bundle_alone(
                 deal_a_tie(dealer)
             dealers.append(dealer)
         clock.pass_until(gaming_day.span(ONE)[1] + timedelta(hours=1))
-        sealing.seal_finished()
+        day_seals.seal_finished()
         path = tmp_path / "day.zip"
         path.write_bytes(exported(ONE, ONE))
     lines: list[str] = []

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from ledger import cage
 from ledger.log import read_head
-from tables.audit import history, proofs
+from tables.audit import proofs, round_steps
 from tables.floor import shoes
 from tables.games.cards import DECK_SIZE
 from tables.games.record import judge
@@ -98,7 +98,7 @@ def test_folding_each_entry_equals_reading_afresh_whatever_happens(
     latest = floor_.dealer.now.round
     assert latest is not None
     for number in range(1, latest.number):
-        story = history.story(floor_.dealer.table, number)
+        story = round_steps.story(floor_.dealer.table, number)
         assert story is not None
         assert story.record is not None
         answer = judge(json.dumps(story.record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from ledger.proof.chain import Entry
-from tables.audit import two_people
+from tables.audit import dual_control
 from tables.floor.handlers import checks
 from tables.log import policies as catalogue
 from tables.log.entries.house_terms import TermsChanged
@@ -37,4 +37,4 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
         raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
     if entry.by == BY_THE_CLOCK and event.after != {policies.DUAL_CONTROL: True}:
         raise Misconduct("the watch turns dual control on, and no other term")
-    two_people.check_terms(event, entry)
+    dual_control.check_terms(event, entry)

@@ -11,7 +11,7 @@ from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import called
 from tables import models
-from tables.audit import two_people
+from tables.audit import dual_control
 from tables.audit.outside.cage_counts import SLACK
 from tables.cage import barred_signers, chip_stock, key_register
 from tables.cage import custody as kept_apart
@@ -77,7 +77,7 @@ def check_pay_table(event: PayTableMade, entry: Entry) -> None:
     versions = [before.version for before in earlier if (before.game, before.name) == (event.game, event.name)]
     if event.version != len(versions) + 1:
         raise Misconduct(f"version {event.version} of {event.name} does not follow {len(versions)} of before")
-    two_people.check_pay_table(event, entry)
+    dual_control.check_pay_table(event, entry)
 
 
 @checks(TableSet)
@@ -248,7 +248,7 @@ def check_post(event: PostSet, entry: Entry) -> None:
     _refuse_other_floor(event.floor, entry)
     if fault := pit_assignments.entry_fault(event, entry):
         raise Misconduct(fault)
-    two_people.check_post(event, entry)
+    dual_control.check_post(event, entry)
 
 
 @checks(CoverSet)

@@ -18,8 +18,8 @@ from ledger.models import BookRoot, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import MENDED, Head, Mend
 from ledger.proof.spelling import timestamp
-from tables.audit import history, keys, mending, proofs, round_list, sealing
-from tables.audit.mending import Asked, NoMend
+from tables.audit import clock_correction, day_seals, keys, proofs, round_list, round_steps
+from tables.audit.clock_correction import Asked, NoMend
 from tables.audit.outside.bundle import Wrong
 from tables.models import Staff
 from tables.reports import day_close, figures, gaming_day
@@ -72,7 +72,9 @@ def rounds(on: date) -> int:
 
 
 def mended(hand: Hand, two: tuple[Staff, Staff], **terms: Any) -> list[Mend]:
-    return [*mending.mend(hand.table.book, Asked(**terms), by=two, reason="NTP was off; the cameras have the time")]
+    return [
+        *clock_correction.mend(hand.table.book, Asked(**terms), by=two, reason="NTP was off; the cameras have the time")
+    ]
 
 
 def verdict_on(folder: Path, on: date) -> str:
@@ -91,7 +93,7 @@ def test_before_it_is_mended_nothing_is_written_and_nothing_sealed(
     assert rounds(gaming_day.day_of(noon)) == 1
     clock.pass_until(noon + DAY)
     with pytest.raises(WrongClock, match="ahead"):
-        sealing.seal_finished()
+        day_seals.seal_finished()
 
 
 def test_a_mended_day_has_its_rounds_is_sealed_and_verifies(
@@ -111,14 +113,14 @@ def test_a_mended_day_has_its_rounds_is_sealed_and_verifies(
     assert proofs.verify(poisoned.table.book).fault is None
     clock.pass_until(noon + DAY)
     plays(poisoned)
-    sealing.seal_finished()
+    day_seals.seal_finished()
     root = BookRoot.objects.get(book=poisoned.table.book, day=today)
     assert json.loads(bytes(root.body))["mended"] == [[mend.entry, *mend.spelled()]]
     verdict = verdict_on(tmp_path, today)
     assert f"entries {mend.first} to {mend.last} bear false times, mended by entry {mend.entry}" in verdict
     assert "4 rounds replayed" in verdict
     clock.pass_until(noon + 2 * DAY)
-    sealing.seal_finished()
+    day_seals.seal_finished()
     assert "1 rounds replayed" in verdict_on(tmp_path, today + DAY)
     assert proofs.verify(poisoned.table.book).fault is None
     clock.pass_until(noon + 5 * DAY)
@@ -145,9 +147,9 @@ def test_a_mend_over_a_days_end_says_where_the_day_ended(
         last_entry.seq + 1,
     )
     assert [rounds(today), rounds(today + DAY)] == [2, 1]
-    sealing.seal_finished()
+    day_seals.seal_finished()
     clock.pass_until(noon + 2 * DAY)
-    sealing.seal_finished()
+    day_seals.seal_finished()
     assert "2 rounds replayed" in verdict_on(tmp_path, today)
     assert "bear false times" in verdict_on(tmp_path, today + DAY)
     assert proofs.verify(poisoned.table.book).fault is None
@@ -197,7 +199,7 @@ def test_what_is_sealed_or_mended_is_not_mended(
     with pytest.raises(NoMend, match="mended times up to entry"):
         mended(poisoned, two, first=mend.last)
     clock.pass_until(noon + DAY)
-    sealing.seal_finished()
+    day_seals.seal_finished()
     with pytest.raises(NoMend, match="are sealed with"):
         mended(poisoned, two, first=2)
 
@@ -210,7 +212,7 @@ def test_a_forged_mend_is_found(poisoned: Hand, noon: datetime, changes: dict[st
     key = keys.signing_key()
     head = log.read_head(poisoned.table.book_id)
     document = {
-        "format": mending.MEND, "book": "Rocket 1", "head": (head.hash or b"").hex(), "by": ["x", "y"], "reason": "z",
+        "format": clock_correction.MEND, "book": "Rocket 1", "head": (head.hash or b"").hex(), "by": ["x", "y"], "reason": "z",
         "spans": [[head.seq - 3, head.seq, timestamp(noon), timestamp(noon + HOUR)]], "key": seals.public_of(key),
     }  # fmt: skip
     signature = seals.sign(key, document).hex()
@@ -245,7 +247,7 @@ def test_a_bundle_whose_document_mends_otherwise_does_not_hold(
     lie = Mend(mend.entry, mend.first, mend.last, timestamp(noon + HOUR), mend.until)
     monkeypatch.setattr("ledger.clock_corrections.of", lambda *_: [lie])
     clock.pass_until(noon + DAY)
-    sealing.seal_finished()
+    day_seals.seal_finished()
     with pytest.raises(Wrong, match="than the days were sealed with"):
         verdict_on(tmp_path, gaming_day.day_of(noon))
 
@@ -274,7 +276,7 @@ def test_histories_show_both_times(poisoned: Hand, noon: datetime, two: tuple[St
         noon + HOUR + 3 * DAY,
         None,
     ]
-    story = history.story(poisoned.table, 2)
+    story = round_steps.story(poisoned.table, 2)
     assert story is not None
     assert story.line.dated == noon + HOUR + 3 * DAY
     assert round_list.first_since({poisoned.table.book_id: 4}, noon + HOUR) == {poisoned.table.book_id: 4}

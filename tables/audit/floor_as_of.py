@@ -9,7 +9,7 @@ from functools import lru_cache
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.site_log import Difference, difference
-from tables.audit import held_posts, limits, two_people
+from tables.audit import assignment_checks, dual_control, limit_checks
 from tables.audit.comparison import first_difference
 from tables.floor import attestation
 from tables.floor.command_context import Scene, program_of
@@ -36,8 +36,8 @@ class Floor:
         self._table: Table | None = None
         self._counters = Counters()
         self._tells_notice = self._by_effect = False
-        self._plans: two_people.Plans | None = None
-        self._held: held_posts.Held | None = None
+        self._plans: dual_control.Plans | None = None
+        self._held: assignment_checks.Held | None = None
         self._trust: Trust | None = attestation.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
@@ -59,7 +59,7 @@ class Floor:
         if isinstance(event, TableSet):
             self._change(standing, event, entry)
         if isinstance(event, LimitPlanSet):
-            self._plans = self._plans or two_people.Plans(self._book.pk, entry.seq - 1)
+            self._plans = self._plans or dual_control.Plans(self._book.pk, entry.seq - 1)
             self._plans.check(event, entry)
 
     def attest(self, event: Event, entry: Entry) -> None:
@@ -77,7 +77,7 @@ class Floor:
         """Whoever ran the floor by an entry did so in a pit of theirs, as the house's book had it then. Raises
         Misconduct."""
         if self._held is None:
-            self._held = held_posts.Held()
+            self._held = assignment_checks.Held()
         if self.is_the_house:
             self._held.refuse_in_house(event, entry)
         else:
@@ -105,14 +105,14 @@ class Floor:
             raise Misconduct(f"the settings were others before it: its {where}")
         if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
-        if not standing.shoe_is_over and two_people.waits_for_shoe(event):
+        if not standing.shoe_is_over and dual_control.waits_for_shoe(event):
             raise Misconduct("it sets in the middle of a shoe what was approved for the next one")
         non_tracked.refuse_change(standing, self._settings, after)
         if self._settings is not None:
-            limits.check(self._settings, after, standing, event, entry, tells_notice=self._tells_notice)
+            limit_checks.check(self._settings, after, standing, event, entry, tells_notice=self._tells_notice)
         self._tells_notice |= event.tells_notice
         self._by_effect |= event.effective_maxima
-        two_people.check_table(event, entry, before, by_effect=self._by_effect)
+        dual_control.check_table(event, entry, before, by_effect=self._by_effect)
         self._set(after)
 
     def _set(self, settings: Settings) -> None:

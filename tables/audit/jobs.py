@@ -25,10 +25,10 @@ from ledger.models import BookRoot, DayRoot, Run, RunEnd
 from ledger.proof import seals
 from ledger.proof.seals import BadKey
 from ledger.replica import Unread
-from tables.audit import export, keys, lines, proofs, sealed
+from tables.audit import export, keys, proofs, sealed_note_checks, verification_report
 from tables.audit.export import NotYet
-from tables.audit.lines import Line
 from tables.audit.outside import verifier
+from tables.audit.verification_report import Line
 from tables.refusals import Refused
 
 PREFIX: Final = "audit "
@@ -89,7 +89,7 @@ class Account(msgspec.Struct, kw_only=True):
     begun: bool = False
     """Whether a worker took it up."""
     reached: str = ""
-    lines: list[str] = msgspec.field(default_factory=list)
+    verification_report: list[str] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +228,10 @@ class Work:
             self._reach(f"{number} of {len(books)} books: {book.name}")
             report = proofs.verify(book, every=True)
             proofs.alert(report, book)
-            self._add_all(lines.of_book(report))
+            self._add_all(verification_report.of_book(report))
         self._reach("the rows beside the log")
-        self._add_all(lines.of_roots(proofs.listed_roots()))
-        self._add_all(lines.of_rows(every=True))
+        self._add_all(verification_report.of_roots(proofs.listed_roots()))
+        self._add_all(verification_report.of_rows(every=True))
 
     def _of_day(self, deed: Deed, day: date) -> None:
         self._reach("writing the bundle")
@@ -285,7 +285,7 @@ def of_the_key() -> Iterator[Line]:
     for book in proofs.books()[:1]:
         fault = keys.wrong_key(book)
         yield Line.fault(fault) if fault else Line("holds  the keys in the log: each is signed by the one before it")
-    note = sealed.agreed(public)
+    note = sealed_note_checks.agreed(public)
     yield Line(f"holds  the note beside the key: the database has the {note.number} days that it names")
 
 

@@ -22,8 +22,8 @@ from ledger import replica
 from ledger.connection_pools import give_back
 from ledger.replica import AsOf
 from tables.audit import round_list
-from tables.audit.history import Story
 from tables.audit.round_list import RoundLine, Wanted
+from tables.audit.round_steps import Story
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.reports import entry_list, site_clock

@@ -19,8 +19,8 @@ from django.conf import settings
 from ledger import alerts, runs
 from ledger.models import DayRoot
 from tables.audit import export
+from tables.audit.day_delivery import A_PIECE
 from tables.audit.export import NotYet
-from tables.audit.handing_over import A_PIECE
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tables.audit import history, round_list
+from tables.audit import round_list, round_steps
 from tables.audit.round_list import Wanted
 from tables.games.record import judge
 from tables.refusals import Refused
@@ -155,15 +155,15 @@ def test_a_page_and_a_round_cost_a_few_queries_however_many_there_are(floor: tup
     assert queries(lambda: round_list.rounds(table.book_id, through=3)) == 2  # the rounds, and times that were mended
     assert queries(lambda: round_list.search(table, Wanted(outcome="pair"), through=3)) == 3
     assert queries(lambda: round_list.first_since({table.book_id: 3}, timezone.now())) == 1
-    assert queries(lambda: history.story(table, 1)) == 4
+    assert queries(lambda: round_steps.story(table, 1)) == 4
     assert queries(lambda: entry_list.entries(table.book_id)) == 2  # the page, and what is to be veiled in it now
 
 
 # --- One round ------------------------------------------------------------------------------------------------
 
 
-def story(hand: Hand, number: int) -> history.Story:
-    story = history.story(hand.table, number)
+def story(hand: Hand, number: int) -> round_steps.Story:
+    story = round_steps.story(hand.table, number)
     assert story is not None
     return story
 
@@ -232,11 +232,11 @@ def test_the_record_of_a_story_replays_to_the_same_payouts(floor: tuple[Hand, Ha
 
 def test_a_round_is_verified_from_its_own_entries(floor: tuple[Hand, Hand]) -> None:
     """Harm: a dealt round cannot be verified by itself, or a round that was never dealt has a history."""
-    assert history.story(floor[0].table, 99) is None
-    assert history.story(floor[0].table, 0) is None
+    assert round_steps.story(floor[0].table, 99) is None
+    assert round_steps.story(floor[0].table, 0) is None
     for number, transfers in ((1, 6), (2, 3 + 3 + 3), (3, 9)):
         account = story(floor[0], number)
-        report = history.prove(floor[0].table, account)
+        report = round_steps.prove(floor[0].table, account)
         assert (report.fault, report.entries, report.transfers) == (None, len(account.steps), transfers)
 
 
@@ -251,11 +251,11 @@ def test_the_proof_of_a_round_names_the_entry_that_was_changed(floor: tuple[Hand
 
     with at_work() as intruder:
         intruder("UPDATE ledger_logentry SET body = replace(body::text, '38', '39')::bytea WHERE seq = %s", seq)
-        assert "hash" in str(history.prove(table, story(floor[0], 1)).fault)
+        assert "hash" in str(round_steps.prove(table, story(floor[0], 1)).fault)
     with at_work() as intruder:
         intruder.rewrite(table.book_id, seq, another_card)
         changed = story(floor[0], 1)
-        assert f"entry {seq}: it says that" in str(history.prove(table, changed).fault)
+        assert f"entry {seq}: it says that" in str(round_steps.prove(table, changed).fault)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -274,7 +274,7 @@ def test_a_round_that_cannot_be_played_again_is_shown_with_the_fault(floor: tupl
         assert line.house_net_cents is None
         account = story(floor[0], 1)
         assert account.record is None
-        assert history.prove(table, account).fault is not None
+        assert round_steps.prove(table, account).fault is not None
 
 
 # --- The log --------------------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ from ledger.proof.chain import Fault, Head
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
 from ledger.sealed_note import Note
-from tables.audit import keys, root_faults, roots, sealed, witness
-from tables.audit.sealed import BY
+from tables.audit import activity_checks, keys, root_faults, roots, sealed_note_checks
+from tables.audit.sealed_note_checks import BY
 from tables.log.entries.days import DayRootDocument, DaySealed
 from tables.reports import gaming_day
 
@@ -78,8 +78,8 @@ def seal(day: date) -> DayRoot:
     """Seal one day, after all before it; or find that it was."""
     key = keys.the_key()
     keys.refuse_another(key)
-    note = sealed.agreed(seals.public_of(key))
-    witness.refuse_day(gaming_day.span(day)[1] + GRACE, clock.agreed())
+    note = sealed_note_checks.agreed(seals.public_of(key))
+    activity_checks.refuse_day(gaming_day.span(day)[1] + GRACE, clock.agreed())
     # Books are hashed before the house's book is locked: that takes long, and whoever writes in it would wait.
     for book in Book.objects.filter(head_seq__gt=0).order_by("pk"):
         seal_book(book, day, note)
@@ -96,7 +96,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
     The note beside the key has it before the commit: what is signed once is never signed otherwise.
     """
     head = keys.published_head(head, key)
-    note = sealed.agreed(seals.public_of(key))
+    note = sealed_note_checks.agreed(seals.public_of(key))
     before = DayRoot.objects.order_by("-number").first()
     if before and before.day + timedelta(days=1) != day:
         raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
@@ -116,7 +116,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         "key": seals.public_of(key),
     }
     digest = seals.hash_of(document)
-    books = sealed.heads_of(BookRoot.objects.filter(day=day).select_related("book"))
+    books = sealed_note_checks.heads_of(BookRoot.objects.filter(day=day).select_related("book"))
     next_note = note.with_day(number, day.isoformat(), digest, books)
     signature = seals.sign(key, document)
     event = DaySealed(document=msgspec.convert(document, DayRootDocument), signature=signature.hex())
@@ -131,7 +131,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         signature=signature,
         at=head.moment,
     )
-    sealed_note.write(sealed.note_file(), next_note, key)
+    sealed_note.write(sealed_note_checks.note_file(), next_note, key)
     return row
 
 
@@ -142,14 +142,14 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
     """
     root = BookRoot.objects.filter(book=book, day=day).first()
     if root is not None:
-        sealed.refuse_rewritten(note, Head(book.pk, book.name, root.last_seq, bytes(root.head_hash)))
+        sealed_note_checks.refuse_rewritten(note, Head(book.pk, book.name, root.last_seq, bytes(root.head_hash)))
         return root
     day_before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
     first = day_before.last_seq + 1 if day_before else 1
     last = max(first - 1, clock_corrections.last_before(book.pk, gaming_day.span(day)[1]))
     if last == 0:
         return None
-    sealed.refuse_rewritten(note, Head(book.pk, book.name, last, roots.hash_at(book, last)))
+    sealed_note_checks.refuse_rewritten(note, Head(book.pk, book.name, last, roots.hash_at(book, last)))
     opening = roots.read_document(day_before.body) if day_before else None
     document = roots.document_of(book, day, first, last, opening)
     root = BookRoot(

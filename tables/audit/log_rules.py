@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from ledger.proof.chain import Entry
 from tables.audit.comparison import compare
-from tables.audit.floor import Floor
+from tables.audit.floor_as_of import Floor
 from tables.floor.handlers import CHECKS, ENACTMENTS, staff_of
 from tables.log.entries.restored import stands_still
 from tables.log.event import Event, Misconduct
