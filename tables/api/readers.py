@@ -9,7 +9,7 @@ import msgspec
 from django.shortcuts import get_object_or_404
 from msgspec import Meta
 
-from tables.api import acknowledging
+from tables.api import acknowledgement
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
 from tables.floor import card_readers, record
@@ -72,7 +72,7 @@ class Reader(FloorView):
         """Asked every few seconds, it says too that the reader is there."""
         account, table = _own(call, pk)
         card_readers.hear(account)
-        acknowledging.heed(call, table)
+        acknowledgement.heed(call, table)
         return _state(call, table, account)
 
     @operation(
@@ -98,7 +98,7 @@ class Reader(FloorView):
                 raise Refused("bad_input", "Card: a message names one, but for number 0.", 400)
             entered = ReadCard(session, said.number, said.card)
         key = key_of(account.name, session, said.number)
-        receipt = acknowledging.receipt_of(call, table)
+        receipt = acknowledgement.receipt_of(call, table)
         answer = record.record(table, entered, by=account, key=key, expected_seq=None, receipt=receipt)
         return msgspec.structs.replace(_state(call, table, account), again=answer.again)
 
@@ -114,7 +114,7 @@ def _own(call: Call[Any, Any], pk: int) -> tuple[ServiceAccount, Table]:
 
 def _state(call: Call[Any, Any], table: Table, account: ServiceAccount) -> ReaderState:
     state = table_state.of(table)
-    acknowledging.keep(call, table, state)
+    acknowledgement.keep(call, table, state)
     reader = state.reader
     if reader is None or reader.name != account.name:
         return ReaderState(0, "none", card_due=False)

@@ -6,7 +6,20 @@ from datetime import date
 
 from django.urls import path, re_path, register_converter
 
-from tables.api import alerts, disputes, events, figures, files, floor, posts, readers, records, settings, slips, views
+from tables.api import (
+    alerts,
+    disputes,
+    events,
+    figures,
+    files,
+    floor,
+    pit_assignments,
+    readers,
+    records,
+    settings,
+    slips,
+    views,
+)
 from tables.log.moments import is_possible
 
 
@@ -63,9 +76,9 @@ urlpatterns = [
     path(f"{_SLIP}void/", slips.Voids.as_view(), name="slip-void"),
     path("limit-plans/", settings.LimitPlans.as_view(), name="limit-plans"),
     path("limit-plans/proposals/", settings.PlanProposals.as_view(), name="limit-plan-proposals"),
-    path("posts/", posts.Posts.as_view(), name="posts"),
-    path("covers/", posts.Covers.as_view(), name="covers"),
-    path("covers/ends/", posts.CoverEnds.as_view(), name="cover-ends"),
+    path("posts/", pit_assignments.Posts.as_view(), name="posts"),
+    path("covers/", pit_assignments.Covers.as_view(), name="covers"),
+    path("covers/ends/", pit_assignments.CoverEnds.as_view(), name="cover-ends"),
     path("proposals/", settings.Proposals.as_view(), name="proposals"),
     path(_PROPOSAL, settings.OneProposal.as_view(), name="proposal"),
     path(f"{_PROPOSAL}approval/", settings.ProposalApproval.as_view(), name="proposal-approval"),

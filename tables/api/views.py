@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from ledger.models import Book
 from ledger.proof.chain import Head
-from tables.api import acknowledging, errors, forms, problems, reference, schema
+from tables.api import acknowledgement, errors, forms, problems, reference, schema
 from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
@@ -106,9 +106,9 @@ class OneTable(FloorView):
         """Sequence number, what is due, the open prompts, the seats, the shoe, the limits. Nothing of what the shoe
         still holds."""
         table, state = reach(call.caller, pk)
-        if acknowledging.heed(call, table):
+        if acknowledgement.heed(call, table):
             table, state = reach(call.caller, pk)
-        acknowledging.keep(call, table, state)
+        acknowledgement.keep(call, table, state)
         return forms.board_form(table_view.board(table, call.caller, state))
 
 
@@ -131,12 +131,12 @@ class Inputs(FloorView):
         table = table_of(staff, pk)
         if staff.has_perm("tables.deal"):
             terminals.for_dealing(call.request, table)
-        receipt = acknowledging.receipt_of(call, table)
+        receipt = acknowledgement.receipt_of(call, table)
         answer = record.record(
             table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq, receipt=receipt
         )
         if answer.after is not None:
-            acknowledging.keep(call, table, answer.after.standing)
+            acknowledgement.keep(call, table, answer.after.standing)
         return Acknowledged(answer.entry, answer.seq, answer.again)
 
 
