@@ -343,7 +343,7 @@ UNFOLD = {
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("dealer_ui/icon.svg")},
     ],
     "SHOW_HISTORY": False,  # ours is the log
-    "DASHBOARD_CALLBACK": "tables.admin.desk.dashboard",
+    "DASHBOARD_CALLBACK": "tables.admin.front_page.dashboard",
     "SHOW_VIEW_ON_SITE": False,
     "THEME": "dark",  # as the floor is
     "STYLES": [
@@ -353,9 +353,9 @@ UNFOLD = {
     "SIDEBAR": {
         "show_search": True,
         "command_search": True,
-        "navigation": "tables.admin.matters.navigation",
+        "navigation": "tables.admin.navigation.navigation",
     },
-    "COMMAND": {"search_callback": "tables.admin.matters.search"},
+    "COMMAND": {"search_callback": "tables.admin.navigation.search"},
     "COLORS": {
         "primary": {
             "50": "#fff9e8", "100": "#fff1cc", "200": "#ffe7a6", "300": "#ffdd80", "400": "#ffd66e",

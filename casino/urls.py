@@ -6,7 +6,7 @@ from django.urls import include, path
 from casino.ops.health import healthz
 from casino.ops.metrics import metrics
 from dealer_ui.door.urls import admin_urlpatterns
-from tables.admin.desk import records
+from tables.admin.front_page import records
 
 handler400 = "casino.web.failures.bad_request"
 handler500 = "casino.web.failures.server_error"

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from tables.admin.house_terms import FromThenOn
+from tables.admin.policies import FromThenOn
 from tables.log import policies as catalogue
 from tables.log.house_profiles import Clause, Profile
 from tables.log.policies import TERMS, Values, said, title_of

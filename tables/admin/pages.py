@@ -48,8 +48,8 @@ from tables.admin.forms import (
     option_fields,
 )
 from tables.admin.house_profiles import ProfileForm, clauses_of, would_change
-from tables.admin.house_terms import FromThenOn, ReasonForm, TermsForm, changes, lines_by_group
 from tables.admin.pay_tables import PayTableForm, previews
+from tables.admin.policies import FromThenOn, ReasonForm, TermsForm, changes, lines_by_group
 from tables.admin.roles import RolesForm
 from tables.alerts import channels
 from tables.alerts.models import AlertChannel, Tells

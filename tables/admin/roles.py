@@ -9,7 +9,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils import timezone
 
-from tables.admin.house_terms import FromThenOn
+from tables.admin.policies import FromThenOn
 from tables.log import duties, role_choices
 from tables.log.policies import TERMS, Values
 from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SIGNERS_TERM

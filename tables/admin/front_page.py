@@ -22,8 +22,8 @@ from django.utils import timezone
 from ledger import discrepancies, runs
 from ledger.models import Alert
 from ledger.proof.chips import money
-from tables.admin import matters
-from tables.admin.matters import Matter
+from tables.admin import navigation
+from tables.admin.navigation import Matter
 from tables.alerts import delivery, inbox
 from tables.alerts.alert_types import sort_of
 from tables.alerts.inbox import OPEN, Wanted
@@ -92,7 +92,7 @@ class Desk:
     waits: Sequence[Line] = ()
     coming: Sequence[Line] = ()
     wrong: Sequence[Line] = ()
-    matters: Sequence[Matter] = ()
+    navigation: Sequence[Matter] = ()
 
     @property
     def open(self) -> int:
@@ -111,7 +111,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 def desk_of(viewer: Staff) -> Desk:
     """The front page as somebody sees it."""
-    groups = matters.matters_of(viewer)
+    groups = navigation.matters_of(viewer)
     if not viewer.has_perm("tables.watch_floor"):
         return Desk(matters=groups)
     tables = list(Table.objects.filter(retired_at=None).select_related("book"))
@@ -321,6 +321,6 @@ def records(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
     if not request.user.has_perm("ledger.view_logentry"):
         raise PermissionDenied
-    lists = matters.matters_of(request.user, matters.RECORDS)
+    lists = navigation.matters_of(request.user, navigation.RECORDS)
     context = {**admin.site.each_context(request), "title": "Records", "matters": lists}
     return TemplateResponse(request, "tables/admin/records.html", context)

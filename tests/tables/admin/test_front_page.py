@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from ledger import alerts
 from ledger.models import Book
-from tables.admin import matters
+from tables.admin import navigation
 from tables.approvals import proposals
 from tables.limits import plans
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -108,7 +108,7 @@ def test_records_are_behind_one_line_and_for_those_who_read_the_log(operator: St
 
 def test_every_list_of_the_administration_is_in_its_navigation() -> None:
     """Harm: a list that no way leads to is never looked at."""
-    ways = {way.view for matter in (*matters.MATTERS, *matters.RECORDS) for way in matter.ways}
+    ways = {way.view for matter in (*navigation.MATTERS, *navigation.RECORDS) for way in matter.ways}
     lists = {f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist" for model in admin.site._registry}
     assert lists - ways == set()
 
