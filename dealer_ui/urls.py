@@ -7,7 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from dealer_ui import clocks
 from dealer_ui.dealer import doors
 from dealer_ui.live import admission
-from dealer_ui.placards import pages as placards
+from dealer_ui.players import placards
 from dealer_ui.slips import cage
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -17,7 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("practice/", include("dealer_ui.training.urls")),
     path("slips/", include("dealer_ui.slips.urls")),
     path("cage/", cage.cage, name="cage"),
-    path("seat/<str:token>/", include("dealer_ui.seats.urls")),
+    path("seat/<str:token>/", include("dealer_ui.players.urls")),
     path("placard/pit/<str:token>/", placards.pit, name="placard-pit"),
     path("placard/<str:token>/", placards.placard, name="placard"),
     path("clock/", clocks.browser_clock, name="clock"),

@@ -6,7 +6,7 @@ from django.urls import path
 
 from dealer_ui.dealer import cash, doors, mishaps, pages, papers, reopening
 from dealer_ui.pit import disputes
-from dealer_ui.seats import pages as seats
+from dealer_ui.players import seats
 
 app_name = "dealer"
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from dealer_ui.placards.reading import placard_of
+from dealer_ui.players.placard_context import placard_of
 from ledger import cage, inspection
 from ledger.models import Account, Alert, Discrepancy, Transfer
 from tables.board.table_view import board

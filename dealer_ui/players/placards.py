@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET
 
 from dealer_ui.outages import forget_session
-from dealer_ui.placards.reading import placard_of, placards_of
+from dealer_ui.players.placard_context import placard_of, placards_of
 from tables.limits import placard_address as addresses
 from tables.models import Table
 from tables.setup import pits, site_identity
@@ -103,11 +103,11 @@ def _finished(request: HttpRequest, response: HttpResponse, status: int = 200, t
 
 
 def _sorry(sentence: str) -> HttpResponse:
-    return HttpResponse(render_to_string("dealer_ui/placards/none.html", {"sentence": sentence}))
+    return HttpResponse(render_to_string("dealer_ui/players/no_placard.html", {"sentence": sentence}))
 
 
 def _none(sentence: str) -> Drawn:
-    return 404, render_to_string("dealer_ui/placards/none.html", {"sentence": sentence}), ""
+    return 404, render_to_string("dealer_ui/players/no_placard.html", {"sentence": sentence}), ""
 
 
 def _tagged(template: str, context: dict[str, Any]) -> Drawn:
@@ -133,7 +133,7 @@ def placard(request: HttpRequest, token: str) -> Drawn:
     if table.retired_at is not None:
         return _none(f"{table.name} is on the floor no more.")
     code = _code(request.build_absolute_uri())
-    return _tagged("dealer_ui/placards/placard.html", {"placard": placard_of(table), "code": code})
+    return _tagged("dealer_ui/players/placard.html", {"placard": placard_of(table), "code": code})
 
 
 @_public
@@ -146,4 +146,4 @@ def pit(request: HttpRequest, token: str) -> Drawn:
     tables = list(Table.objects.filter(retired_at=None, name__in=places).select_related("book"))
     tables.sort(key=lambda table: places[table.name].order(table.name))
     signs = [(placard, addresses.of_table(table)) for placard, table in zip(placards_of(tables), tables, strict=True)]
-    return _tagged("dealer_ui/placards/pit.html", {"pit": name, "signs": signs})
+    return _tagged("dealer_ui/players/placard_pit.html", {"pit": name, "signs": signs})

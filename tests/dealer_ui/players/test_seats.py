@@ -13,8 +13,8 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from dealer_ui.seats import pages as seats
-from dealer_ui.seats.screen import SeatScreen
+from dealer_ui.players import seats
+from dealer_ui.players.seat_context import SeatScreen
 from ledger.models import LogEntry
 from tables.floor import inputs
 from tables.games.catalog import GAMES

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dealer_ui.placards import pages
+from dealer_ui.players import placards
 from tables.approvals import proposals
 from tables.games.catalog import DEALT
 from tables.games.in_words import HOW_IT_GOES
@@ -170,12 +170,12 @@ def test_who_is_signed_in_leaves_no_session_in_a_page_that_proxies_keep(table: T
 def test_who_tries_addresses_is_sent_away_and_known_signs_go_on(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: somebody counts through addresses; or one such visitor darkens the signs of the floor."""
     browser = Client()
-    monkeypatch.setattr(pages, "STRANGERS_A_MINUTE", 30)
+    monkeypatch.setattr(placards, "STRANGERS_A_MINUTE", 30)
     browser.get(placard_address.of_table(table))
     statuses = [browser.get(f"/placard/{table.pk}-{number:010}/").status_code for number in range(40)]
     assert (statuses[0], statuses[-1]) == (404, 429)
     assert browser.get(placard_address.of_table(table)).status_code == 200
-    monkeypatch.setattr(pages, "REQUESTS_A_MINUTE", 3)
+    monkeypatch.setattr(placards, "REQUESTS_A_MINUTE", 3)
     cache.clear()
     answers = [browser.get(placard_address.of_table(table)) for _ in range(5)]
     assert answers[-1].status_code == 429

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui.live import admission
 from dealer_ui.outages import forget_session
-from dealer_ui.seats.screen import SeatScreen
+from dealer_ui.players.seat_context import SeatScreen
 from tables.floor import inputs, player_pages, record
 from tables.floor.command_context import AtSeat
 from tables.games.protocol import Choose
@@ -82,7 +82,7 @@ def _players(view: Any) -> Any:
         try:
             response: HttpResponseBase = view(request, _page(request, token), token)
         except NoPage as none:
-            page = render_to_string("dealer_ui/seats/none.html", {"sentence": none.sentence})
+            page = render_to_string("dealer_ui/players/none.html", {"sentence": none.sentence})
             response = HttpResponse(page, status=none.status)
         return keep_secret(request, response)
 
@@ -141,7 +141,7 @@ def news(request: HttpRequest, page: SeatPage, token: str) -> HttpResponseBase:
 
 def _draw(page: SeatPage, token: str, refused: Refused | None = None, *, whole: bool = True) -> HttpResponse:
     screen = SeatScreen(page.table, page.seat, table_state.of(page.table), token, refused)
-    name = "dealer_ui/seats/seat.html" if whole else "dealer_ui/seats/_board.html"
+    name = "dealer_ui/players/seat.html" if whole else "dealer_ui/players/_board.html"
     # Drawn without the request: what a page is not given, it cannot show.
     return HttpResponse(render_to_string(name, {"screen": screen}), status=refused.status if refused else 200)
 
@@ -211,7 +211,7 @@ def hand_over(request: HttpRequest, pk: int) -> HttpResponse:
         "back": reverse("dealer:screen", args=[pk]) if deals else reverse("pit:table", args=[pk]),
     }
     status = refused.status if refused else 200
-    return render(request, "dealer_ui/seats/hand_over.html", context, status=status)
+    return render(request, "dealer_ui/players/hand_over.html", context, status=status)
 
 
 def _seats(table: Table) -> list[tuple[int, bool]]:

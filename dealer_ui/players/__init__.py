@@ -1,0 +1,1 @@
+"""Public pages: a player's page at a seat, and placards."""
