@@ -5,7 +5,7 @@ from django.urls import include, path
 
 from casino.ops.health import healthz
 from casino.ops.metrics import metrics
-from dealer_ui.door.urls import admin_urlpatterns
+from dealer_ui.accounts.urls import admin_urlpatterns
 from tables.admin.front_page import records
 
 handler400 = "casino.web.failures.bad_request"
@@ -19,5 +19,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),
     path("", include("dealer_ui.urls")),  # before the doors: a dealer's inputs are sought in fewer places
-    path("", include("dealer_ui.door.urls")),
+    path("", include("dealer_ui.accounts.urls")),
 ]

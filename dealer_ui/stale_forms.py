@@ -31,7 +31,7 @@ SIGNATURE: Final = "attested"
 """The signature of a terminal. The page of the form makes another one."""
 _UNSHOWN: Final = frozenset({"key", "seq", "back", "next"})
 """Fields that are sent again without being shown: a person cannot check them."""
-_SECRETS_ONLY: Final = "dealer_ui.door."
+_SECRETS_ONLY: Final = "dealer_ui.accounts."
 """The package of sign-in, PINs, passwords and codes: their forms are not shown again."""
 
 

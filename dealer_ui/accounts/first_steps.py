@@ -165,7 +165,7 @@ def start(request: HttpRequest) -> HttpResponse:
         "is_read": is_read(request),
         "role": Role(request.user.role).label,
     }
-    return render(request, "dealer_ui/door/start.html", context)
+    return render(request, "dealer_ui/accounts/start.html", context)
 
 
 @login_required

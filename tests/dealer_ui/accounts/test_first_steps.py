@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from dealer_ui.door.start import STEPS
+from dealer_ui.accounts.first_steps import STEPS
 from tables.roles import Role
 from tests import floor
 

@@ -30,4 +30,4 @@ def work_as(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     context = {"roles": [Role(role) for role in staff.roles], "refused": refused}
-    return render(request, "dealer_ui/door/work_as.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/work_as.html", context, status=refused.status if refused else 200)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dealer_ui.door import account, passkeys, secrets, sign_in, start, terminal, work
+from dealer_ui.accounts import account, first_steps, passkeys, secrets, sign_in, terminal, working_role
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign-in"),
@@ -22,9 +22,9 @@ urlpatterns = [
     path("account/passkeys/", passkeys.register, name="passkey-register"),
     path("account/passkeys/<int:pk>/vouch/", passkeys.vouch, name="passkey-vouch"),
     path("account/passkeys/<int:pk>/withdraw/", passkeys.withdraw, name="passkey-withdraw"),
-    path("start/", start.start, name="start"),
-    path("start/read", start.put_away, name="start-read"),
-    path("work-as/", work.work_as, name="work-as"),
+    path("start/", first_steps.start, name="start"),
+    path("start/read", first_steps.put_away, name="start-read"),
+    path("work-as/", working_role.work_as, name="work-as"),
     path("emergency/", sign_in.emergency, name="emergency"),
     path("emergency/code/", sign_in.emergency_code, name="emergency-code"),
     path("terminal/", terminal.page, name="terminal"),

@@ -32,7 +32,7 @@ def page(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     context = {"terminal": terminal, "refused": refused} | (_keys(request, terminal) if terminal else {})
-    return render(request, "dealer_ui/door/terminal.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/terminal.html", context, status=refused.status if refused else 200)
 
 
 def _operator(request: HttpRequest) -> Staff | None:

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui.door.sign_in import signed_out
+from dealer_ui.accounts.sign_in import signed_out
 from tables.log.entries.staff import CALLED
 from tables.models import OneTimeCode, Staff, Terminal
 from tables.refusals import Refused
@@ -81,7 +81,7 @@ def pin(request: HttpRequest) -> HttpResponse:
         "refused": refused,
         "no_terminal": terminals.NO_TERMINAL,
     }
-    return render(request, "dealer_ui/door/pin.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/pin.html", context, status=refused.status if refused else 200)
 
 
 def _make_pin(request: HttpRequest, terminal: Terminal | None, by_code: bool) -> Staff:
@@ -124,7 +124,7 @@ def password_by_code(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     context = {"refused": refused}
-    return render(request, "dealer_ui/door/password_code.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/password_code.html", context, status=refused.status if refused else 200)
 
 
 @login_required
@@ -150,7 +150,7 @@ def codes(request: HttpRequest) -> HttpResponse:
         "hours": one_time_codes.hours(),
         "refused": refused,
     }
-    return render(request, "dealer_ui/door/codes.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/codes.html", context, status=refused.status if refused else 200)
 
 
 def _act(request: HttpRequest) -> one_time_codes.Halves | None:

@@ -67,7 +67,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     context = {"terminal": terminal, "by_name": by_name, "after": after, "refused": refused}
-    return render(request, "dealer_ui/door/sign_in.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/sign_in.html", context, status=refused.status if refused else 200)
 
 
 def _prove(request: HttpRequest, by_name: bool) -> Staff:
@@ -129,7 +129,7 @@ def emergency(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     context = {"refused": refused}
-    return render(request, "dealer_ui/door/emergency.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/emergency.html", context, status=refused.status if refused else 200)
 
 
 def _by_codes(request: HttpRequest) -> Staff:
@@ -160,7 +160,7 @@ def emergency_code(request: HttpRequest) -> HttpResponse:
                 return signed_out(request, refusal)
     kept = EmergencyCode.objects.filter(operator=staff).first()
     context = {"code": code, "made": kept, "refused": refused}
-    return render(request, "dealer_ui/door/emergency_code.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/emergency_code.html", context, status=refused.status if refused else 200)
 
 
 # --- Terminals -------------------------------------------------------------------------------------------------
@@ -173,9 +173,9 @@ def enrol(request: HttpRequest, code: str) -> HttpResponse:
         if request.method == "POST":
             return _enrolled(request, code)
         context: dict[str, Terminal | Refused] = {"terminal": terminals.read_link(code)}
-        return render(request, "dealer_ui/door/enrol.html", context)
+        return render(request, "dealer_ui/accounts/enrol.html", context)
     except Refused as refused:
-        return render(request, "dealer_ui/door/enrol.html", {"refused": refused}, status=refused.status)
+        return render(request, "dealer_ui/accounts/enrol.html", {"refused": refused}, status=refused.status)
 
 
 def _enrolled(request: HttpRequest, code: str) -> HttpResponse:

@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui.door.sign_in import signed_out
+from dealer_ui.accounts.sign_in import signed_out
 from ledger.site_log import digest_of
 from tables.floor import attestation
 from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
@@ -77,7 +77,7 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "least": policies.number("pin_digits_min"),
         "refused": refused,
     }
-    return render(request, "dealer_ui/door/account.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/accounts/account.html", context, status=refused.status if refused else 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def password(request: HttpRequest) -> HttpResponse:
             if not request.user.is_authenticated:
                 return signed_out(request, refusal)
     return render(
-        request, "dealer_ui/door/password.html", {"refused": refused}, status=refused.status if refused else 200
+        request, "dealer_ui/accounts/password.html", {"refused": refused}, status=refused.status if refused else 200
     )
 
 

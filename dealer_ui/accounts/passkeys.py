@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from dealer_ui import signatures
-from dealer_ui.door import account
+from dealer_ui.accounts import account
 from tables.models import PASSWORD, Passkey, Staff
 from tables.refusals import Refused
 from tables.staff import devices, required_actions, terminals
