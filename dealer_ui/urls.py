@@ -5,17 +5,17 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from dealer_ui import clocks
+from dealer_ui.cage import cage
 from dealer_ui.dealer import doors
 from dealer_ui.live import admission
 from dealer_ui.players import placards
-from dealer_ui.slips import cage
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", doors.home, name="home"),
     path("tables/", include("dealer_ui.dealer.urls")),
     path("pit/", include("dealer_ui.pit.urls")),
     path("practice/", include("dealer_ui.training.urls")),
-    path("slips/", include("dealer_ui.slips.urls")),
+    path("slips/", include("dealer_ui.cage.urls")),
     path("cage/", cage.cage, name="cage"),
     path("seat/<str:token>/", include("dealer_ui.players.urls")),
     path("placard/pit/<str:token>/", placards.pit, name="placard-pit"),

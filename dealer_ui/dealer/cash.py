@@ -16,11 +16,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from dealer_ui.cage import denomination_fields
 from dealer_ui.dealer.forms import key_of
 from dealer_ui.dealer.pages import why_gone
 from dealer_ui.guards import dealers, gone
 from dealer_ui.numbers import amount_cents, number
-from dealer_ui.slips import counting
 from ledger.proof.chips import money
 from tables.board.descriptions import Chips as Pile
 from tables.floor import record
@@ -136,9 +136,9 @@ def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refu
         "kinds": kinds,
         "currency": cash_policies.currency(),
         "amount": typed.get("amount", ""),
-        "given": counting.asked(typed, kinds, NOTES if way is SALE else (), _GIVEN),
+        "given": denomination_fields.asked(typed, kinds, NOTES if way is SALE else (), _GIVEN),
         "exchange": exchange if is_shown else None,
-        "handed": counting.asked(_filled_in(exchange), kinds, prefix=_HANDED) if is_shown else (),
+        "handed": denomination_fields.asked(_filled_in(exchange), kinds, prefix=_HANDED) if is_shown else (),
         "piles": _piles(kinds, exchange.handed) if exchange else (),
         "key": _key(typed) if refused and is_shown else uuid4(),
         "refused": refused,
@@ -171,9 +171,9 @@ def _exchange(typed: QueryDict, table: Table) -> Exchange:
     if way is None:
         raise Refused("bad_input", "Say what it is: cash for chips, or chips for others.", 400)
     kinds = list(table.denominations.all())
-    given = counting.chips_of(typed, kinds, NOTES if way is SALE else (), _GIVEN)
+    given = denomination_fields.chips_of(typed, kinds, NOTES if way is SALE else (), _GIVEN)
     amount = _amount(typed.get("amount", ""), given)
-    handed = counting.chips_of(typed, kinds, prefix=_HANDED) if "out" not in typed else ()
+    handed = denomination_fields.chips_of(typed, kinds, prefix=_HANDED) if "out" not in typed else ()
     smaller = typed.get("out") == "smaller" if "out" in typed else way.smaller
     return Exchange(way, amount, given, handed or handed_out(amount, kinds_at(table), smaller=smaller))
 

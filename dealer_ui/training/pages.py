@@ -16,10 +16,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui import exports, signatures
+from dealer_ui.cage.slips import on_paper
 from dealer_ui.guards import dealers, watches
 from dealer_ui.numbers import cents, number
 from dealer_ui.replica_pages import reads_replica
-from dealer_ui.slips.pages import on_paper
 from dealer_ui.training import felt, options
 from ledger.proof import chips as proof
 from ledger.proof.chips import money

@@ -108,7 +108,7 @@ def test_five_people_sign_a_fill(looking: Looking) -> None:
 
 @pytest.mark.trial(
     "a further slip on the same page",
-    covered_by="tests/dealer_ui/slips/test_pages.py::test_nobody_reads_a_count_before_the_second_one",
+    covered_by="tests/dealer_ui/cage/test_slips.py::test_nobody_reads_a_count_before_the_second_one",
 )
 def test_a_table_opens_when_two_counts_agree(looking: Looking) -> None:
     """Harm: the second one reads what the first one counted, or a table that opens with a rack nobody agreed on."""

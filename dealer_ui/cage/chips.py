@@ -79,7 +79,7 @@ def chips(request: HttpRequest) -> HttpResponse:
         "waiting": [row for series in _GIVEN_BACK for row in slip_fields.left_of(series)],
         "register": [sheet for _, sheet in slip_records.recent(_REGISTER)],
     }
-    return render(request, "dealer_ui/slips/chips.html", context)
+    return render(request, "dealer_ui/cage/chips.html", context)
 
 
 def _made() -> list[Made]:

@@ -20,7 +20,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import dates, signatures
-from dealer_ui.slips.pages import on_paper
+from dealer_ui.cage.slips import on_paper
 from tables.cage import back_entry
 from tables.cage.back_entry import Place
 from tables.floor import record
@@ -61,7 +61,7 @@ def papers(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "key": uuid4(),
         "refused": refusal,
     }
-    return render(request, "dealer_ui/slips/papers.html", context, status=refusal.status if refusal else 200)
+    return render(request, "dealer_ui/cage/papers.html", context, status=refusal.status if refusal else 200)
 
 
 def _enter(request: HttpRequest, viewer: Staff) -> None:

@@ -17,8 +17,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import pieces, signatures
+from dealer_ui.cage import denomination_fields, paper_fields
 from dealer_ui.charts.rows import shares
-from dealer_ui.slips import counting, from_paper
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.cage import back_entry, cage_desk, chip_series, custody
 from tables.cage.cage_desk import Holdings
@@ -75,11 +75,11 @@ def cage(request: HttpRequest) -> HttpResponse:
         "refused": refused,
         "mode": back_entry.mode_at(None),
         "typed": request.POST,
-        "asked": counting.asked(request.POST, Denomination.objects.all()),
+        "asked": denomination_fields.asked(request.POST, Denomination.objects.all()),
         "kinds": Denomination.objects.all(),
         "badge": request.POST.get("badge", ""),
     }
-    return render(request, "dealer_ui/slips/cage.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/cage/cage.html", context, status=refused.status if refused else 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _exchange(request: HttpRequest) -> None:
         deed = None
     if deed is None:
         raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
-    chips = counting.chips_of(request.POST, Denomination.objects.all())
+    chips = denomination_fields.chips_of(request.POST, Denomination.objects.all())
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, done = deed
@@ -139,7 +139,7 @@ def _exchange(request: HttpRequest) -> None:
     counted = {value for value, _ in chips}
     of_series = tuple((value, name) for value, name in choices if name and value in counted)
     extra: dict[str, Any] = {"currency": request.POST.get("currency", ""), "of_series": of_series}
-    paper = from_paper.of_form(request)
+    paper = paper_fields.of_form(request)
     attested = signatures.attested(request)
     by, _ = signatures.sign(
         request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, paper=paper, **extra)

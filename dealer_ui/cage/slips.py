@@ -20,10 +20,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui import exports, signatures
+from dealer_ui.cage import denomination_fields, paper_fields
+from dealer_ui.cage.denomination_fields import Asked
 from dealer_ui.numbers import amount_cents, number
 from dealer_ui.replica_pages import reads_replica
-from dealer_ui.slips import counting, from_paper
-from dealer_ui.slips.counting import Asked
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
 from tables.cage import back_entry, cage_desk, chip_series, slip_records, table_desk
@@ -116,7 +116,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "drops": [] if here else keys_and_drops.next_drops(timezone.now()),
         "keys": not here and viewer.role in SEES_KEYS,
     }
-    return render(request, "dealer_ui/slips/book.html", context)
+    return render(request, "dealer_ui/cage/book.html", context)
 
 
 def _begins(viewer: Staff, series: Series) -> bool:
@@ -165,7 +165,7 @@ def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "drops": keys_and_drops.next_drops(moment),
         "ways": [series for series in offered("keys") if _begins(viewer, series)],
     }
-    return render(request, "dealer_ui/slips/keys.html", context)
+    return render(request, "dealer_ui/cage/keys.html", context)
 
 
 _KEYS_HEADER: Final = ("key", "opens", "held_by_two", "out", "holders", "since", "due_back", "late", "lost")
@@ -328,7 +328,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         | ({"facts": None} if record.first.asks else {}),
         "refused": refused,
     }
-    return render(request, "dealer_ui/slips/begin.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/cage/begin.html", context, status=refused.status if refused else 200)
 
 
 @on_paper
@@ -373,7 +373,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "key": uuid4(),
         "refused": refused,
     }
-    return render(request, "dealer_ui/slips/slip.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/cage/slip.html", context, status=refused.status if refused else 200)
 
 
 def _dealer(table: Table | None) -> str:
@@ -435,7 +435,7 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    beside = Beside(signatures.attested(request), from_paper.of_form(request))
+    beside = Beside(signatures.attested(request), paper_fields.of_form(request))
     by, spelled = signatures.sign(request, partial(_recorded, table, entered, key, beside))
     name = SlipName.parse(spelled)
     messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.", extra_tags="signed")
@@ -461,7 +461,7 @@ def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: Beside
 
 def _asked(request: HttpRequest, table: Table | None, series: Series, prefix: str = "n") -> list[Asked]:
     """Every chip of the table, or the notes and coins of a box, the largest first."""
-    return counting.asked(request.POST, _denominations(table), series.cash, prefix)
+    return denomination_fields.asked(request.POST, _denominations(table), series.cash, prefix)
 
 
 NOTES_APART: Final = 3
@@ -500,4 +500,4 @@ def _denominations(table: Table | None) -> Iterable[Denomination]:
 
 
 def _chips(request: HttpRequest, table: Table | None, series: Series, prefix: str = "n") -> Chips:
-    return counting.chips_of(request.POST, _denominations(table), series.cash, prefix)
+    return denomination_fields.chips_of(request.POST, _denominations(table), series.cash, prefix)
