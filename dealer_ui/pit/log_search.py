@@ -17,8 +17,8 @@ from django.views.decorators.http import require_GET
 from dealer_ui import dates, exports
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents, number
-from dealer_ui.pit.exceptions import reads_the_house
 from dealer_ui.replica_pages import reads_replica
+from dealer_ui.reports.exceptions import reads_the_house
 from tables.log.moments import is_possible
 from tables.models import Table
 from tables.refusals import Refused

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from dealer_ui.pit.shoe_audits import _header, _rows
+from dealer_ui.reports.shoe_audits import _header, _rows
 from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry

@@ -1,0 +1,1 @@
+"""Reports on screen: results, exceptions, inventories, shoe audits, penetration."""
