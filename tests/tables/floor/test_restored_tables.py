@@ -11,7 +11,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from dealer_ui.pit import restored as listing
+from dealer_ui.audit import restored_tables as listing
 from ledger import log
 from ledger.models import Alert, LogEntry
 from ledger.proof.chain import Head

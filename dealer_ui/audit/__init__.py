@@ -1,0 +1,1 @@
+"""The auditors' screens: sealed days, access reviews, health, restored tables."""
