@@ -22,7 +22,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates, exports
 from dealer_ui.guards import reads_the_house
-from dealer_ui.pit.alerts import count, open_now
+from dealer_ui.pit.alerts.inbox import count, open_now
 from ledger import discrepancies
 from ledger.models import HOUSE, Book, DayRoot
 from tables.audit import downloads, jobs, keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from dealer_ui.dealer import cash, doors, mishaps, pages, papers, reopening
-from dealer_ui.pit import disputes
+from dealer_ui.pit.records import disputes
 from dealer_ui.players import seats
 
 app_name = "dealer"

@@ -1,4 +1,4 @@
-"""The painter, a process that draws the cards of the floor (dealer_ui/pit/painting.py), and how it is asked for them.
+"""The painter, a process that draws the cards of the floor (dealer_ui/pit/floor/painter_process.py), and how it is asked for them.
 
 A web process starts it with the first screen that watches, so that a dealer's input never waits for the interpreter
 while a card is drawn; it is a little slower to get a core, too. One drawing is made at a time. What goes both ways is
@@ -22,7 +22,7 @@ line, of the open alerts."""
 Drawing = dict[str, Messages]
 """The messages for people of each role."""
 
-PROGRAM: Final = "dealer_ui.pit.painting"
+PROGRAM: Final = "dealer_ui.pit.floor.painter_process"
 LENGTH_BYTES: Final = 4
 ENVIRONMENT: Final = {"CASINO_WEB_PROCESS": "yes", "WEB_PROCESSES": "1", "DATABASE_CONNECTIONS": "6"}
 """It draws in the lane of pages, with the patience of pages. Of six connections that lane has one, and no other is

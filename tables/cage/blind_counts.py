@@ -2,7 +2,7 @@
 
 A count is blind only if whoever counts could not look before: so this goes by roles, not by slips that were begun. The
 house may except roles by a term. What is being counted just now is told to nobody who may sign the count, whatever the
-term says: ``tables/cage/cage_desk.py`` for the house's places, ``dealer_ui/pit/floor.py`` for racks.
+term says: ``tables/cage/cage_desk.py`` for the house's places, ``dealer_ui/pit/floor/cards.py`` for racks.
 """
 
 from __future__ import annotations

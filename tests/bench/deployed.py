@@ -20,7 +20,7 @@ from tests.processes import Served, Web, answers, free_port
 
 DEPLOY: Final = servers.BASE_DIR / "deploy"
 INSTALLED: Final = "/opt/casino/current"
-PAINTER: Final = b"dealer_ui.pit.painting"
+PAINTER: Final = b"dealer_ui.pit.floor.painter_process"
 
 
 def commands() -> dict[str, list[str]]:

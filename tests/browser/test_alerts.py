@@ -91,7 +91,7 @@ def test_the_inbox_is_worked_by_keyboard_and_nothing_moves_under_a_finger(lookin
 
 @pytest.mark.trial(
     "a form on the playback page, which has its own path",
-    covered_by="tests/dealer_ui/pit/test_surveillance.py::test_a_moment_is_marked_from_its_round_and_found_again",
+    covered_by="tests/dealer_ui/pit/records/test_surveillance.py::test_a_moment_is_marked_from_its_round_and_found_again",
 )
 def test_the_surveillance_bookmarks_a_moment_and_comes_back_to_it(looking: Looking) -> None:
     """Harm: a moment that was seen, and is sought for an hour."""

@@ -14,7 +14,7 @@ from dealer_ui.live import wall
 from dealer_ui.live.admission import Cards
 from dealer_ui.live.painter import CannotDraw, Drawing, Order, PainterProcess, on_page
 from dealer_ui.live.wall import Wall
-from dealer_ui.pit.drawing import ALERTS, STRIP, Painter
+from dealer_ui.pit.floor.card_drawing import ALERTS, STRIP, Painter
 from dealer_ui.templatetags.pit import signed
 from ledger import alerts, cage
 from ledger.models import Account
@@ -256,7 +256,7 @@ def test_whatever_goes_wrong_in_a_drawing_is_an_answer(monkeypatch: pytest.Monke
     painter = Painter()
     for failure in (KeyError("a table that is new"), DatabaseError("away")):
         with monkeypatch.context() as patch:
-            patch.setattr("dealer_ui.pit.drawing.read", lambda tables, failure=failure: raised(failure))
+            patch.setattr("dealer_ui.pit.floor.card_drawing.read", lambda tables, failure=failure: raised(failure))
             assert painter.drawn(order) is None
     drawing = painter.drawn(order)
     assert drawing is not None

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from django.utils import timezone
 
-from dealer_ui.pit import floor as pit_floor
+from dealer_ui.pit.floor import cards as pit_floor
 from tables.floor import record
 from tables.floor.inputs import VoidRound
 from tables.models import Staff

@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from dealer_ui import navigation
-from dealer_ui.pit import complaint_text
+from dealer_ui.pit.records import complaint_text
 from ledger.models import Slip
 from tables.cage import slip_records
 from tables.log.slip_types import SLIPS, Series

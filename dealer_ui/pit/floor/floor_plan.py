@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from dealer_ui.guards import watches
-from dealer_ui.pit.floor import Seen, seen
+from dealer_ui.pit.floor.cards import Seen, seen
 from tables.models import FloorPlan, Staff
 from tables.setup import floor_plans
 from tables.setup.floor_plans import TABLE_HIGH, TABLE_WIDE, WIDE

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dealer_ui import dates
-from dealer_ui.pit.round_search import FIELD_FORMAT, MOST_AMOUNTS, at, span_in_words
+from dealer_ui.pit.records.round_search import FIELD_FORMAT, MOST_AMOUNTS, at, span_in_words
 from tables.reports import gaming_day
 
 AROUND: Final = timedelta(minutes=30)

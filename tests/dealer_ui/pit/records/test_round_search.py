@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dealer_ui.pit import complaint_text
-from dealer_ui.pit.round_search import FIELD_FORMAT
+from dealer_ui.pit.records import complaint_text
+from dealer_ui.pit.records.round_search import FIELD_FORMAT
 from tables.audit import round_search
 from tables.audit.round_search import Sought
 from tables.floor import inputs
@@ -198,7 +198,7 @@ def test_find_leads_to_the_search_filled_in(
     [find] = client.get(reverse("pit:find"), {"q": "yesterday 9 pm rocket 1 seat 3 30"}).context["finds"]
     assert find.title == "Rounds: 24 Nov 2026 20:30 to 21:30, Rocket 1, seat 3, amount 30"
     assert numbers(client.get(find.address).content.decode()) == [1]
-    monkeypatch.setattr("dealer_ui.pit.finding.MOST", 2)
+    monkeypatch.setattr("dealer_ui.pit.floor.search.MOST", 2)
     assert [find.what for find in client.get(reverse("pit:find"), {"q": "1"}).context["finds"]] == [
         "Table",
         "Search rounds",

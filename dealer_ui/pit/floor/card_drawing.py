@@ -1,4 +1,4 @@
-"""What the cards of the floor look like, as small messages for the pit's screens. Run by dealer_ui/pit/painting.py."""
+"""What the cards of the floor look like, as small messages for the pit's screens. Run by dealer_ui/pit/floor/painter_process.py."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from django.utils import timezone
 from dealer_ui.live.open_screens import event
 from dealer_ui.live.painter import Drawing, Messages, Order, on_page
 from dealer_ui.live.wall import ALERTS, STRIP
-from dealer_ui.pit.alerts import ShownAlert, count_for, open_now, panel
-from dealer_ui.pit.floor import Seen, read, seen_by, strip_of
+from dealer_ui.pit.alerts.inbox import ShownAlert, count_for, open_now, panel
+from dealer_ui.pit.floor.cards import Seen, read, seen_by, strip_of
 from tables.models import Staff, Table
 from tables.reports import site_clock
 

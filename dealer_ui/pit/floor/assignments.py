@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui.guards import runs, watches
-from dealer_ui.pit.floor import Seen
+from dealer_ui.pit.floor.cards import Seen
 from tables.log.pit_assignments import LONGEST_COVER, Duty
 from tables.models import Staff
 from tables.refusals import Refused

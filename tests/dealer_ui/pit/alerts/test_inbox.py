@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from dealer_ui.pit import alert_links
+from dealer_ui.pit.alerts import links
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert
 from tables.alerts import alert_raising, inbox, rules_in_force
@@ -95,9 +95,9 @@ def test_an_alert_leads_to_where_it_happened(hands: tuple[Hand, Hand]) -> None:
         reverse("pit:alert-channels"): raised(None, "not_delivered", "i", delivery=1),
         "": raised(None, "clocks_differ", "j"),
     }
-    assert {alert_links.address(alert, reads_house=True): alert for alert in ways.values()} == ways
+    assert {links.address(alert, reads_house=True): alert for alert in ways.values()} == ways
     person = ways[reverse("pit:search") + "?table=house&entry=5"]
-    assert alert_links.address(person, reads_house=False) == reverse("pit:search") + "?person=dan"
+    assert links.address(person, reads_house=False) == reverse("pit:search") + "?person=dan"
     text = listed(boss.by)
     for address in (reverse("pit:dispute", args=[table, 2]), reverse("pit:round", args=[table, 1]) + "#entry-9"):
         assert f'href="{address}"' in text
@@ -172,7 +172,7 @@ def test_what_was_acknowledged_is_found_by_whom_and_words(
     for number in range(3):
         alerts.acknowledge(raised(dealer, "negative", f"Less than nothing {number}"), olga.signature, "Counted again")
     alerts.acknowledge(raised(dealer, "negative", "Mine"), boss.by.signature, "A miscount")
-    monkeypatch.setattr("dealer_ui.pit.alerts.HISTORY_PAGE", 2)
+    monkeypatch.setattr("dealer_ui.pit.alerts.inbox.HISTORY_PAGE", 2)
     page = listed(boss.by, state="acknowledged")
     assert re.findall(r"alert__open[^>]*>(Mine|Less than nothing \d)", page) == ["Mine", "Less than nothing 2"]
     assert "301 Olga" in page

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from dealer_ui.pit.floor import Seen
+from dealer_ui.pit.floor.cards import Seen
 from tables.games.catalog import GAMES
 from tables.setup.pit_assignments import YOURS
 from tables.setup.pits import NOWHERE, natural

@@ -21,18 +21,12 @@ from dealer_ui.charts.rounds import wins
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
 from dealer_ui.pieces import in_rack
-from dealer_ui.pit import arranging, posts
-from dealer_ui.pit.acts import ACTS, Act, consequences
-from dealer_ui.pit.alerts import count_for, open_now, panel
-from dealer_ui.pit.arranging import Arrangement
-from dealer_ui.pit.floor import (
-    Seen,
-    head_of,
-    latest_of,
-    seen,
-    strip_of,
-)
-from dealer_ui.pit.table_limits import next_changes, planned
+from dealer_ui.pit.alerts.inbox import count_for, open_now, panel
+from dealer_ui.pit.floor import arrangement, assignments
+from dealer_ui.pit.floor.actions import ACTS, Act, consequences
+from dealer_ui.pit.floor.arrangement import Arrangement
+from dealer_ui.pit.floor.cards import Seen, head_of, latest_of, seen, strip_of
+from dealer_ui.pit.tables.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
 from tables.alerts import bookmarks
 from tables.audit import day_seals, downloads, round_list, round_steps, watch
@@ -69,11 +63,11 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
         "tables": tables,
         "strip": strip_of(tables, count_for(viewer, alerts)),
         "chosen": chosen,
-        "groups": arranging.arranged(tables, chosen),
-        "orders": arranging.ORDERS,
-        "states": arranging.STATES,
-        "places": [*([held_posts.YOURS] if chosen.own else []), *arranging.places(tables)],
-        "games": arranging.games(tables),
+        "groups": arrangement.arranged(tables, chosen),
+        "orders": arrangement.ORDERS,
+        "states": arrangement.STATES,
+        "places": [*([held_posts.YOURS] if chosen.own else []), *arrangement.places(tables)],
+        "games": arrangement.games(tables),
     }
     beside = {"root": day_seals.todays_root(), "owed": cash_shifts.owed(timezone.now())}
     return floor | beside | panel(viewer, alerts)
@@ -115,7 +109,7 @@ def _one(request: HttpRequest, pk: int) -> Seen:
 def more(request: HttpRequest, pk: int) -> HttpResponse:
     """What a table needs, and everything that can be done there, each in a place of its own."""
     card = _one(request, pk)
-    context = {"seen": card, "elsewhere": posts.elsewhere(_viewer(request), card)}
+    context = {"seen": card, "elsewhere": assignments.elsewhere(_viewer(request), card)}
     return render(request, "dealer_ui/pit/more.html", context)
 
 
@@ -188,7 +182,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
         "dealer_ui/pit/table.html",
         {
             "seen": card,
-            "elsewhere": posts.elsewhere(_viewer(request), card),
+            "elsewhere": assignments.elsewhere(_viewer(request), card),
             "proof": _proof(card.table),
             "placard": placard_address.of_table(card.table),
             "pit_placard": placard_address.of_pit(card.place.pit) if card.place.pit else "",
@@ -393,7 +387,7 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         "says": consequences(card.standing, chosen),
         "key": uuid4(),
         "refused": refused,
-        "elsewhere": posts.elsewhere(_viewer(request), card),
+        "elsewhere": assignments.elsewhere(_viewer(request), card),
         "possible": chosen in card.acts,
         "typed": request.POST,
     }

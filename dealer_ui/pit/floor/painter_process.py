@@ -28,7 +28,7 @@ def main() -> None:
 def serve(orders: IO[bytes], drawings: IO[bytes]) -> None:
     from django.db import close_old_connections
 
-    from dealer_ui.pit.drawing import Painter  # it knows the models, which are there from here on
+    from dealer_ui.pit.floor.card_drawing import Painter  # it knows the models, which are there from here on
 
     painter = Painter()
     while head := orders.read(LENGTH_BYTES):

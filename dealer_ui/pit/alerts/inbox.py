@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dealer_ui import dates, exports
 from dealer_ui.guards import watches
 from dealer_ui.numbers import number
-from dealer_ui.pit import alert_links
+from dealer_ui.pit.alerts import links
 from dealer_ui.replica_pages import reads_replica
 from ledger.alerts import open_alerts
 from ledger.models import Alert, AlertRepeat
@@ -141,7 +141,7 @@ def lines_of(viewer: Staff, alerts: Sequence[ShownAlert], notes: Notes | None = 
     return [
         Line(
             tuple(shown_alerts[alert.pk] for alert in group),
-            alert_links.address(group[0], reads_house=reads_house),
+            links.address(group[0], reads_house=reads_house),
             sort_of(group[0].kind).notes if notes is None else notes[group[0].kind],
         )
         for group in inbox.groups(shown_alert.alert for shown_alert in alerts)
@@ -306,9 +306,7 @@ def _history(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]
     older = rows[HISTORY_PAGE - 1].acknowledgement.pk if len(rows) > HISTORY_PAGE else None
     reads_house = viewer.has_perm("ledger.view_logentry")
     days = groupby(page, key=lambda row: gaming_day.day_of(row.alert.acknowledgement.at))
-    history = [
-        (day, [(row, alert_links.address(row.alert, reads_house=reads_house)) for row in rows]) for day, rows in days
-    ]
+    history = [(day, [(row, links.address(row.alert, reads_house=reads_house)) for row in rows]) for day, rows in days]
     return {"history": history, "older": older}
 
 

@@ -14,10 +14,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dealer_ui.charts import meters
-from dealer_ui.pit import acts
-from dealer_ui.pit.acts import ACTS, Act
-from dealer_ui.pit.alerts import ShownAlert, count, open_now
-from dealer_ui.pit.needs import Matters, Need, Relief, needs
+from dealer_ui.pit.alerts.inbox import ShownAlert, count, open_now
+from dealer_ui.pit.floor import actions
+from dealer_ui.pit.floor.actions import ACTS, Act
+from dealer_ui.pit.floor.needs import Matters, Need, Relief, needs
 from ledger import cage
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
@@ -70,7 +70,7 @@ class Seen:
     place: Place
     alerts: int
     alert: Alert | None
-    acts: tuple[Act, ...]
+    actions: tuple[Act, ...]
     may_run: bool
 
     @property
@@ -93,7 +93,7 @@ class Seen:
     def act_places(self) -> list[tuple[Act, bool]]:
         """Every act in its place, and whether it can be done now; a table is locked or unlocked in the same place."""
         locks = "unlock-rack" if self.standing.lock else "lock-rack"
-        left_out = {"lock-rack", "unlock-rack", *acts.READERS} - {locks}
+        left_out = {"lock-rack", "unlock-rack", *actions.READERS} - {locks}
         return [(act, act in self.acts) for act in ACTS.values() if act.name not in left_out] if self.may_run else []
 
     @property
@@ -104,7 +104,7 @@ class Seen:
     @property
     def pressing(self) -> list[Act]:
         """What the table stands still for until somebody of the pit does it."""
-        return [act for act in self.acts if act.name in acts.READERS]
+        return [act for act in self.acts if act.name in actions.READERS]
 
     @property
     def has_seat_pages(self) -> bool:
@@ -289,7 +289,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
         place=facts.places.get(drawn.table.name, NOWHERE),
         alerts=count(own_alerts),
         alert=own_alerts[0].alert if own_alerts else None,
-        acts=acts.possible(standing) if may_run else (),
+        acts=actions.possible(standing) if may_run else (),
         may_run=may_run,
     )
 

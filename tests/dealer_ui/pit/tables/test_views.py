@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dealer_ui.pit import floor as pit_floor
+from dealer_ui.pit.floor import cards as pit_floor
 from dealer_ui.templatetags import pit
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry

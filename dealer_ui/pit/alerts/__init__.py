@@ -1,0 +1,1 @@
+"""Alerts on the pit's screens: inbox, rules, reconciliation."""

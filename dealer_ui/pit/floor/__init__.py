@@ -1,0 +1,1 @@
+"""The live floor of the pit: cards, plan, assignments, search."""

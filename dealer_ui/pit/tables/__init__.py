@@ -1,0 +1,1 @@
+"""One table on the pit's screens: rounds, log, limits, display."""
