@@ -6,12 +6,12 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from dealer_ui import clocks
 from dealer_ui.cage import cage
-from dealer_ui.dealer import doors
+from dealer_ui.dealer import relief
 from dealer_ui.live import admission
 from dealer_ui.players import placards
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", doors.home, name="home"),
+    path("", relief.home, name="home"),
     path("tables/", include("dealer_ui.dealer.urls")),
     path("pit/", include("dealer_ui.pit.urls")),
     path("practice/", include("dealer_ui.training.urls")),

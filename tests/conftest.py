@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from casino.web.static_files import collect_if_changed
-from dealer_ui.templatetags import kept
+from dealer_ui.templatetags import snapshots
 from tables.audit import downloads, watch
 from tables.reports import gaming_day, site_clock
 from tables.setup import policies
@@ -60,7 +60,7 @@ def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _drawings_are_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a drawing that is kept shows a seat as it was, or one of another table."""
-    monkeypatch.setattr(kept, "is_proven", True)
+    monkeypatch.setattr(snapshots, "is_proven", True)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from django.db import Error as DatabaseError
 from casino.web import origin
 from casino.web.body_limits import HEALTH, Application, Event, Receive, Refusal, Scope, Send
 from casino.web.slow_clients import file_limit
-from dealer_ui.live import hearing
+from dealer_ui.live import notifications
 from dealer_ui.live.admission import TICKET, Right, Ticket, that_hold
 from dealer_ui.live.open_screens import BREATH, Screen
 from tables.audit.watch import is_kept
@@ -89,7 +89,7 @@ class Streams:
     async def _serve(self, streams: Open, scope: Scope, head: Event, receive: Receive, send: Send) -> None:
         ticket: Ticket = scope[TICKET]
         with (
-            hearing.floor().screen(ticket.watch) as screen,
+            notifications.floor().screen(ticket.watch) as screen,
             streams.screen(ticket, screen),
             _ended_by(scope, receive, screen),
         ):

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui.cage import denomination_fields
 from dealer_ui.dealer.forms import key_of
-from dealer_ui.dealer.pages import why_gone
+from dealer_ui.dealer.views import why_gone
 from dealer_ui.guards import dealers, gone
 from dealer_ui.numbers import amount_cents, number
 from ledger.proof.chips import money

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui.training import pages
+from dealer_ui.training import views
 
 app_name = "practice"
 
 urlpatterns = [
-    path("", pages.begin, name="begin"),
-    path("certificates/", pages.certificates, name="certificates"),
-    path("certificates.csv", pages.certificates_csv, name="certificates-csv"),
-    path("certificates/<int:number>/", pages.certificate, name="certificate"),
-    path("<int:pk>/", pages.session, name="session"),
-    path("<int:pk>/answer", pages.answer, name="answer"),
-    path("<int:pk>/certify", pages.certify, name="certify"),
+    path("", views.begin, name="begin"),
+    path("certificates/", views.certificates, name="certificates"),
+    path("certificates.csv", views.certificates_csv, name="certificates-csv"),
+    path("certificates/<int:number>/", views.certificate, name="certificate"),
+    path("<int:pk>/", views.session, name="session"),
+    path("<int:pk>/answer", views.answer, name="answer"),
+    path("<int:pk>/certify", views.certify, name="certify"),
 ]

@@ -155,13 +155,13 @@ def watch(parts: Parts) -> None:
     """Count by part what an input comes to, and every text that goes to the database."""
     import psycopg
 
-    from dealer_ui.dealer import pages
+    from dealer_ui.dealer import views
     from tables.floor import record
 
     parts.timed(record, "record", "record()")
-    parts.timed(pages, "board", "what the board says")
-    parts.timed(pages, "render", "templates")
-    parts.timed(pages, "enter", "view")
+    parts.timed(views, "board", "what the board says")
+    parts.timed(views, "render", "templates")
+    parts.timed(views, "enter", "view")
     execute = psycopg.Cursor.execute
 
     def counted(cursor: Any, *arguments: Any, **options: Any) -> Any:

@@ -38,7 +38,7 @@ def decide(rocket: Hand) -> Hand:
 
 @pytest.mark.trial(
     "a second screen, which the server refuses like any form of an older board",
-    covered_by="tests/dealer_ui/dealer/test_pages.py::test_a_form_drawn_before_the_latest_entry_is_refused_with_the_board_as_it_is",
+    covered_by="tests/dealer_ui/dealer/test_views.py::test_a_form_drawn_before_the_latest_entry_is_refused_with_the_board_as_it_is",
 )
 def test_two_screens_cannot_act_on_one_state(at_table: AtTable, decide: Hand) -> None:
     """Harm: both key the card that lies there, and the second becomes the next seat's."""

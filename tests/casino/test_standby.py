@@ -11,7 +11,7 @@ import psycopg
 from django.test import Client
 
 from casino.embedded.servers import APPLICATION
-from dealer_ui.live import hearing
+from dealer_ui.live import notifications
 from tables.roles import Role
 from tests import floor, processes
 from tests.database import database_url
@@ -44,5 +44,5 @@ def test_the_house_and_its_live_screens_find_the_host_that_answers(
     stream = urllib.request.urlopen(urllib.request.Request(f"{web.url}/live/", headers=cookie), timeout=20)
     assert stream.readline().startswith(b"retry")
     count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = %s"
-    eventually(lambda: superuser_connection.execute(count, [hearing.NAME]).fetchone() == (1,), "nobody listens")
+    eventually(lambda: superuser_connection.execute(count, [notifications.NAME]).fetchone() == (1,), "nobody listens")
     stream.close()

@@ -14,7 +14,7 @@ from tables.roles import Role
 from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
-from tests.dealer_ui.dealer.test_pages import bet, dora, enter, hand, signed_in, text
+from tests.dealer_ui.dealer.test_views import bet, dora, enter, hand, signed_in, text
 from tests.floor import Hand
 
 __all__ = ["dora", "hand"]

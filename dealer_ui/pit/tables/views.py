@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dealer_ui import acknowledging, dates, exports, signatures
+from dealer_ui import acknowledgement, dates, exports, signatures
 from dealer_ui.charts.rounds import wins
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
@@ -175,7 +175,7 @@ def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
 @require_GET
 def table(request: HttpRequest, pk: int) -> HttpResponse:
     """One table: as it is now, and its rounds."""
-    acknowledging.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), _viewer(request))
+    acknowledgement.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), _viewer(request))
     card = _one(request, pk)
     response = render(
         request,
@@ -198,7 +198,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
         }
         | _rounds(request, card.table, latest_of(card.standing)),
     )
-    acknowledging.keep(request, response, card.table, card.standing)
+    acknowledgement.keep(request, response, card.table, card.standing)
     return response
 
 

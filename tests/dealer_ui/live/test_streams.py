@@ -23,7 +23,7 @@ from django.test import Client, override_settings
 from casino.asgi import application
 from casino.web import streams
 from casino.web.body_limits import Refusal
-from dealer_ui.live import admission, hearing
+from dealer_ui.live import admission, notifications
 from dealer_ui.live.open_screens import Crowd, Follower
 from ledger import alerts
 from tables.floor import record
@@ -469,7 +469,7 @@ def listening(superuser: psycopg.Connection) -> Iterator[Callable[[], list[int]]
 
     def pids() -> list[int]:
         rows = superuser.execute(
-            "SELECT pid FROM pg_stat_activity WHERE datname = %s AND application_name = %s", [name, hearing.NAME]
+            "SELECT pid FROM pg_stat_activity WHERE datname = %s AND application_name = %s", [name, notifications.NAME]
         )
         return [pid for (pid,) in rows.fetchall()]
 

@@ -18,7 +18,7 @@ from tables.log.terms import Settings
 
 ROOT: Final = Path(__file__).parents[3]
 PACKAGES: Final = ("ledger", "tables", "dealer_ui", "casino")
-PICKED_IN: Final = {"tables/log/game_kinds.py", "tables/board/table_view.py", "dealer_ui/dealer/kinds.py"}
+PICKED_IN: Final = {"tables/log/game_kinds.py", "tables/board/table_view.py", "dealer_ui/dealer/game_kinds.py"}
 """The log's pair; the field of a board that tells programs the kind; the screen's pair, which is picked by that."""
 NARROWED_IN: Final = "tables/games/"
 """Games and records of them name a protocol where they need one of its members."""

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
 from dealer_ui.dealer.forms import key_of, seq_of
-from dealer_ui.dealer.mishaps import here
+from dealer_ui.dealer.irregularities import here
 from dealer_ui.guards import dealers
 from ledger import cage
 from tables.board import secrecy

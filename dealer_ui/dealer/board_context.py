@@ -12,8 +12,8 @@ from uuid import UUID, uuid4
 from django.utils import timezone
 
 from dealer_ui.dealer.amounts import Likely, likely
-from dealer_ui.dealer.kinds import Felt, felt_of
-from dealer_ui.dealer.ways import Press, Ways, ways
+from dealer_ui.dealer.game_kinds import Felt, felt_of
+from dealer_ui.dealer.seat_choices import Press, Ways, ways
 from dealer_ui.numbers import number
 from ledger.proof import chips
 from ledger.proof.chips import money

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from dealer_ui.dealer.ways import Pane, Press, Ways, ways
+from dealer_ui.dealer.seat_choices import Pane, Press, Ways, ways
 from tables.board.buttons import Button
 
 

@@ -11,8 +11,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui import signatures
-from dealer_ui.dealer.choosing import choice
-from dealer_ui.dealer.pages import draw, why_gone
+from dealer_ui.dealer.table_choice import choice
+from dealer_ui.dealer.views import draw, why_gone
 from dealer_ui.guards import dealers, gone
 from tables.floor import opening, record
 from tables.log.state import Standing

@@ -15,9 +15,9 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import acknowledging
+from dealer_ui import acknowledgement
+from dealer_ui.dealer.board_context import Screen, reader_line
 from dealer_ui.dealer.forms import key_of, seq_of
-from dealer_ui.dealer.screen import Screen, reader_line
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
@@ -75,7 +75,7 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         key, seq = key_of(request.POST), seq_of(request.POST)
         table, entered = _table(pk), _entered(request.POST)
         terminals.for_dealing(request, table)
-        receipt = acknowledging.receipt_of(request, table.book_id)
+        receipt = acknowledgement.receipt_of(request, table.book_id)
         after = record.record(table, entered, by=viewer, key=key, expected_seq=seq, receipt=receipt).after
     except Refused as refusal:
         refused = refusal
@@ -145,7 +145,7 @@ def draw(
     """The board as an input just left it, or else as it stands. Should another screen have entered something since,
     the live stream tells this one."""
     if after is None:
-        table = acknowledging.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), viewer)
+        table = acknowledgement.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), viewer)
         standing = standings.at(standings.head_of(table))
         prefetch_related_objects([table], "denominations")
     else:
@@ -169,7 +169,7 @@ def draw(
     }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
     response = render(request, name, context, status=refused.status if refused else 200)
-    acknowledging.keep(request, response, table, standing, done)
+    acknowledgement.keep(request, response, table, standing, done)
     return response
 
 
