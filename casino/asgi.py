@@ -1,4 +1,4 @@
-"""The application that every web process serves (casino/web/__main__.py)."""
+"""The application that every web process serves (casino/web/processes.py)."""
 
 import gc
 import os
@@ -8,14 +8,14 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
-from casino.web import __main__ as web  # noqa: F401 -- tasks that a page asks for go to our broker
+from casino.web import processes
 from casino.web.access_log import AccessLog
 from casino.web.body_limits import Gate
 from casino.web.request_threads import Handler
 from casino.web.slow_clients import raise_file_limit
 from tables import pepper
 
-web.die_with_supervisor()
+processes.die_with_supervisor()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 os.environ["CASINO_WEB_PROCESS"] = "yes"
 

@@ -264,7 +264,7 @@ STREAMS_PER_SEAT = whole("STREAMS_PER_SEAT", 4)
 STREAMS_PER_PERSON = whole("STREAMS_PER_PERSON", 16)
 STREAMS_PER_ADDRESS = whole("STREAMS_PER_ADDRESS", 600)
 STREAMS_IN_ALL = whole("STREAMS_IN_ALL", 12000)
-STREAMS_ALONE = switch("CASINO_STREAMS_ALONE")  # set by casino/web/__main__.py --streams, for its own processes
+STREAMS_ALONE = switch("CASINO_STREAMS_ALONE")  # set by casino/web/processes.py --streams, for its own processes
 # A client has so long to send a whole request, and so long to read what it was sent; and so many connections may be
 # without a whole request at a time: the one that waits longest makes room.
 REQUEST_SECONDS = number("REQUEST_SECONDS", 10)

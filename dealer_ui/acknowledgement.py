@@ -15,7 +15,7 @@ from msgspec import to_builtins
 
 from ledger.proof.chips import money
 from tables.board import secrecy
-from tables.floor import record, restored_tables
+from tables.floor import recorder, restored_tables
 from tables.floor.inputs import Input
 from tables.games.cards import pack_of
 from tables.log.entries.rounds import spelled, words_of
@@ -37,7 +37,7 @@ def receipt_of(request: HttpRequest, book_id: int) -> Acknowledged | None:
 
 def heed(request: HttpRequest, table: Table, viewer: Staff) -> Table:
     """A screen looks at a table, which was read with its book: as it stands once it was heard what the screen has."""
-    is_behind = record.show(table, standings.head_of(table), receipt_of(request, table.book_id), viewer)
+    is_behind = recorder.show(table, standings.head_of(table), receipt_of(request, table.book_id), viewer)
     return Table.objects.select_related("book").get(pk=table.pk) if is_behind else table
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from tables.models import Denomination, Table
-from tables.reports import gaming_day, inventory
+from tables.reports import gaming_hours, inventory
 from tables.reports.inventory import Stock
 
 
@@ -72,7 +72,7 @@ def in_the_house(unseen: Collection[str], *, is_live: bool) -> list[Pieces]:
 
 def _moment(*, is_live: bool) -> datetime:
     moment = timezone.now()
-    return moment if is_live else gaming_day.span(gaming_day.day_of(moment) - timedelta(days=1)).end
+    return moment if is_live else gaming_hours.span(gaming_hours.day_of(moment) - timedelta(days=1)).end
 
 
 def _pieces(stock: Stock, moment: datetime, colours: Mapping[int, str], *, is_live: bool) -> Pieces:

@@ -50,7 +50,8 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
     if terminal is None:
         raise terminals.not_enrolled(request)
     if not form.is_valid():
-        says = f"The second signature is missing: {slip_workflow.either(roles)} signs by badge number and PIN, both digits."
+        signers = slip_workflow.either(roles)
+        says = f"The second signature is missing: {signers} signs by badge number and PIN, both digits."
         raise Refused("second_signature", says, 422)
 
     def agree(staff: Staff) -> str:

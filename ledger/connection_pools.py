@@ -1,7 +1,7 @@
 """Lanes: each kind of work has database connections of its own, so that none can starve another.
 
 A connection is held while it works and given back while its request waits for anything else: a slow client, a turn,
-a hash. Which request is in which lane is said in casino/web/connection_pools.py; how wide they are, in casino/web/pool_sizes.py.
+a hash. casino/web/connection_pools.py assigns each request to a lane; casino/web/pool_sizes.py has the size of each.
 """
 
 from __future__ import annotations

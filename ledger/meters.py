@@ -1,5 +1,5 @@
 """What is counted for Prometheus where it happens: a step of a few millionths of a second, in the process's own memory
-or, where several processes serve one house, in a file of each (``casino/web/__main__.py``).
+or, where several processes serve one house, in a file of each (``casino/web/processes.py``).
 
 No label has a value that somebody outside may choose: each of them would be a series for ever.
 """

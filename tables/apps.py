@@ -15,20 +15,20 @@ class TablesConfig(AppConfig):
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies, inspection
-        from tables import models, pepper  # noqa: F401
+        from tables import models, pepper
         from tables.alerts import channels, rules_in_force  # noqa: F401
         from tables.audit import dual_control, side_records, time_checks  # noqa: F401
         from tables.audit import policy_checks as terms_proof  # noqa: F401
         from tables.audit import service_accounts as _programs  # noqa: F401
         from tables.cage import (  # noqa: F401
             chips_in_play,
-            denominations,  # noqa: F401
+            denominations,
             retirement,
             table_desk,
         )
         from tables.disputes import claims, corrections  # noqa: F401
         from tables.edge import cached_sheets, favour, shoe_audit  # noqa: F401
-        from tables.feed import models as rows  # noqa: F401
+        from tables.feed import models as feed_models  # noqa: F401
         from tables.floor import (  # noqa: F401
             back_entry,
             card_readers,
@@ -36,15 +36,15 @@ class TablesConfig(AppConfig):
             commission,
             deck_checks,
             irregularities,
-            opening,
             player_pages,
             pots,
-            refused_inputs,  # noqa: F401
+            refused_inputs,
             restored_tables,
             rounds,
             shoes,
+            table_opening,
         )
-        from tables.reports import day_close, gaming_day  # noqa: F401
+        from tables.reports import day_close, gaming_hours  # noqa: F401
         from tables.setup import pay_tables, policies, role_choices, service_accounts, table_settings  # noqa: F401
         from tables.staff import secret_checks, staffing  # noqa: F401
 

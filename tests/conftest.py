@@ -9,7 +9,7 @@ from django.utils import timezone
 from casino.web.static_files import collect_if_changed
 from dealer_ui.templatetags import snapshots
 from tables.audit import downloads, watch
-from tables.reports import gaming_day, site_clock
+from tables.reports import gaming_hours, site_clock
 from tables.setup import policies
 from tests import pace, ready, servers, terms, tiers
 from tests.clock import Clock, travelling
@@ -50,7 +50,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.fixture(autouse=True)
 def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a process keeps for a minute is no other test's, nor is reading it what a test counts."""
-    monkeypatch.setattr(site_clock, "_read", (math.inf, gaming_day.Calendar((gaming_day.default(),))))
+    monkeypatch.setattr(site_clock, "_read", (math.inf, gaming_hours.Calendar((gaming_hours.default(),))))
     monkeypatch.setattr(policies, "_read", (math.inf, terms.of_tests))
     monkeypatch.setattr(watch, "lookout", watch.Lookout(looked=math.inf))
     yield

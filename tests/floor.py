@@ -21,9 +21,9 @@ from ledger.models import Account
 from ledger.site_log import difference, note
 from tables import pepper
 from tables.board.table_view import Board, board
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.floor.command_context import AtSeat
-from tables.floor.record import Answer
+from tables.floor.recorder import Answer
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskChoice, Choice
 from tables.log.entries.carried_rows import TableAdded
@@ -192,7 +192,7 @@ class Hand:
     def enters(self, entered: inputs.Input) -> Answer:
         """Record an input, also one that no screen sends."""
         seq = table_state.of(self.table).seq
-        return record.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
+        return recorder.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
 
     def reopens(self) -> Answer:
         """Reopen the settled round, approved by the pit boss."""
@@ -249,7 +249,7 @@ def signs(table: Table, by: Staff, entered: inputs.SlipInput) -> Answer:
     """Somebody signs a slip, whose PIN was right."""
     key = uuid.uuid4()
     attested = where_demanded(table.book.name, by, entered, key)
-    return record.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
+    return recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
 
 
 def relieve(table: Table, relief: Staff) -> Answer:
@@ -257,7 +257,7 @@ def relieve(table: Table, relief: Staff) -> Answer:
     dealer = table_state.of(table).dealer
     assert dealer is not None
     leaves = Staff.objects.get(username=dealer.username)
-    return record.relieve(table, relief, dealer.username, confirmed_by=leaves)
+    return recorder.relieve(table, relief, dealer.username, confirmed_by=leaves)
 
 
 @dataclass
@@ -271,7 +271,7 @@ class Player:
     def __call__(self, choice: str, *, seq: int | None = None, key: uuid.UUID | None = None, **named: Any) -> Answer:
         entered = inputs.read({"do": "choose", "seat": self.by.seat, "choice": choice} | named)
         expected = table_state.of(self.table).seq if seq is None else seq
-        return record.record(self.table, entered, by=self.by, key=key or uuid.uuid4(), expected_seq=expected)
+        return recorder.record(self.table, entered, by=self.by, key=key or uuid.uuid4(), expected_seq=expected)
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -291,7 +291,7 @@ class Player:
 def player(hand: Hand, seat: int) -> Player:
     """The seat gets a page, which its player opens."""
     key, table_standing = uuid.uuid4(), hand.now
-    token = record.give_seat_page(hand.table, seat, by=hand.by, key=key, expected_seq=table_standing.seq)
+    token = recorder.give_seat_page(hand.table, seat, by=hand.by, key=key, expected_seq=table_standing.seq)
     return Player(hand.table, AtSeat(seat, SeatPage.objects.get(table=hand.table, seat=seat).pk), token)
 
 
@@ -338,5 +338,5 @@ def dealt_by(somebody: Staff, **settings: Any) -> Hand:
 def _opened_by(somebody: Staff, **settings: Any) -> Hand:
     felt = table(**settings)
     Hand(felt, staff(Role.PIT_BOSS, "bella"))("open_table")
-    record.sign_in(felt, somebody)
+    recorder.sign_in(felt, somebody)
     return Hand(felt, somebody)

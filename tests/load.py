@@ -19,7 +19,7 @@ from django.db import transaction
 from django.test import Client
 
 from ledger.log import Draft, append, lock
-from tables.floor import record
+from tables.floor import recorder
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.staff import terminals
@@ -125,7 +125,7 @@ class Dealer:
 def dealing_at(url: str, table: Table, boss: Staff, person: Staff) -> Dealer:
     """A table that is open, with a dealer at it who takes bets."""
     Hand(table, boss)("open_table")
-    record.sign_in(table, person)
+    recorder.sign_in(table, person)
     hand = Hand(table, person)
     hand.ready_shoe()
     return Dealer(signed_in(url, person), table, hand.now.seq)

@@ -21,10 +21,9 @@ from ledger.proof import p256
 from ledger.proof.slip_name import SlipName
 from ledger.proof.spelling import canonical
 from tables.cage import cage_desk
-from tables.floor import attestation as attesting
-from tables.floor import record as dealing
+from tables.floor import recorder, signature_checks
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.floor.record import Answer
+from tables.floor.recorder import Answer
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
 from tables.log.slip_types import SLIPS, Series, Stage
@@ -133,7 +132,7 @@ def _apart(step: Stage, record: Series, entered: BeginSlip | SignSlip) -> dict[s
 
 def where_demanded(book: str, by: Staff, entered: SlipInput, key: UUID) -> Attestation | None:
     """What a terminal adds in a house that takes no signature without it: any whose key is made from its name."""
-    keys = attesting.trust()
+    keys = signature_checks.trust()
     if keys.demanded is None or not isinstance(entered, SlipInput):
         return None
     trusted = {key.terminal: key.fingerprint for key in keys.keys.values() if key.is_trusted}
@@ -162,7 +161,7 @@ def signs_on(
     attested = terminal.attests(terms(entered), book=book, by=by, key=key, passkey=passkey)
     if table is None:
         return cage_desk.sign(entered, by=by, key=key, attested=attested)
-    return dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
+    return recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
 
 
 def fills_in(terminal: SoftwareTerminal, page: str, form: dict[str, str], **typed: Any) -> dict[str, str]:

@@ -240,7 +240,7 @@ class Demo:
         is_done = self.owns_database and PREPARED.exists() and PREPARED.read_text() == checkout
         statics = None if is_done else begin("-m", "casino.web.static_files")
         options += ["--is-migrated"] if is_done else []
-        return Preparation(begin("-m", "casino.demo_house", *options), statics, checkout)
+        return Preparation(begin("-m", "casino.demo.preparation", *options), statics, checkout)
 
     def finish_preparing(self, preparing: "Preparation") -> str:
         """The database is ready, and the web process began to start as soon as its tables were; the logins."""

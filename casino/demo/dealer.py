@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from tables.board.table_view import Board, board
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.games.cards import Composition, pack_of
 from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice
 from tables.log.state import Standing
@@ -76,7 +76,7 @@ class Dealer:
         self.passes(self.chance.uniform(1.2, 4.5))
         entered = inputs.read({"do": do} | facts)
         key = UUID(int=self.chance.getrandbits(128), version=4)
-        answer = record.record(self.table, entered, by=self.by, key=key, expected_seq=self.seq)
+        answer = recorder.record(self.table, entered, by=self.by, key=key, expected_seq=self.seq)
         self.latest = answer.after.standing if answer.after else None
 
     @property

@@ -19,14 +19,14 @@ from casino.demo.people import Box, People, balance, pieces
 from tables.alerts import log_followers
 from tables.audit import day_seals
 from tables.cage import cage_desk
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import SellChips
 from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
 from tables.management.commands.seed_demo import STAFF
 from tables.maths.advantage import penetration
 from tables.models import Table
-from tables.reports import day_close, gaming_day
+from tables.reports import day_close, gaming_hours
 from tables.roles import Role
 from tables.setup import table_settings
 
@@ -72,7 +72,7 @@ def pass_until(clock: Clock, people: People, present: datetime) -> None:
 
 def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
     """One day, so many before the last; how many rounds were dealt."""
-    span = gaming_day.span(day)
+    span = gaming_hours.span(day)
     if not is_first:
         house.clock.stand(span.start + NEXT_MORNING)
         day_seals.seal_finished()
@@ -109,7 +109,7 @@ def _take(house: House, table: Table, username: str, ago: int) -> Dealer:
     values = tuple(table_settings.settings_of(table).denominations)
     house.opened_with.setdefault(table.name, balance("rack", table))
     house.people.counts(table, "opener", username, pieces(balance("rack", table), values))
-    record.sign_in(table, house.people[username])
+    recorder.sign_in(table, house.people[username])
     seats = house.chance.sample(range(1, table.seats + 1), 2 if incidents.counts_cards(table, ago) else 3)
     players: dict[int, Player] = {seat: Guest() for seat in seats}
     if incidents.counts_cards(table, ago):
@@ -182,5 +182,5 @@ def _close(house: House, day: date) -> None:
 
 def gaming_days(count: int, present: datetime) -> list[date]:
     """The last so many gaming days before today's."""
-    today = gaming_day.day_of(present.astimezone(UTC))
+    today = gaming_hours.day_of(present.astimezone(UTC))
     return [today - timedelta(days=ago) for ago in range(count, 0, -1)]

@@ -25,7 +25,7 @@ from django.db import DatabaseError, connection  # noqa: E402
 
 from casino.demo.dealer import Dealer, Guest  # noqa: E402
 from ledger.clock import WrongClock  # noqa: E402
-from tables.floor import record  # noqa: E402
+from tables.floor import recorder  # noqa: E402
 from tables.games.catalog import GAMES  # noqa: E402
 from tables.log.game_kinds import kind_of  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
@@ -75,7 +75,7 @@ def enter(dealer: Dealer) -> bool:
         if not stands.is_open:
             return False
         if stands.dealer is None:
-            record.sign_in(dealer.table, dealer.by)
+            recorder.sign_in(dealer.table, dealer.by)
         elif stands.dealer.username != dealer.by.username:
             return False
         else:

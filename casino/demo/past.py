@@ -13,7 +13,7 @@ from django.db import connection
 from casino.demo import clock, founding, history, playback, recording, sheets
 from casino.demo.people import People
 from ledger.models import Book
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 
 Say = Callable[[str], None]
 
@@ -41,7 +41,7 @@ def make(days: int, seed: int, say: Say, *, is_dealt: bool = False) -> None:
 def deal(days: Sequence[date], seed: int, say: Say, *, through: datetime | None = None) -> random.Random:
     """Live through these days as a house that was founded on the first of them; the chance that they came by."""
     chance = random.Random(seed)  # noqa: S311 -- the same seed makes the same house
-    with clock.set_back(gaming_day.span(days[0]).start) as present:
+    with clock.set_back(gaming_hours.span(days[0]).start) as present:
         with connection.cursor() as cursor:
             cursor.execute("SET synchronous_commit = off")
         house = founding.found(present, chance)

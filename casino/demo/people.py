@@ -11,7 +11,7 @@ from uuid import UUID
 from ledger import cage
 from ledger.models import Account
 from tables.cage import cage_desk
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, Input, SignSlip
 from tables.models import Staff, Table
 from tables.state import table_state
@@ -50,7 +50,7 @@ class People:
     # --- at a table
 
     def enters(self, table: Table, username: str, entered: Input) -> None:
-        record.record(table, entered, by=self[username], key=self.key(), expected_seq=None)
+        recorder.record(table, entered, by=self[username], key=self.key(), expected_seq=None)
 
     def counts(self, table: Table, series: str, dealer: str, chips: Chips) -> None:
         """A rack is counted twice, and both find the same."""

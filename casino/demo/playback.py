@@ -39,7 +39,7 @@ from tables import pepper
 from tables.audit import day_seals, keys
 from tables.management.commands import seed_demo
 from tables.models import PASSWORD, PIN, Staff
-from tables.reports import day_close, gaming_day
+from tables.reports import day_close, gaming_hours
 
 _MOMENT: Final = r"(?<![0-9a-f-])(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d)(?=:\d\d| UTC))?"
 _SLIP: Final = rf"({'|'.join(sorted(SERIES, key=len, reverse=True))})/\d{{4}}/(\d+)\b"
@@ -54,7 +54,7 @@ def load(days: Sequence[date], *, through: datetime) -> None:
     text = recording.read()
     header = recording.Header.of(text)
     founding.make_key()
-    with clock.set_back(gaming_day.span(days[0]).start) as present:
+    with clock.set_back(gaming_hours.span(days[0]).start) as present:
         with connection.cursor() as cursor:
             cursor.execute("SET synchronous_commit = off")
         moved = Moved(date.fromisoformat(header.first_day), days[0], header.slips, _own())
@@ -87,7 +87,7 @@ class Moved:
 
     def __init__(self, first: date, new_first: date, slips: Sequence[Sequence[Any]], own: Mapping[str, str]) -> None:
         self._first, self._new_first, self._own = first, new_first, own
-        self._start = datetime.combine(first, gaming_day.default().day_starts, UTC)
+        self._start = datetime.combine(first, gaming_hours.default().day_starts, UTC)
         self._seen: dict[str, str] = {}
         self._starts: dict[int, datetime] = {}
         self.slips = self._numbered(slips)
@@ -119,7 +119,7 @@ class Moved:
         """The moment as long after the start of its gaming day as it was: where clocks change, a day stays whole."""
         day, since = divmod(moment - self._start, timedelta(days=1))
         if day not in self._starts:
-            self._starts[day] = gaming_day.span(self._new_first + timedelta(days=day)).start
+            self._starts[day] = gaming_hours.span(self._new_first + timedelta(days=day)).start
         return self._starts[day] + since
 
     def _numbered(self, slips: Sequence[Sequence[Any]]) -> dict[tuple[str, int], SlipName]:

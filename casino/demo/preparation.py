@@ -1,4 +1,4 @@
-"""`python -m casino.demo_house`: prepares the demo's database in one process, from the migrations to the logins.
+"""`python -m casino.demo.preparation`: prepares the demo's database in one process, from the migrations to the logins.
 
 It says each step on a line of its own, and after the line LOGINS how everybody signs in.
 """
@@ -90,7 +90,7 @@ def say(text: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m casino.demo_house", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m casino.demo.preparation", description=__doc__)
     parser.add_argument("--address", default="http://127.0.0.1:8000/", help="where the demo will be open")
     parser.add_argument("--folder", type=Path, help="of embedded servers that are being started")
     parser.add_argument("--is-migrated", action="store_true", help="by this version: it is not done again")

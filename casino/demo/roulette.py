@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from casino.demo.people import balance, pieces
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import ChangeChips, SellChips
 from tables.models import Table
 
@@ -26,7 +26,7 @@ def evening(house: House, username: str) -> int:
     house.clock.passes(60)
     house.opened_with.setdefault(NAME, balance("rack", table))
     people.counts(table, "opener", username, pieces(balance("rack", table), values))
-    record.sign_in(table, people[username])
+    recorder.sign_in(table, people[username])
     _half(house, table, username, values, "rack")
     _leveled(house, table, username, values)
     _half(house, table, username, values, "closer")

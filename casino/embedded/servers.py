@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = Path(__file__).resolve().parents[2]
 LOCAL = Path(os.environ.get("CASINO_LOCAL", BASE_DIR / ".local"))  # where the data of the embedded servers is
 LONGEST_SOCKET_PATH = 103  # bytes; Linux allows 107, macOS 103
 LONGEST_LOG = 10_000_000  # bytes, when the servers start

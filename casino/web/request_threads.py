@@ -26,8 +26,8 @@ Event = Mapping[str, Any]
 ROUTE: Final = "_route"
 """The request's attribute with the route that was resolved early."""
 THREADS: Final = 1_000
-"""More than all lanes admit and all tables let wait (``ledger/connection_pools.py``) before the limits of clients and addresses
-refuse them: the pool itself is to make no request wait. Threads are started only when none is idle."""
+"""More than all lanes admit and all tables let wait (``ledger/connection_pools.py``) before the limits of clients and
+addresses refuse them: the pool itself is to make no request wait. Threads are started only when none is idle."""
 
 
 class Handler(ASGIHandler):

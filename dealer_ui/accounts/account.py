@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui.accounts.sign_in import signed_out
 from ledger.site_log import digest_of
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
@@ -60,7 +60,7 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     """The account page, with what was refused on it."""
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
-    terminal, keys = terminals.here(request), attestation.trust()
+    terminal, keys = terminals.here(request), signature_checks.trust()
     key = keys.of(terminal.name) if terminal else None
     key = key if key and key.is_trusted else None
     context = {
@@ -92,11 +92,11 @@ class OwnPasskey:
 
 
 def _passkeys(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> list[OwnPasskey]:
-    signing = {key.credential: key.vouched_by for key in attestation.trust().signs(staff.username)}
+    signing = {key.credential: key.vouched_by for key in signature_checks.trust().signs(staff.username)}
     own = []
     for row in staff.passkeys.filter(is_active=True):
         vouched_by, statement = signing.get(digest_of(row.credential), ""), ""
-        if terminal and not vouched_by and attestation.public_of(row.public_key):
+        if terminal and not vouched_by and signature_checks.public_of(row.public_key):
             statement = json.dumps(passkeys.statement_of(row, terminal.name, passkeys.origin_of(request)))
         own.append(OwnPasskey(row, vouched_by, statement))
     return own

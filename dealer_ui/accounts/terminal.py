@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from ledger.models import HOUSE
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.log.policies import BY_NAME
 from tables.log.slip_types import PAPERS, SLIPS
 from tables.log.trusted_keys import Trust
@@ -41,7 +41,7 @@ def _operator(request: HttpRequest) -> Staff | None:
 
 
 def _keys(request: HttpRequest, terminal: Terminal) -> dict[str, object]:
-    keys, operator = attestation.trust(), _operator(request)
+    keys, operator = signature_checks.trust(), _operator(request)
     key = keys.of(terminal.name)
     active = set(Terminal.objects.filter(is_active=True).values_list("name", flat=True))
     return {

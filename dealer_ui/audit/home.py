@@ -31,7 +31,7 @@ from tables.disputes import cases
 from tables.log.entries.disputes import CLOSED
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.reports import exceptions, gaming_day
+from tables.reports import exceptions, gaming_hours
 
 DAYS: Final = 31
 """Sealed days on one page."""
@@ -104,7 +104,7 @@ def _days(roots: Sequence[DayRoot]) -> list[SealedDay]:
 
 def _open_matters() -> dict[str, Any]:
     """What waits for somebody, in numbers that lead there."""
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     last_days = [today - timedelta(days=ago) for ago in range(EXCEPTION_DAYS)]
     lines, _ = cases.listed(DISPUTES)
     return {

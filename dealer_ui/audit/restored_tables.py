@@ -18,7 +18,7 @@ from dealer_ui import exports, signatures
 from dealer_ui.guards import runs, watches
 from ledger import log
 from ledger.models import LogEntry
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import ConfirmRestored
 from tables.log.catalog import read_as
 from tables.log.entries.restored import SUBJECT, RestoreConfirmed
@@ -122,8 +122,8 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
         return _draw(request, refused)
     entered = ConfirmRestored(request.POST.get("note", ""))
 
-    def act(staff: Staff) -> record.Answer:
-        return record.record(table, entered, by=staff, key=key, expected_seq=seq)
+    def act(staff: Staff) -> recorder.Answer:
+        return recorder.record(table, entered, by=staff, key=key, expected_seq=seq)
 
     try:
         by, _ = signatures.sign(request, act)

@@ -23,7 +23,7 @@ from dealer_ui import dates, signatures
 from dealer_ui.cage.slips import on_paper
 from tables.cage import back_entry
 from tables.cage.back_entry import Place
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.back_entry import refuse_beginner, refused
 from tables.floor.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
 from tables.log.back_entry import BEGIN, REASONS, Person, refuse_pair
@@ -125,7 +125,7 @@ def _into(place: Place, entered: BackEntryInput, by: Staff, key: UUID) -> None:
     """Enter it in the book that it is about. Raises Refused with the place."""
     try:
         if place.table is not None:
-            record.record(place.table, entered, by=by, key=key, expected_seq=None)
+            recorder.record(place.table, entered, by=by, key=key, expected_seq=None)
         elif isinstance(entered, BeginBackEntry | EndBackEntry | ComparePaper):
             back_entry.enter(entered, by=by, key=key)
     except Refused as caught:

@@ -20,7 +20,7 @@ from dealer_ui import pieces, signatures
 from dealer_ui.cage import denomination_fields, paper_fields
 from dealer_ui.charts.rows import shares
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
-from tables.cage import back_entry, cage_desk, chip_series, custody
+from tables.cage import back_entry, cage_desk, chip_series, custody_items
 from tables.cage.cage_desk import Holdings
 from tables.cage.chip_series import Candidates
 from tables.log import attestation
@@ -63,7 +63,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "currency": cash_policies.currency(),
         "currencies": [code.upper() for code in CURRENCIES],
         "owed": cash_shifts.owed(timezone.now()),
-        "envelopes": custody.envelopes().values(),
+        "envelopes": custody_items.envelopes().values(),
         "ways": [series for series in ways if not series.cash],
         "cash_ways": [series for series in ways if series.cash],
         "series": _asked_series(request),

@@ -29,11 +29,10 @@ from ledger.proof.slip_name import SlipName, series_in
 from tables.cage import back_entry, cage_desk, chip_series, slip_records, table_desk
 from tables.cage import slip_fields as slip_facts
 from tables.cage.slip_records import Sheet
-from tables.floor import opening
-from tables.floor import record as dealing
-from tables.floor.attestation import HOW_TO_GET_ONE
+from tables.floor import recorder, table_opening
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
+from tables.floor.signature_checks import HOW_TO_GET_ONE
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
 from tables.log.slip_types import (
@@ -52,7 +51,7 @@ from tables.log.slip_types import (
 )
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
-from tables.reports import gaming_day, keys_and_drops
+from tables.reports import gaming_hours, keys_and_drops
 from tables.roles import Role
 from tables.setup import role_choices
 from tables.staff import passkeys, terminals
@@ -80,7 +79,7 @@ def on_paper(
 
 
 def _here(viewer: Staff) -> Table | None:
-    return opening.table_of(viewer) if viewer.role == Role.DEALER else None
+    return table_opening.table_of(viewer) if viewer.role == Role.DEALER else None
 
 
 def _series(viewer: Staff, name: str, table: Table | None) -> Series:
@@ -413,7 +412,7 @@ def _begun(sheet: Sheet) -> Begun | None:
     moment = sheet.lines[0].moment
     if moment is None:
         return None
-    calendar = gaming_day.calendar()
+    calendar = gaming_hours.calendar()
     return Begun(calendar.day_of(moment), calendar.shift_of(moment).name)
 
 
@@ -455,7 +454,7 @@ def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: Beside
     attested, on_paper = beside.attested, beside.paper
     if table is None:
         return cage_desk.sign(entered, by=by, key=key, attested=attested, paper=on_paper)
-    answer = dealing.record(table, entered, by=by, key=key, expected_seq=None, attested=attested, paper=on_paper)
+    answer = recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested, paper=on_paper)
     return table_desk.name_at(table.book_id, answer.entry)
 
 

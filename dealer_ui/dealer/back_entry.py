@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import dates, signatures
 from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.guards import dealers
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import AnnounceRound, ComparePaper
 from tables.log.back_entry import ROUNDS, Mode
 from tables.log.state import HOUSE_SHOE, Standing
@@ -76,11 +76,11 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:
     terminals.for_dealing(request, table)
     if form.get("do") == "compare":
         entered = ComparePaper(number)
-        by, _ = signatures.sign(request, lambda by: record.record(table, entered, by=by, key=key, expected_seq=None))
+        by, _ = signatures.sign(request, lambda by: recorder.record(table, entered, by=by, key=key, expected_seq=None))
         messages.success(request, f"Paper no. {number} is compared by {by.name}.")
         return redirect("dealer:papers", table.pk)
     happened = dates.moment(form.get("happened"))
     if happened is None:
         raise Refused("bad_moment", "Type the time of the round that stands on the paper, as 2026-01-31T21:30.", 422)
-    record.record(table, AnnounceRound(number, happened), by=viewer, key=key, expected_seq=seq)
+    recorder.record(table, AnnounceRound(number, happened), by=viewer, key=key, expected_seq=seq)
     return redirect("dealer:screen", table.pk)

@@ -23,7 +23,7 @@ from dealer_ui.guards import dealers, gone
 from dealer_ui.numbers import amount_cents, number
 from ledger.proof.chips import money
 from tables.board.descriptions import Chips as Pile
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.cash import chips_entry, kinds_at
 from tables.floor.inputs import ChangeChips, Input, SellChips, UndoSale
 from tables.games.catalog import GAMES
@@ -204,7 +204,7 @@ def _piles(kinds: Iterable[Denomination], chips: Chips) -> tuple[Pile, ...]:
 def _enter(request: HttpRequest, viewer: Staff, table: Table, entered: Input) -> HttpResponse:
     """Record it, and say what to hand out. Raises Refused."""
     terminals.for_dealing(request, table)
-    answer = record.record(table, entered, by=viewer, key=key_of(request.POST), expected_seq=None)
+    answer = recorder.record(table, entered, by=viewer, key=key_of(request.POST), expected_seq=None)
     return redirect(f"{reverse('dealer:cash', args=[table.pk])}?entry={answer.entry}")
 
 

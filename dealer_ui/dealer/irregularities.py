@@ -23,7 +23,7 @@ from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.guards import dealers
 from dealer_ui.numbers import amount_cents, number
 from tables.board.buttons import entries_of
-from tables.floor import record, rounds
+from tables.floor import recorder, rounds
 from tables.floor.inputs import (
     AbandonTable,
     AcceptBet,
@@ -187,14 +187,16 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
         second = signatures.second(request, policies.words(SECOND[act])) if act in SECOND else ""
         entered = _signed(form, act, second)
         since = None if act == "abandon" else seq
-        boss, _ = signatures.sign(request, lambda by: record.record(table, entered, by=by, key=key, expected_seq=since))
+        boss, _ = signatures.sign(
+            request, lambda by: recorder.record(table, entered, by=by, key=key, expected_seq=since)
+        )
         messages.success(request, f"{ACTS_DONE[act]}, signed by {boss.name}.")
         return redirect("dealer:tables") if act == "abandon" else redirect("dealer:screen", table.pk)
     if act == "play_on":
-        record.record(table, _signed(form, act, ""), by=viewer, key=key, expected_seq=seq)
+        recorder.record(table, _signed(form, act, ""), by=viewer, key=key, expected_seq=seq)
         return redirect("dealer:screen", table.pk)
     if act == "lock":
-        record.record(table, LockRack(form.get("note", "")), by=viewer, key=key, expected_seq=None)
+        recorder.record(table, LockRack(form.get("note", "")), by=viewer, key=key, expected_seq=None)
         messages.success(request, "The rack is locked.")
         return redirect("dealer:screen", table.pk)
     card = form.get("card", "")
@@ -202,7 +204,7 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
         raise Refused("no_card", "Choose the card that was set aside, or say that nobody saw it.", 422)
     card = "" if card == _UNSEEN else card
     mishap_entered = EnterMishap(mishap.name, act, card, form.get("called", ""), form.get("note", ""))
-    record.record(table, mishap_entered, by=viewer, key=key, expected_seq=seq)
+    recorder.record(table, mishap_entered, by=viewer, key=key, expected_seq=seq)
     return redirect("dealer:screen", table.pk)
 
 

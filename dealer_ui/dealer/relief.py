@@ -14,7 +14,7 @@ from dealer_ui import signatures
 from dealer_ui.dealer.table_choice import choice
 from dealer_ui.dealer.views import draw, why_gone
 from dealer_ui.guards import dealers, gone
-from tables.floor import opening, record
+from tables.floor import recorder, table_opening
 from tables.log.state import Standing
 from tables.models import SECRETS, Staff, Table
 from tables.refusals import Refused
@@ -33,7 +33,7 @@ def home(request: HttpRequest) -> HttpResponse:
     if not isinstance(viewer, Staff):
         return redirect_to_login(request.get_full_path())
     if viewer.role == Role.DEALER:
-        here = opening.table_of(viewer)
+        here = table_opening.table_of(viewer)
         return redirect("dealer:screen", here.pk) if here else redirect("dealer:tables")
     fronts = {
         Role.OPERATOR: "admin:index",
@@ -50,7 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
     """The tables that are open, those first where a dealer is needed. A terminal of one table asks for it at once."""
     terminal = terminals.here(request)
-    if terminal is not None and terminal.table is not None and opening.table_of(viewer) is None:
+    if terminal is not None and terminal.table is not None and table_opening.table_of(viewer) is None:
         standing = standings.of(terminal.table)
         if standing.dealer is not None:
             return _ask(request, terminal.table, standing)
@@ -81,7 +81,7 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         name = terminal.name if terminal else None
         if standing.dealer:
             return _take_over(request, viewer, table, standing, name)
-        record.sign_in(table, viewer, name)
+        recorder.sign_in(table, viewer, name)
     except Refused as refused:
         return _tables(request, viewer, refused)
     sign_in.stay(request)
@@ -98,7 +98,7 @@ def _take_over(
         try:
             signatures.sign(
                 request,
-                lambda by: record.relieve(table, viewer, dealer.username, confirmed_by=by, terminal=terminal),
+                lambda by: recorder.relieve(table, viewer, dealer.username, confirmed_by=by, terminal=terminal),
             )
             sign_in.stay(request)
             return redirect("dealer:screen", table.pk)
@@ -147,7 +147,7 @@ def leave(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     table = get_object_or_404(Table, pk=pk)
     try:
         terminals.for_dealing(request, table)
-        record.sign_out(table, viewer)
+        recorder.sign_out(table, viewer)
     except Refused as refused:
         return draw(request, viewer, pk, refused=refused)
     messages.success(request, f"You have tapped out of {table.name}.")

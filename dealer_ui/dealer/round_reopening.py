@@ -16,8 +16,7 @@ from dealer_ui.dealer.irregularities import here
 from dealer_ui.guards import dealers
 from ledger import cage
 from tables.board import secrecy
-from tables.floor import record as dealing
-from tables.floor import rounds
+from tables.floor import recorder, rounds
 from tables.floor.inputs import ReopenRound, TakeBack
 from tables.games.cards import pack_of
 from tables.log.entries import rounds as log
@@ -62,7 +61,7 @@ def _reopen(request: HttpRequest, viewer: Staff, table: Table) -> None:
     key, seq = key_of(request.POST), seq_of(request.POST)
 
     def record(entered: TakeBack | ReopenRound) -> None:
-        dealing.record(table, entered, by=viewer, key=key, expected_seq=seq)
+        recorder.record(table, entered, by=viewer, key=key, expected_seq=seq)
 
     if rounds.reopens_alone():
         record(TakeBack(reopens=True))

@@ -24,7 +24,7 @@ from ledger.proof.chips import money
 from tables.alerts import pit_calls
 from tables.board.buttons import entries_of
 from tables.board.table_view import board
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.cash import kinds_at
 from tables.floor.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
 from tables.games.protocol import Bet
@@ -76,7 +76,7 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         table, entered = _table(pk), _entered(request.POST)
         terminals.for_dealing(request, table)
         receipt = acknowledgement.receipt_of(request, table.book_id)
-        after = record.record(table, entered, by=viewer, key=key, expected_seq=seq, receipt=receipt).after
+        after = recorder.record(table, entered, by=viewer, key=key, expected_seq=seq, receipt=receipt).after
     except Refused as refusal:
         refused = refusal
     if refused is None and not by_script(request):
@@ -137,7 +137,7 @@ def draw(
     viewer: Staff,
     pk: int,
     *,
-    after: record.After | None = None,
+    after: recorder.After | None = None,
     refused: Refused | None = None,
     done: Input | None = None,
     whole: bool = True,

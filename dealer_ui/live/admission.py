@@ -27,7 +27,7 @@ from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse, parse_cookie
 
 from dealer_ui.numbers import number
-from tables.floor import opening
+from tables.floor import table_opening
 from tables.models import SeatPage, Staff, Table
 from tables.staff import sign_in
 
@@ -163,7 +163,7 @@ def refusal(user: object, table: str | None) -> int | None:
         return 401
     if user.has_perm("tables.watch_floor"):
         return None
-    own = opening.table_of(user) if table is not None and user.has_perm("tables.deal") else None
+    own = table_opening.table_of(user) if table is not None and user.has_perm("tables.deal") else None
     return None if own is not None and str(own.pk) == table else 403
 
 

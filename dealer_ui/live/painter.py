@@ -1,4 +1,6 @@
-"""The painter, a process that draws the cards of the floor (dealer_ui/pit/floor/painter_process.py), and how it is asked for them.
+"""The painter: starts the process that draws the cards of the floor, and asks it for them.
+
+The process runs dealer_ui/pit/floor/painter_process.py.
 
 A web process starts it with the first screen that watches, so that a dealer's input never waits for the interpreter
 while a card is drawn; it is a little slower to get a core, too. One drawing is made at a time. What goes both ways is

@@ -25,7 +25,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui.live import admission
 from dealer_ui.outages import forget_session
 from dealer_ui.players.seat_context import SeatScreen
-from tables.floor import inputs, player_pages, record
+from tables.floor import inputs, player_pages, recorder
 from tables.floor.command_context import AtSeat
 from tables.games.protocol import Choose
 from tables.models import SeatPage, Staff, Table
@@ -124,7 +124,7 @@ def choose(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
     try:
         key, seq, chosen = _sent(request.POST, page.seat)
         by = AtSeat(page.seat, page.pk)
-        record.record(page.table, chosen, by=by, key=key, expected_seq=seq)
+        recorder.record(page.table, chosen, by=by, key=key, expected_seq=seq)
     except Refused as refusal:
         refused = _plainly(refusal)
     if refused is None and not scripted:
@@ -227,7 +227,7 @@ def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:
         raise Refused("bad_form", "This form was incomplete: choose the seat again.", 400) from None
     if viewer.has_perm("tables.deal"):
         terminals.for_dealing(request, table)
-    token = record.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
+    token = recorder.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
     address = request.build_absolute_uri(reverse("seat", args=[token]))
     drawn = segno.make(address, micro=False).svg_inline(scale=6)
     return {"seat": wanted, "address": address, "code": mark_safe(drawn)}  # noqa: S308 -- drawn here, from our own link

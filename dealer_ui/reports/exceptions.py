@@ -17,7 +17,7 @@ from dealer_ui.guards import watches
 from dealer_ui.replica_pages import reads_replica
 from tables.models import Staff
 from tables.reports import exceptions as days
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.reports.dealer_figures import DealerLine, Held
 from tables.reports.exceptions import Report
 
@@ -31,7 +31,7 @@ def reads_the_house(viewer: object) -> bool:
 
 
 def _asked(request: HttpRequest) -> date:
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     return min(dates.day(request.GET.get("day")) or today, today)
 
 
@@ -46,11 +46,11 @@ def exceptions(request: HttpRequest) -> HttpResponse:
     """One day's exceptions."""
     day = _asked(request)
     report = _report(request, day)
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     context = {
         "report": report,
         "on": day,
-        "zone": gaming_day.calendar().hours_of(day).time_zone,
+        "zone": gaming_hours.calendar().hours_of(day).time_zone,
         "headings": [
             (heading, heading.lines[:SHOWN], len(heading.lines)) for heading in report.headings if heading.lines
         ],

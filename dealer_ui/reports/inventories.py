@@ -17,7 +17,7 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, RACK, VAULT
 from tables.cage import blind_counts
 from tables.models import Denomination, Staff, Table
-from tables.reports import float_planner, gaming_day, inventory
+from tables.reports import float_planner, gaming_hours, inventory
 
 SERVICES: Final = (80, 90, 95, 99)
 """Of a hundred runs, how many a float may be asked to last."""
@@ -28,7 +28,7 @@ SERVICES: Final = (80, 90, 95, 99)
 @require_GET
 def inventories(request: HttpRequest) -> HttpResponse:
     """Inventory and liability by denomination at the end of a gaming day, or as it is now."""
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     day = _day(request, today)
     context = {
         "on": day,
@@ -51,7 +51,7 @@ _HEADER: Final = ("day", "place", "value_cents", "colour", "pieces", "cents", "c
 @require_GET
 def inventories_csv(request: HttpRequest) -> HttpResponseBase:
     """The same as a list: a row for each kind of chip in each place."""
-    day = _day(request, gaming_day.day_of(timezone.now()))
+    day = _day(request, gaming_hours.day_of(timezone.now()))
     return exports.answer(request, f"chips-{day}", _HEADER, iter([list(_rows(day, inventory.on(day)))]))
 
 

@@ -28,7 +28,7 @@ from tables.cage import cage_desk
 from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.reports import blind_figures, cash, cash_shifts, figures, gaming_day, outliers, to_date_figures
+from tables.reports import blind_figures, cash, cash_shifts, figures, gaming_hours, outliers, to_date_figures
 from tables.reports import day_close as days
 from tables.reports.cash_shifts import ShiftCash
 from tables.reports.figures import COLUMNS, Figures, Report
@@ -112,17 +112,17 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     whole = parts[-1].report
     proposal = days.proposal(on)
     closed = days.closed(on)
-    runs = gaming_day.span(on)
+    runs = gaming_hours.span(on)
     back = _back(on, tables) if span in ("day", "shifts") else []
     by_shift = cash_shifts.day(on, whole.through) if span == "day" and not closed else []
     context = {
         "on": on,
         "runs": runs,
-        "zone": gaming_day.calendar().hours_of(on).time_zone,
+        "zone": gaming_hours.calendar().hours_of(on).time_zone,
         "span": span,
         "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
         "before": on - timedelta(days=1),
-        "after": on + timedelta(days=1) if on < gaming_day.day_of(timezone.now()) else None,
+        "after": on + timedelta(days=1) if on < gaming_hours.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
         "hides_racks": blind_figures.hides_racks(_viewer(request).role, on),
@@ -169,7 +169,7 @@ def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[di
     assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash]
-    is_over = on < gaming_day.day_of(timezone.now())
+    is_over = on < gaming_hours.day_of(timezone.now())
     unseen = cage_desk.being_counted_by(request.user) if is_over else cage_desk.unseen_by(request.user)
     lines = [line for line in cash.day(on) if line.place not in unseen]
     return [line.row() | {"called": line.called} for line in lines]
@@ -237,7 +237,7 @@ def _viewer(request: HttpRequest) -> Staff:
 
 def _asked(request: HttpRequest) -> tuple[date, str]:
     """The day and the span that the query asks for; nonsense asks for today."""
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     day = dates.day(request.GET.get("day")) or today
     span = request.GET.get("span", "day")
     return min(day, today), (span if span in (*SPANS, "shifts") else "day")
@@ -248,7 +248,7 @@ def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
     if span != "shifts":
         says, read = SPANS[span]
         return [Part(says, read(on, tables), places)]
-    begun = {shift.name for shift in gaming_day.shifts_of(on) if shift.start <= timezone.now()}
+    begun = {shift.name for shift in gaming_hours.shifts_of(on) if shift.start <= timezone.now()}
     shifts = figures.by_shift(on, tables).items()
     return [
         *(Part(name, report, places) for name, report in shifts if name in begun),

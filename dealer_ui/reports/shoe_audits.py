@@ -22,7 +22,7 @@ from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.maths.advantage.significance import LEVEL, together
 from tables.models import Staff, Table
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 
 View = Callable[..., HttpResponseBase]
 MOST: Final = 500
@@ -117,7 +117,7 @@ def _lines(audits: Iterable[ShoeAudit]) -> list[Line]:
 @require_GET
 def shoes(request: HttpRequest) -> HttpResponse:
     """The finished shoes of a gaming day, and each seat over all of them."""
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     on = _day(request, today)
     with replica.on_primary():
         shoe_audit.listed(_viewer(request), on)
@@ -144,7 +144,7 @@ def _day(request: HttpRequest, today: date) -> date:
 
 def _of_day(on: date) -> list[ShoeAudit]:
     """The shoes that ended on a day, the newest first, wager by wager."""
-    start, end = gaming_day.span(on)
+    start, end = gaming_hours.span(on)
     audits = ShoeAudit.objects.filter(ended_at__gte=start, ended_at__lt=end, staked_cents__gt=0)
     return list(audits.select_related("book__table").defer("rounds").order_by("-ended_at", "-book_id", "pk"))
 
@@ -179,7 +179,7 @@ LISTED: Final = (
 @require_GET
 def shoes_csv(request: HttpRequest) -> HttpResponseBase:
     """The finished shoes of a gaming day as a list: a row for each seat of each shoe."""
-    on = _day(request, gaming_day.day_of(timezone.now()))
+    on = _day(request, gaming_hours.day_of(timezone.now()))
     with replica.on_primary():
         shoe_audit.listed(_viewer(request), on)
     return exports.answer(request, f"shoes-{on}", LISTED, iter([map(_listed, _seats_of(_of_day(on)))]))

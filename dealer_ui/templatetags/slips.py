@@ -15,7 +15,7 @@ from django.utils.timesince import timesince
 from ledger.proof.slip_name import series_in
 from tables.cage import next_signer
 from tables.cage.back_entry import Line
-from tables.floor import attestation as attesting
+from tables.floor import signature_checks
 from tables.log import attestation, back_entry
 from tables.log.slip_types import PAPERS, SLIPS, VOID, Series, total
 from tables.log.slip_workflow import Slip
@@ -39,7 +39,7 @@ def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapp
     terminal = terminals.here(context["request"])
     if terminal is None or not terms:
         return {}
-    keys = attesting.trust()
+    keys = signature_checks.trust()
     key = keys.of(terminal.name)
     statement = {"badge": None, "input": None, **terms, "terminal": terminal.name}
     return {

@@ -17,7 +17,7 @@ from tables.cage import key_register
 from tables.cage.key_register import Schedule
 from tables.log.entries.custody import WEEKDAYS, HouseKeySet
 from tables.models import DropSchedule, HouseKey, Staff, Table
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.setup.table_settings import Faults
 
 
@@ -84,10 +84,10 @@ class DropScheduleForm(Judged):
         )
 
     def faults(self) -> Faults:
-        return key_register.schedule_faults(self.schedule(), gaming_day.day_of(timezone.now()))
+        return key_register.schedule_faults(self.schedule(), gaming_hours.day_of(timezone.now()))
 
     def write(self, by: Staff) -> DropSchedule:
-        return key_register.set_schedule(self.schedule(), by=by, today=gaming_day.day_of(timezone.now()))
+        return key_register.set_schedule(self.schedule(), by=by, today=gaming_hours.day_of(timezone.now()))
 
 
 class NeverChanged(SetUp):

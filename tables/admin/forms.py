@@ -40,8 +40,8 @@ from tables.models import (
     Terminal,
 )
 from tables.refusals import Refused, sentence
-from tables.reports import gaming_day as shifts
-from tables.reports.gaming_day import Hours
+from tables.reports import gaming_hours as shifts
+from tables.reports.gaming_hours import Hours
 from tables.roles import Role
 from tables.setup import pay_tables, table_settings
 from tables.setup.dual_control import Draft

@@ -38,7 +38,7 @@ from tables.log.slip_workflow import Slip
 from tables.log.state import Standing
 from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
-from tables.reports import access_review, day_close, gaming_day
+from tables.reports import access_review, day_close, gaming_hours
 from tables.setup import payouts, pits
 from tables.setup.pits import NOWHERE, Place
 from tables.state import table_state
@@ -243,7 +243,7 @@ def _coming(viewer: Staff) -> Iterator[Line]:
             names = ", ".join(title_of(name) for name in row.values)
             yield Line(f"House terms: {names}", address, f"from {_clock(row.effective)}, by {row.by}")
     if viewer.has_perm("tables.view_househours"):
-        for dated in HouseHours.objects.filter(from_day__gt=gaming_day.day_of(timezone.now())).order_by("from_day"):
+        for dated in HouseHours.objects.filter(from_day__gt=gaming_hours.day_of(timezone.now())).order_by("from_day"):
             address = reverse("admin:tables_househours_change", args=[dated.pk])
             yield Line("Gaming day and shifts", address, f"from {dated.from_day}, by {dated.by}")
 

@@ -58,7 +58,7 @@ from tables.approvals import proposals
 from tables.board import pays, secrecy
 from tables.cage import chip_series, retirement
 from tables.edge import limit_effect
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.games.catalog import GAMES
 from tables.games.protocol import Illegal
 from tables.limits import placard_address
@@ -83,7 +83,7 @@ from tables.models import (
     Terminal,
 )
 from tables.refusals import Refused, sentence
-from tables.reports import gaming_day as shifts
+from tables.reports import gaming_hours as shifts
 from tables.reports.spreadsheets import csv_file
 from tables.roles import Role
 from tables.setup import pay_tables, policies, role_choices, site_identity, table_settings
@@ -1001,7 +1001,7 @@ class TerminalAdmin(SetUp):
     @admin.display(description="key")
     def key(self, terminal: Terminal) -> str:
         """What it signs with, as the house's log says."""
-        return terminal_keys.state_of(attestation.trust().of(terminal.name))
+        return terminal_keys.state_of(signature_checks.trust().of(terminal.name))
 
     @action(description="This terminal and its key", url_path="keys", permissions=["enrol"])
     def keys(self, request: HttpRequest) -> HttpResponse:

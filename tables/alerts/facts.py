@@ -30,7 +30,7 @@ from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
 from tables.log.entries.terminals import TerminalChanged, TerminalLockedOut
 from tables.log.event import Event
 from tables.models import PIN, Table
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.state import table_state
 
 SETTINGS: Final = (
@@ -187,7 +187,7 @@ def _take_off(table: Table, entry: Entry, seq: int) -> None:
 
 def _shift_sum(table: Table, entry: Entry, seat: int, cents: int) -> tuple[int, datetime]:
     """A seat's sum over the shift, with what came to it; and when the shift began."""
-    shift = gaming_day.shift_of(_moment(entry)).start
+    shift = gaming_hours.shift_of(_moment(entry)).start
     row, _ = ShiftWin.objects.get_or_create(book_id=table.book_id, shift=shift, seat=seat)
     ShiftWin.objects.filter(pk=row.pk).update(cents=F("cents") + cents)
     return row.cents + cents, shift

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tables.api.operations import Call
-from tables.floor import record, restored_tables
+from tables.floor import recorder, restored_tables
 from tables.log.state import Standing
 from tables.models import Table
 from tables.state import acknowledgement
@@ -27,7 +27,7 @@ def receipt_of(call: Call[Any, Any], table: Table) -> Acknowledged | None:
 
 def heed(call: Call[Any, Any], table: Table) -> bool:
     """Somebody looks at a table, which was read with its book: whether that made it wait to be confirmed."""
-    return record.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
+    return recorder.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
 
 
 def keep(call: Call[Any, Any], table: Table, standing: Standing) -> None:

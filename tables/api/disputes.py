@@ -17,7 +17,7 @@ from tables.api.views import FloorView, table_for, table_of
 from tables.disputes import cases, correction_records, corrections, register
 from tables.disputes.cases import Case, Listed
 from tables.disputes.correction_records import Paper
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import (
     CloseDispute,
     CorrectionInput,
@@ -233,7 +233,7 @@ class TableDisputes(FloorView):
         if not call.by.has_perm("tables.run_floor"):
             terminals.for_dealing(call.request, table)
         entered = OpenDispute(body.round, body.claim, body.claimant, body.seat, body.claim_cents, body.happened)
-        answer = record.record(table, entered, by=call.by, key=call.key, expected_seq=None)
+        answer = recorder.record(table, entered, by=call.by, key=call.key, expected_seq=None)
         return _form(table, register.as_of(table.book_id, answer.entry).last)
 
 
@@ -303,7 +303,7 @@ class DisputeClosing(FloorView):
 
 def _enter(call: Call[Any, Any], pk: int, number: int, entered: DisputeInput) -> DisputeForm:
     table = table_of(call.by, pk)
-    record.record(table, entered, by=call.by, key=call.key, expected_seq=None)
+    recorder.record(table, entered, by=call.by, key=call.key, expected_seq=None)
     return _form(table, number)
 
 
@@ -418,7 +418,7 @@ class TableCorrections(FloorView):
         entered = ProposeCorrection(
             body.round, body.seat, body.handed_cents, body.reason, body.due_cents, body.dispute, body.earlier
         )
-        answer = record.record(table, entered, by=call.by, key=call.key, expected_seq=None)
+        answer = recorder.record(table, entered, by=call.by, key=call.key, expected_seq=None)
         return _correction(table, SlipName.parse(corrections.waiting(table.book_id, answer.entry)[-1].slip))
 
 
@@ -477,7 +477,7 @@ def _sign(call: Call[Any, Any], table: Table, name: SlipName, entered: Correctio
     _correction(table, name)
     signing.sign(
         call,
-        lambda by: record.record(table, entered, by=by, key=call.key, expected_seq=None, attested=attested),
+        lambda by: recorder.record(table, entered, by=by, key=call.key, expected_seq=None, attested=attested),
     )
     return _correction(table, name)
 

@@ -18,7 +18,7 @@ from tables.api.signing import Signed
 from tables.api.views import FloorView
 from tables.models import DayClose, Table
 from tables.refusals import Refused
-from tables.reports import blind_figures, day_close, figures, gaming_day, to_date_figures
+from tables.reports import blind_figures, day_close, figures, gaming_hours, to_date_figures
 from tables.reports.figures import Figures, Report
 from tables.setup import pits
 
@@ -134,7 +134,7 @@ class FiguresOfSpan(FloorView):
     )
     def get(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
-        asked, today = call.query, gaming_day.day_of(timezone.now())
+        asked, today = call.query, gaming_hours.day_of(timezone.now())
         day = min(asked.day or today, today)
         tables, unseen = blind_figures.tables_for(role_of(call.caller), day, _among(asked))
         hides_racks = blind_figures.hides_racks(role_of(call.caller), day)
@@ -220,7 +220,7 @@ def _reports(span: str, day: date, tables: Sequence[Table] | None) -> Iterable[t
     if span != "shifts":
         yield span, _SPANS[span](day, tables)
         return
-    begun = {shift.name for shift in gaming_day.shifts_of(day) if shift.start <= timezone.now()}
+    begun = {shift.name for shift in gaming_hours.shifts_of(day) if shift.start <= timezone.now()}
     yield from ((name, report) for name, report in figures.by_shift(day, tables).items() if name in begun)
 
 
@@ -251,7 +251,7 @@ def day_form(day: date, role: str) -> DayForm:
     """Where a day stands, for people of a role that may watch the floor."""
     if not 2000 <= day.year <= 2999:
         raise Refused("not_found", "There is no such gaming day.", 404)
-    span, close, first = gaming_day.span(day), DayClose.objects.filter(day=day).first(), day_close.proposal(day)
+    span, close, first = gaming_hours.span(day), DayClose.objects.filter(day=day).first(), day_close.proposal(day)
     _, unseen = blind_figures.tables_for(role, day)
     return DayForm(
         day=day,

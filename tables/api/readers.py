@@ -12,7 +12,7 @@ from msgspec import Meta
 from tables.api import acknowledgement
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
-from tables.floor import card_readers, record
+from tables.floor import card_readers, recorder
 from tables.floor.inputs import Input, ReadCard, StartReader
 from tables.log.reader_messages import key_of
 from tables.models import ServiceAccount, Table
@@ -99,7 +99,7 @@ class Reader(FloorView):
             entered = ReadCard(session, said.number, said.card)
         key = key_of(account.name, session, said.number)
         receipt = acknowledgement.receipt_of(call, table)
-        answer = record.record(table, entered, by=account, key=key, expected_seq=None, receipt=receipt)
+        answer = recorder.record(table, entered, by=account, key=key, expected_seq=None, receipt=receipt)
         return msgspec.structs.replace(_state(call, table, account), again=answer.again)
 
 

@@ -1,6 +1,6 @@
 """A write sent twice is done once: its answer is kept beside its key, in the transaction that does it.
 
-Inputs and slips keep their keys in the log (``tables/floor/writer.py``). This is for the others, which have no room there.
+Inputs and slips keep their keys in the log (``tables/floor/writer.py``). Other writes have no place there.
 """
 
 from __future__ import annotations

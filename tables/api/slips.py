@@ -19,8 +19,7 @@ from tables.api.signing import Signed
 from tables.api.views import FloorView, table_of
 from tables.cage import cage_desk, slip_records, table_desk
 from tables.cage.slip_records import Sheet
-from tables.floor import opening
-from tables.floor import record as dealing
+from tables.floor import recorder, table_opening
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.moments import Moment
@@ -211,7 +210,7 @@ def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
 
 
 def _here(by: Caller) -> Table | None:
-    return opening.table_of(by) if isinstance(by, Staff) and by.role == Role.DEALER else None
+    return table_opening.table_of(by) if isinstance(by, Staff) and by.role == Role.DEALER else None
 
 
 def _series(by: Caller, name: str, table: Table | None) -> Series:
@@ -251,7 +250,7 @@ def _sign(call: Call[Any, Any], table: Table | None, entered: SlipInput) -> Slip
     def act(by: Staff) -> str:
         if table is None:
             return cage_desk.sign(entered, by=by, **beside)
-        answer = dealing.record(table, entered, by=by, expected_seq=None, **beside)
+        answer = recorder.record(table, entered, by=by, expected_seq=None, **beside)
         return table_desk.name_at(table.book_id, answer.entry)
 
     _, spelled = signing.sign(call, act)

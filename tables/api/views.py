@@ -26,7 +26,7 @@ from tables.api.operations import Call, operation
 from tables.audit import round_steps
 from tables.board import table_view
 from tables.board.table_view import Board
-from tables.floor import inputs, opening, record
+from tables.floor import inputs, recorder, table_opening
 from tables.log.state import Standing
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
@@ -132,7 +132,7 @@ class Inputs(FloorView):
         if staff.has_perm("tables.deal"):
             terminals.for_dealing(call.request, table)
         receipt = acknowledgement.receipt_of(call, table)
-        answer = record.record(
+        answer = recorder.record(
             table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq, receipt=receipt
         )
         if answer.after is not None:
@@ -239,7 +239,7 @@ def _visible_tables(caller: Staff | ServiceAccount, *, retired: bool) -> QuerySe
         return tables.filter(name__in=caller.tables) if caller.tables else tables
     if caller.has_perm("tables.watch_floor"):
         return tables
-    own = opening.table_of(caller) if caller.has_perm("tables.deal") else None
+    own = table_opening.table_of(caller) if caller.has_perm("tables.deal") else None
     return tables.filter(pk=own.pk) if own else tables.none()
 
 

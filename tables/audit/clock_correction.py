@@ -24,7 +24,7 @@ from ledger.proof.spelling import timestamp
 from tables.audit import keys
 from tables.log.entries.clocks import ClockMended, HouseClockMended, MendDocument
 from tables.models import Staff
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 
 MEND: Final = "clock-mend/1"
 
@@ -129,7 +129,7 @@ def _time_before(head: Head, first: int) -> datetime | None:
 
 def _refuse_two_days(head: Head, last: int, start: datetime, end: datetime) -> None:
     """An entry belongs to one day: somebody has to say where in the book the day ended."""
-    over = gaming_day.span(gaming_day.day_of(start)).end
+    over = gaming_hours.span(gaming_hours.day_of(start)).end
     if end <= over:
         return
     recount = Recount.objects.filter(book_id=head.book_id, at__lt=over).order_by("-through_seq").first()

@@ -7,7 +7,7 @@ from uuid import uuid4
 from msgspec import structs
 
 from tables.audit.tree_proof import Testimony
-from tables.floor import record, restored_tables
+from tables.floor import recorder, restored_tables
 from tables.floor.inputs import DeclareRestored
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -20,7 +20,7 @@ def declare(reason: str, by: Staff, testimony: Testimony | None = None) -> list[
     tables = list(Table.objects.filter(retired_at=None).select_related("book").order_by("name"))
     for table in tables:
         try:
-            record.record(table, DeclareRestored(reason), by=by, key=uuid4(), expected_seq=None)
+            recorder.record(table, DeclareRestored(reason), by=by, key=uuid4(), expected_seq=None)
         except Refused as refused:
             if refused.code != "records_restored":  # a screen was faster: it waits already
                 raise
@@ -35,6 +35,6 @@ def _list(tables: list[Table], by: Staff, testimony: Testimony) -> None:
     for table in tables:
         seq, digest = testimony.heads.get(table.book.name, (0, ""))
         receipt = Acknowledged(seq, digest[:HEX])
-        if record.lacks(table.book_id, receipt):
+        if recorder.lacks(table.book_id, receipt):
             entered, key = restored_tables.showing(receipt, name)
-            record.record(table, structs.replace(entered, by=name), by=by, key=key, expected_seq=None)
+            recorder.record(table, structs.replace(entered, by=name), by=by, key=key, expected_seq=None)

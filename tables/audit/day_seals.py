@@ -28,7 +28,7 @@ from ledger.sealed_note import Note
 from tables.audit import activity_checks, keys, root_faults, roots, sealed_note_checks
 from tables.audit.sealed_note_checks import BY
 from tables.log.entries.days import DayRootDocument, DaySealed
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 
 GRACE: Final = timedelta(minutes=5)
 """How long after its end a day is sealed: what was being written then has been written."""
@@ -44,10 +44,10 @@ def unsealed(present: datetime) -> Iterator[date]:
         began = LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"]
         if began is None:
             return
-        day = gaming_day.day_of(began)
+        day = gaming_hours.day_of(began)
     else:
         day = last + timedelta(days=1)
-    while gaming_day.span(day)[1] + GRACE <= present:
+    while gaming_hours.span(day)[1] + GRACE <= present:
         yield day
         day += timedelta(days=1)
 
@@ -79,7 +79,7 @@ def seal(day: date) -> DayRoot:
     key = keys.the_key()
     keys.refuse_another(key)
     note = sealed_note_checks.agreed(seals.public_of(key))
-    activity_checks.refuse_day(gaming_day.span(day)[1] + GRACE, clock.agreed())
+    activity_checks.refuse_day(gaming_hours.span(day)[1] + GRACE, clock.agreed())
     # Books are hashed before the house's book is locked: that takes long, and whoever writes in it would wait.
     for book in Book.objects.filter(head_seq__gt=0).order_by("pk"):
         seal_book(book, day, note)
@@ -100,7 +100,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
     before = DayRoot.objects.order_by("-number").first()
     if before and before.day + timedelta(days=1) != day:
         raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
-    leaves, (begins, ends) = roots.leaves_of(day), gaming_day.span(day)
+    leaves, (begins, ends) = roots.leaves_of(day), gaming_hours.span(day)
     slips = [slip for leaf in leaves for _, slip in roots.read_document(leaf)["slips"]]
     number = before.number + 1 if before else 1
     document = {
@@ -146,7 +146,7 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
         return root
     day_before = BookRoot.objects.filter(book=book, day__lt=day).order_by("-day").first()
     first = day_before.last_seq + 1 if day_before else 1
-    last = max(first - 1, clock_corrections.last_before(book.pk, gaming_day.span(day)[1]))
+    last = max(first - 1, clock_corrections.last_before(book.pk, gaming_hours.span(day)[1]))
     if last == 0:
         return None
     sealed_note_checks.refuse_rewritten(note, Head(book.pk, book.name, last, roots.hash_at(book, last)))

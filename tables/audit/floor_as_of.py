@@ -11,7 +11,7 @@ from ledger.proof.chain import Entry
 from ledger.site_log import Difference, difference
 from tables.audit import assignment_checks, dual_control, limit_checks
 from tables.audit.comparison import first_difference
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.floor.command_context import Scene, program_of
 from tables.games.catalog import GAMES
 from tables.log import non_tracked
@@ -38,7 +38,7 @@ class Floor:
         self._tells_notice = self._by_effect = False
         self._plans: dual_control.Plans | None = None
         self._held: assignment_checks.Held | None = None
-        self._trust: Trust | None = attestation.trust_before(through + 1) if self.is_the_house else None
+        self._trust: Trust | None = signature_checks.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
             self._tells_notice |= setting.tells_notice
@@ -67,7 +67,7 @@ class Floor:
         what it said before. Raises Misconduct. A table's signatures are held against all that the house says: each of
         its entries says from which entry of the table on it counts."""
         if self._trust is None:
-            self._trust = attestation.trust()
+            self._trust = signature_checks.trust()
         if self.is_the_house:
             self._trust.follow(event, entry.seq)
         self._trust.refuse(event, book=entry.book, seq=entry.seq, by=entry.by, key=entry.key)

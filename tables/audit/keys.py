@@ -134,8 +134,8 @@ def refuse_another(key: Ed25519PrivateKey) -> None:
     public, published = seals.public_of(key), published_key()
     if published not in (None, public):
         raise BadKey(
-            f"The house published the key {str(published)[:16]}, {sealed_note_checks.key_file()} holds {public[:16]}: put the right"
-            " file back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
+            f"The house published the key {str(published)[:16]}, {sealed_note_checks.key_file()} holds {public[:16]}:"
+            " put the right file back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
         )
 
 

@@ -30,7 +30,7 @@ from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
 from tables.audit import commitments, day_seals, log_rules, sealed_note_checks
 from tables.audit.floor_as_of import Floor
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.floor.card_readers import latest_number
 from tables.games.protocol import Illegal
 from tables.log import non_tracked
@@ -57,7 +57,7 @@ from tables.models import (
     Table,
     Verification,
 )
-from tables.projections import comparison as comparing
+from tables.projections import row_comparison
 from tables.state import table_state
 
 BESIDE_THE_LOG: Final = (
@@ -265,7 +265,7 @@ def verify_rows() -> int:
     for all of them."""
     first: list[str] = []
     count = 0
-    for count, fault in enumerate(row_faults(comparing.Comparison(), None), 1):
+    for count, fault in enumerate(row_faults(row_comparison.Comparison(), None), 1):
         if count <= NAMED:
             first.append(fault)
     if first:
@@ -275,10 +275,10 @@ def verify_rows() -> int:
     return count
 
 
-def row_faults(comparison: comparing.Comparison, most: int | None) -> Iterator[str]:
+def row_faults(comparison: row_comparison.Comparison, most: int | None) -> Iterator[str]:
     """Rows that are not what the log says, ``most`` of each kind (None: all), and what is wrong with the database."""
-    yield from comparing.differences(comparison, most)
-    yield from comparing.shape_faults()
+    yield from row_comparison.differences(comparison, most)
+    yield from row_comparison.shape_faults()
 
 
 def listed_roots() -> list[str]:
@@ -288,7 +288,7 @@ def listed_roots() -> list[str]:
 
 def roots_in_words() -> list[str]:
     """The keys of terminals that stand by the house's paper alone, with the time of each."""
-    keys = attestation.trust().roots
+    keys = signature_checks.trust().roots
     entries = LogEntry.objects.filter(book__name=HOUSE, seq__in=[key.seq for key in keys])
     moments = dict(entries.values_list("seq", "at"))
     days = [f"{moments[key.seq]:%Y-%m-%d %H:%M} UTC, entry {key.seq}" for key in keys]
@@ -299,7 +299,7 @@ def roots_in_words() -> list[str]:
 
 def unlisted_root(listed: Sequence[str]) -> Fault | None:
     """The first root that is not on the house's list; None where there is none, or no list."""
-    unlisted = attestation.trust().unlisted(listed) if listed else []
+    unlisted = signature_checks.trust().unlisted(listed) if listed else []
     if not unlisted:
         return None
     key = unlisted[0]

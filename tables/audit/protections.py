@@ -17,7 +17,7 @@ from django.utils import timezone
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert, Slip
 from tables.audit import checkpoints, witness_delivery
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.setup import policies
 
 KIND: Final = "protections_off"
@@ -42,7 +42,7 @@ def _has_dual_control() -> bool:
 
 
 def _binds_signatures() -> bool:
-    return attestation.trust().demanded is not None
+    return signature_checks.trust().demanded is not None
 
 
 def _has_witness() -> bool:

@@ -14,7 +14,7 @@ from ledger.proof.spelling import canonical, timestamp
 from tables.audit import roots
 from tables.log.catalog import read_as
 from tables.log.entries.days import DaySealed
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 
 
 def wrong_book_root(book: Book, since: int) -> Fault | None:
@@ -68,7 +68,7 @@ def _day_fault(event: DaySealed, days: Iterable[DayRoot]) -> str | None:
     row, before = rows.get(document["number"]), rows.get(document["number"] - 1)
     if row is None or canonical(document) != bytes(row.body) or event.signature != bytes(row.signature).hex():
         return f"the day that it sealed, {document['day']}, is not the one that is kept"
-    begins, ends = gaming_day.span(row.day)
+    begins, ends = gaming_hours.span(row.day)
     if (document["begins"], document["ends"]) != (timestamp(begins), timestamp(ends)):
         return f"the gaming day {row.day} was sealed with other hours than it had"
     if document["previous"] != (bytes(before.hash).hex() if before else None):

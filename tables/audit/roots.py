@@ -15,13 +15,13 @@ from ledger.proof import merkle, seals
 from ledger.proof.chain import Head
 from ledger.proof.chips import HOUSE_PLACES
 from ledger.recount import moved_cents
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.log.catalog import read_as
 from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.shoes import Shuffled
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.setup import pit_assignments
 from tables.state import table_state
 
@@ -47,7 +47,7 @@ def document_of(book: Book, day: date, first: int, last: int, before: Mapping[st
         "root": merkle.root(hashes(book.pk, first, last)).hex(),
         "accounts": _accounts(book, first, last, before),
         "slips": _slips(book, first, last),
-        "carried": carried_seqs(Head(book.pk, book.name, last, head_hash), gaming_day.span(day).end),
+        "carried": carried_seqs(Head(book.pk, book.name, last, head_hash), gaming_hours.span(day).end),
     }
 
 
@@ -100,7 +100,7 @@ def carried_seqs(head: Head, ends: datetime) -> list[int]:
 def _key_entries(head: Head) -> Iterable[int]:
     """Every entry about the house's keys, those of its terminals, and passkeys that sign: signatures of later days are
     held against them, and against whoever vouched for them."""
-    subjects = (AboutKey.subject, *attestation.SUBJECTS)
+    subjects = (AboutKey.subject, *signature_checks.SUBJECTS)
     entries = LogEntry.objects.filter(book_id=head.book_id, subject__in=subjects, seq__lte=head.seq)
     return entries.values_list("seq", flat=True)
 

@@ -13,9 +13,8 @@ from ledger.proof.chips import called
 from tables import models
 from tables.audit import dual_control
 from tables.audit.outside.cage_counts import SLACK
-from tables.cage import barred_signers, chip_stock, key_register
-from tables.cage import custody as kept_apart
-from tables.floor import attestation
+from tables.cage import barred_signers, chip_stock, custody_items, key_register
+from tables.floor import signature_checks
 from tables.floor.handlers import checks, refuse_other_author
 from tables.games.catalog import GAMES
 from tables.games.odds import PayTable
@@ -50,7 +49,7 @@ from tables.log.entries.terminal_keys import (
 from tables.log.event import Misconduct
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.state import signature_of
-from tables.reports.gaming_day import DAY
+from tables.reports.gaming_hours import DAY
 from tables.setup import floor_plans, pit_assignments, pits, role_choices
 from tables.training import certificates
 
@@ -113,7 +112,7 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     was counted against what the transfers of every book had left there, as far as each was read then."""
     check_signature(event, entry)
     _check_chip_series(event, entry)
-    if fault := kept_apart.entry_fault(event, entry):
+    if fault := custody_items.entry_fault(event, entry):
         raise Misconduct(fault)
     place = HOUSE_COUNTS.get(event.kind)
     if place is None:
@@ -210,7 +209,7 @@ def check_passkey(event: PasskeyVouched, entry: Entry) -> None:
     for kind, body in rows.filter(kind__in=_PASSKEY_KINDS).order_by("seq").values_list("kind", "body"):
         about = read(AboutStaff.subject, kind, body, house=True)
         if isinstance(about, PasskeyRegistered) and about.credential == event.credential:
-            key = attestation.public_of(about.public_key)
+            key = signature_checks.public_of(about.public_key)
             is_registered = (about.username, key) == (event.username, event.key)
         elif isinstance(about, PasskeyWithdrawn) and about.credential == event.credential:
             is_registered = False

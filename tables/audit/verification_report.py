@@ -9,7 +9,7 @@ from tables.audit import proofs, tree_proof
 from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import BadFile
 from tables.audit.proofs import Report
-from tables.projections import comparison
+from tables.projections import row_comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def of_roots(listed: Sequence[str]) -> Iterator[Line]:
 
 def of_rows(*, every: bool = False) -> Iterator[Line]:
     """The rows beside the log, and the database itself: the first differences of each kind are named, or all."""
-    compared, holds = comparison.Comparison(), True
-    for fault in proofs.row_faults(compared, None if every else comparison.MOST):
+    compared, holds = row_comparison.Comparison(), True
+    for fault in proofs.row_faults(compared, None if every else row_comparison.MOST):
         holds = False
         yield Line.fault(fault)
     if holds:

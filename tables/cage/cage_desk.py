@@ -21,8 +21,8 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables.cage import available_balance, barred_signers, blind_counts, chip_series, custody, slip_signatures
-from tables.floor import attestation, back_entry, writer
+from tables.cage import available_balance, barred_signers, blind_counts, chip_series, custody_items, slip_signatures
+from tables.floor import back_entry, signature_checks, writer
 from tables.floor.back_entry import FromPaper
 from tables.floor.command_context import Outcome, Step
 from tables.floor.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
@@ -151,7 +151,7 @@ def _exchange(
                 )
             ]
         )
-        outcome = attestation.attest(outcome, attested, head, by.signature, key)
+        outcome = signature_checks.attest(outcome, attested, head, by.signature, key)
         outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
         list(writer.write(head, outcome, request, by.signature))
 
@@ -259,11 +259,11 @@ class CageDesk(slip_signatures.Desk):
         return _expected(self.head, self.read, place)
 
     def among(self, kind: str) -> Mapping[str, int]:
-        return custody.among(kind, self.in_progress)
+        return custody_items.among(kind, self.in_progress)
 
     def permit(self, slip: Slip) -> None:
         """The vault and the cage do not open or close; a note is accepted for no more than it was said to be worth."""
-        if fault := custody.fault(slip):
+        if fault := custody_items.fault(slip):
             raise Refused("bad_amount", fault, 422)
 
     def refuse_signer(self, slip: Slip, stage: Stage) -> None:
@@ -289,7 +289,7 @@ def in_progress(book_id: int | None = None, through: int | None = None) -> tuple
 
 def choices(kind: str) -> Collection[str]:
     """What a fact may be one of now (``series.KEYS`` ...)."""
-    return custody.among(kind, in_progress()).keys()
+    return custody_items.among(kind, in_progress()).keys()
 
 
 def unseen_by(viewer: Staff) -> frozenset[str]:
@@ -326,7 +326,7 @@ def sign(
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
         outcome = slip_signatures.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
-        outcome = attestation.attest(outcome, attested, head, by.signature, key)
+        outcome = signature_checks.attest(outcome, attested, head, by.signature, key)
         outcome = back_entry.noted(outcome, paper, by, back_entry.in_house(head.book_id), head)
         entries = list(writer.write(head, outcome, request, by.signature))
         event = entries[0].event

@@ -1,8 +1,8 @@
 """How a slip is signed, in whichever book it is written: begun, signed step by step, made void.
 
-Each signature is an entry by the person who signed. What it takes and brings about stands in the record of its series
-(``tables/log/slip_types.py``) and in ``tables/log/slip_workflow.py``. Here it meets the ledger: the slip's number, what a place
-holds, and what it should hold. A ``Desk`` is the book in which that happens: a table's, or the house's own.
+Each signature is an entry by the person who signed. The record of its type (``tables/log/slip_types.py``) and
+``tables/log/slip_workflow.py`` define its conditions and effects. This module adds the ledger: the slip's number, the
+balance of a place, and its expected balance. A ``Desk`` is the book in which that happens: a table's, or the house's own.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart
 from tables.cage import barred_signers, slip_signatures
-from tables.floor import opening, permissions
+from tables.floor import permissions, table_opening
 from tables.floor.command_context import Outcome, Scene, Step
 from tables.floor.handlers import enacts, enters, refuse_other_author
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
@@ -79,7 +79,7 @@ class TableDesk(slip_signatures.Desk):
         return cage.balance(Account.objects.get(book_id=self.book_id, place=place))
 
     def permit(self, slip: Slip) -> None:
-        opening.may_count(self.scene, slip)
+        table_opening.may_count(self.scene, slip)
         if self.scene.standing.lock is not None and _opens_the_rack(slip):
             permissions.not_locked(self.scene)
         if slip.series.gives_out and self.scene.table.retired_at and not slip.is_to_be_void:
@@ -105,7 +105,7 @@ class TableDesk(slip_signatures.Desk):
             raise Refused("own_shift", sentence, 403)
 
     def follows(self, slip: Slip) -> list[Step]:
-        return opening.follows(self.scene, slip)
+        return table_opening.follows(self.scene, slip)
 
 
 def _opens_the_rack(slip: Slip) -> bool:

@@ -19,7 +19,7 @@ import msgspec
 from ledger import log
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
-from tables.feed import events as matters
+from tables.feed import events as event_types
 from tables.feed import order
 from tables.feed.publication import FORMS, Told, needs_past, tell
 from tables.log import catalog
@@ -27,7 +27,7 @@ from tables.log.event import Event, Unreadable
 from tables.models import Table
 from tables.refusals import Refused
 
-assert matters  # noqa: S101 -- importing it puts every form on the list
+assert event_types  # noqa: S101 -- importing it puts every form on the list
 
 LOOKED_AT: Final = 1_000
 """So many entries a page looks at."""

@@ -17,8 +17,7 @@ from msgspec import structs
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
-from tables.floor import opening as doors
-from tables.floor import permissions, player_pages, rounds, shoes
+from tables.floor import permissions, player_pages, rounds, shoes, table_opening
 from tables.floor.command_context import Outcome, Scene, Step
 from tables.floor.handlers import as_written, enacts, enters
 from tables.floor.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, RuleOnHand, UnlockRack, VoidRound
@@ -330,7 +329,7 @@ def abandon(scene: Scene, entered: AbandonTable) -> Outcome:
         steps.append(void_step(scene, entered.reason, note))
     steps += [*_shoe_goes(scene), *player_pages.revoke(scene)]
     if standing.dealer is not None:
-        steps.append(doors.tap_out(standing.dealer.username, standing.dealer.name))
+        steps.append(table_opening.tap_out(standing.dealer.username, standing.dealer.name))
     alert = (
         f"{scene.table.name}: {scene.by.name} abandoned the table ({irregularities.REASONS[entered.reason].lower()})"
     )

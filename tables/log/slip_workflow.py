@@ -1,7 +1,7 @@
 """The paper of the floor: how a slip is signed, step by step, and what each signature moves.
 
-Pure: a slip in progress is what its book's log says of it. ``series.py`` says which kinds there are, in which steps
-they are signed and by whom; ``tables/cage/slip_signatures.py`` makes it happen, and every proof asks the same functions.
+Pure: a slip in progress follows from its log. ``slip_types.py`` declares the types, their steps and who signs each;
+``tables/cage/slip_signatures.py`` signs them on the floor, and every proof calls these functions, too.
 """
 
 from __future__ import annotations

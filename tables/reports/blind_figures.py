@@ -12,7 +12,7 @@ from ledger.proof.chips import RACK
 from tables.cage import blind_counts
 from tables.log.state import Standing
 from tables.models import Table
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.reports.figures import LEDGER, Figures
 from tables.state import table_state
 
@@ -27,7 +27,7 @@ def tables_for(role: str, day: date, among: Iterable[Table] | None = None) -> tu
     """The tables whose figures of a day may be told (None: all), and the names of those that are counted unseen:
     today's win of a table tells whoever counts its rack what is due there."""
     chosen = None if among is None else list(among)
-    if day < gaming_day.day_of(timezone.now()):
+    if day < gaming_hours.day_of(timezone.now()):
         return chosen, []
     tables = list(Table.objects.select_related("book").order_by("name")) if chosen is None else chosen
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
@@ -39,7 +39,7 @@ def tables_for(role: str, day: date, among: Iterable[Table] | None = None) -> tu
 
 def hides_racks(role: str, day: date) -> bool:
     """Whether what a rack should hold is kept from a role, for it may count it; of a day that is over it is not."""
-    return day >= gaming_day.day_of(timezone.now()) and RACK in blind_counts.unseen_by(role)
+    return day >= gaming_hours.day_of(timezone.now()) and RACK in blind_counts.unseen_by(role)
 
 
 def row(line: Figures, *, hides_racks: bool) -> dict[str, Any]:

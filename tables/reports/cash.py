@@ -22,8 +22,7 @@ from ledger.proof.spelling import timestamp
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned
 from tables.log.slip_types import CASH_COUNTED, HOUSE_COUNTS
-from tables.reports import figure_records
-from tables.reports import gaming_day as hours
+from tables.reports import figure_records, gaming_hours
 
 PLACES: Final = tuple(record.count.place for record in CASH_COUNTED if record.count is not None)
 
@@ -112,7 +111,7 @@ class CashFigures:
 
 def day(gaming_day: date, through: Mapping[str, int] | None = None, house_seq: int | None = None) -> list[CashFigures]:
     """The cash of a gaming day; as the tables' books, and the house's, were written through these entries."""
-    start, end = hours.span(gaming_day)
+    start, end = gaming_hours.span(gaming_day)
     return between(start, end, through, house_seq)
 
 

@@ -18,10 +18,9 @@ from ledger.models import HOUSE, Book
 from ledger.proof.chips import called
 from ledger.proof.spelling import timestamp
 from tables.log.slip_types import CASH_COUNTED, Series
-from tables.reports import cash
-from tables.reports import gaming_day as hours
+from tables.reports import cash, gaming_hours
 from tables.reports.cash import CashFigures, Count
-from tables.reports.gaming_day import DAY, Calendar, Shift
+from tables.reports.gaming_hours import DAY, Calendar, Shift
 from tables.setup import cash_policies
 
 WINDOW: Final = timedelta(hours=1)
@@ -78,7 +77,7 @@ class ShiftCash:
 
 def day(gaming_day: date, through: Mapping[str, int] | None = None, house_seq: int | None = None) -> list[ShiftCash]:
     """Every shift of a gaming day and each place of cash in it, as the books were written through these entries."""
-    calendar = hours.calendar()
+    calendar = gaming_hours.calendar()
     shifts = calendar.shifts_of(gaming_day)
     return [line for shift in shifts for line in _shift(shift, shift == shifts[-1], through, house_seq)]
 
@@ -132,7 +131,7 @@ class Owed:
 
 def owed(moment: datetime) -> list[Owed]:
     """What is to be counted: for the shift that ends within the hour, or else for the last one that ended."""
-    calendar, due = hours.calendar(), []
+    calendar, due = gaming_hours.calendar(), []
     for place in _SERIES:
         shift = _due_shift(calendar, place, moment)
         if shift is None or cash.first_count(place, _opens(shift)) is not None:

@@ -23,7 +23,7 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
-from tables.floor import attestation, permissions
+from tables.floor import permissions, signature_checks
 from tables.floor.handlers import checks, refuse_other_person
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
@@ -31,14 +31,14 @@ from tables.log.entries.days import DayClosed, DayFigures, DayProposed
 from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Table
 from tables.refusals import Refused
-from tables.reports import cash, cash_shifts, figures, gaming_day
+from tables.reports import cash, cash_shifts, figures, gaming_hours
 from tables.reports.cash_shifts import ShiftCash
 from tables.reports.figures import COLUMNS, LEDGER, Figures, Late, Report
 from tables.setup import cash_policies
 from tables.state import table_state
 from tables.state.round_history import last_count
 
-COUNT_BEFORE: Final = gaming_day.SHORTEST
+COUNT_BEFORE: Final = gaming_hours.SHORTEST
 """A table that stays open over the end of the day is counted not earlier than this before it."""
 
 
@@ -77,7 +77,7 @@ def closed(day: date) -> Closed | None:
     close = DayClose.objects.filter(day=day).first()
     if close is None:
         return None
-    start, end = gaming_day.span(day)
+    start, end = gaming_hours.span(day)
     [event] = signed([close])
     arrivals = [late for late in late_since(close) if start <= late.belongs_at < end]
     return Closed(close, event.figures, figures.day(day), arrivals, event.cash or (), event.cash_by_shift or ())
@@ -114,7 +114,7 @@ def _first_signatures(day: date | None = None) -> list[Proposal]:
     book = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
     if book is None:
         return []
-    since = clock_corrections.last_before(book, gaming_day.span(day).start) if day else 0
+    since = clock_corrections.last_before(book, gaming_hours.span(day).start) if day else 0
     with connection.cursor() as cursor:
         cursor.execute(_FIRST_SIGNATURES, {"house": book, "since": since, "day": day and day.isoformat()})
         return [_proposal_of(read_as(DayProposed, body), seq, moment) for seq, moment, body in cursor.fetchall()]
@@ -173,7 +173,7 @@ def _arrivals(through_close: int, through: Mapping[str, int] | None = None) -> l
     closes = list(DayClose.objects.filter(seq__lte=through_close).order_by("seq"))
     if not closes:
         return []
-    calendar, days = gaming_day.calendar(), {close.day for close in closes}
+    calendar, days = gaming_hours.calendar(), {close.day for close in closes}
     [last] = signed(closes[-1:])
     heads = through or dict(Table.objects.values_list("name", "book__head_seq"))
     return [late for late in figures.arrived(last.through, heads) if calendar.day_of(late.belongs_at) in days]
@@ -194,7 +194,7 @@ def rehearse_proposal(day: date, *, by: Staff, attested: Attestation | None) -> 
     """Raise what would refuse the first signature, before a PIN is looked at. Raises Refused."""
     content = refuse_proposal(day, by=by, moment=clock.agreed())
     event = DayProposed(**content._asdict(), **_person(by))
-    attestation.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+    signature_checks.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
 def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation | None) -> None:
@@ -204,7 +204,7 @@ def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation |
         return
     first, content = basis
     event = DayClosed(**content._asdict(), **_person(by), proposal=first.seq, proposed_by=first.username)
-    attestation.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+    signature_checks.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
 def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Proposal:
@@ -217,7 +217,7 @@ def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Pro
         if earlier and earlier.digest == content.digest and earlier.username == by.username:
             return earlier
         event = DayProposed(**content._asdict(), **_person(by))
-        log.append(head, Draft.of(attestation.signed(event, attested, head, by.signature), by.signature))
+        log.append(head, Draft.of(signature_checks.signed(event, attested, head, by.signature), by.signature))
     newest = proposal(day)
     assert newest is not None  # noqa: S101 -- it was just written
     return newest
@@ -262,7 +262,7 @@ def close(day: date, *, by: Staff, digest: str, attested: Attestation | None = N
             proposed_by=first.username,
             adjusts=tuple(msgspec.to_builtins(_arrivals(head.seq, content.through))),
         )
-        entry = log.append(head, Draft.of(attestation.signed(event, attested, head, by.signature), by.signature))
+        entry = log.append(head, Draft.of(signature_checks.signed(event, attested, head, by.signature), by.signature))
         return DayClose.objects.create(
             day=day, seq=entry.seq, proposed_by=first.username, closed_by=by.username, at=entry.at or first.signed_at
         )
@@ -317,8 +317,8 @@ def digest_of(
 
 
 def _refuse_closed(day: date, moment: datetime) -> None:
-    if moment < gaming_day.span(day).end:
-        raise Refused("day_goes_on", f"{day} goes on until {gaming_day.span(day).end:%Y-%m-%d %H:%M} UTC.", 409)
+    if moment < gaming_hours.span(day).end:
+        raise Refused("day_goes_on", f"{day} goes on until {gaming_hours.span(day).end:%Y-%m-%d %H:%M} UTC.", 409)
     if DayClose.objects.filter(day=day).exists():
         raise Refused("day_closed", f"{day} is closed already: what comes later is an adjustment to it.", 409)
 
@@ -361,7 +361,7 @@ def _vault_uncounted(day: date) -> list[str]:
     """That the vault's chips were counted once, and not for longer than the house's terms let them be."""
     period = cash_policies.vault_chips_counted_each()
     newest = cash.last_count(VAULT, timezone.now()) if period in VAULT_COUNTED_EACH else None
-    due = gaming_day.span(day).end - VAULT_COUNTED_EACH.get(period, 0) * gaming_day.DAY
+    due = gaming_hours.span(day).end - VAULT_COUNTED_EACH.get(period, 0) * gaming_hours.DAY
     if newest is None or newest.moment >= due:
         return []
     sentence = f"The vault's chips were last counted {newest.moment:%Y-%m-%d %H:%M} UTC"
@@ -407,7 +407,7 @@ def check_proposal(event: DayProposed, entry: Entry) -> None:
     _refuse_signer(event, entry, "tables.run_floor")
     _refuse_figures(event)
     day = date.fromisoformat(event.day)
-    if entry.at is None or entry.at < gaming_day.calendar(before_seq=entry.seq).span(day).end:
+    if entry.at is None or entry.at < gaming_hours.calendar(before_seq=entry.seq).span(day).end:
         raise Misconduct("it signs the figures of a day that goes on")
     if DayClose.objects.filter(day=day, seq__lt=entry.seq).exists():
         raise Misconduct("it signs the figures of a day that was closed before")
@@ -435,7 +435,7 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     if since is not None and first.at < since:
         raise Misconduct(f"{event.username} signs figures that were open when their PIN was reset")
     _refuse_figures(event)
-    if entry.at is None or entry.at < gaming_day.calendar().span(row.day).end:
+    if entry.at is None or entry.at < gaming_hours.calendar().span(row.day).end:
         raise Misconduct("it closes a day that goes on")
     if fault := misstated(entry.seq, event):
         raise Misconduct(f"its figures are not those of the day: {fault}")
@@ -470,7 +470,7 @@ def misstated(seq: int, close: DayClosed) -> str | None:
     """The first thing that a close signed and the tables' logs do not bear out; None where all holds.
 
     The theoretical win (``WITHOUT_PROOF``) is left out: rounds and handle stand for it."""
-    start, end = gaming_day.span(date.fromisoformat(close.day))
+    start, end = gaming_hours.span(date.fromisoformat(close.day))
     if fault := _unread_table(seq, close, end):
         return fault
     rows = [line.row() for line in figures.as_of(start, end, close.through).lines]

@@ -29,7 +29,7 @@ from tables.log.state import UNREADABLE
 from tables.models import Table
 from tables.reports import ordinary_bands
 from tables.reports.figure_records import BookSpan
-from tables.reports.gaming_day import Span
+from tables.reports.gaming_hours import Span
 from tables.reports.ordinary_bands import Band
 
 FEWEST_ROUNDS: Final = 60

@@ -45,10 +45,10 @@ from tables.log.exceptions import (
 from tables.log.slip_workflow import Slip
 from tables.log.state import UNREADABLE
 from tables.models import Table
-from tables.reports import entry_list, figure_records, gaming_day
+from tables.reports import entry_list, figure_records, gaming_hours
 from tables.reports.dealer_figures import DealerLine, dealer_lines
 from tables.reports.figure_records import BookSpan
-from tables.reports.gaming_day import Span
+from tables.reports.gaming_hours import Span
 from tables.setup import policies
 
 COUNT_ROOM: Final = frozenset({"drop"})
@@ -124,7 +124,7 @@ class _Books:
 
 def of_day(day: date, *, whole: bool = True) -> Report:
     """The exceptions of a gaming day; without ``whole``, those of the floor alone."""
-    span = gaming_day.span(day)
+    span = gaming_hours.span(day)
     books = _books(span)
     matters = [matter for matter in MATTERS if whole or matter.is_of_the_floor]
     entries = _entries(books)
@@ -237,10 +237,10 @@ def _other_day(entry: Entry) -> str:
     event = _event_of(entry)
     if not isinstance(event, EnteredFromPaper | RoundFromPaper) or entry.at is None:
         return ""
-    day = gaming_day.day_of(back_entry.moment_of(event.happened))
+    day = gaming_hours.day_of(back_entry.moment_of(event.happened))
     return (
         ""
-        if day == gaming_day.day_of(entry.at)
+        if day == gaming_hours.day_of(entry.at)
         else f"of the gaming day {day:%Y-%m-%d}; counts on the day of its entry"
     )
 
@@ -321,7 +321,8 @@ def _over_limit(books: _Books, span: Span) -> list[Line]:
 
 _SIGNED_LATE: Final = f"""
     SELECT e.book_id, e.seq, {clock_corrections.TRUE_TIME.format(book="e.book_id", entry="e")} AS signed,
-        {clock_corrections.TRUE_TIME.format(book="b.book_id", entry="b")} AS before, e.kind, e.by, slip.series, slip.number, g.stage
+        {clock_corrections.TRUE_TIME.format(book="b.book_id", entry="b")} AS before,
+        e.kind, e.by, slip.series, slip.number, g.stage
     FROM unnest(%(books)s::bigint[], %(lows)s::bigint[], %(highs)s::bigint[]) AS s (book, low, high)
     JOIN ledger_slipsignature AS g ON g.book_id = s.book AND g.seq > s.low AND g.seq <= s.high
     JOIN ledger_slip AS slip ON slip.id = g.slip_id

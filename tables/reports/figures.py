@@ -25,8 +25,7 @@ from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
 from tables.log.terms import game_title, usual_hold_of
 from tables.models import Table
-from tables.reports import cached_sums, figure_records
-from tables.reports import gaming_day as hours
+from tables.reports import cached_sums, figure_records, gaming_hours
 from tables.reports.figure_records import BookSpan
 
 COUNTED, LEDGER, EXPECTED = "counted", "ledger", "expected"
@@ -321,12 +320,12 @@ def _audited_cents(table: Table, span: BookSpan, handle_cents: int) -> int:
 
 def day(gaming_day: date, tables: Sequence[Table] | None = None) -> Report:
     """The report of a gaming day, of all tables or of a few."""
-    return between(*hours.span(gaming_day), tables)
+    return between(*gaming_hours.span(gaming_day), tables)
 
 
 def by_shift(gaming_day: date, tables: Sequence[Table] | None = None) -> dict[str, Report]:
     """A report for each shift of a gaming day, by its name, in order."""
-    return {shift.name: between(shift.start, shift.end, tables) for shift in hours.shifts_of(gaming_day)}
+    return {shift.name: between(shift.start, shift.end, tables) for shift in gaming_hours.shifts_of(gaming_day)}
 
 
 def between(start: datetime, end: datetime, tables: Sequence[Table] | None = None) -> Report:
@@ -347,7 +346,9 @@ def money_of(gaming_day: date, heads: Sequence[Head]) -> dict[int, Figures]:
     """What each table won on a gaming day and what its win is made of, by its book, read through these heads: as the
     day's report has it, and nothing of the rest. What a run moved up to the last time is not read again."""
     seqs, by_book = {head.book_id: head.seq for head in heads}, {head.book_id: head for head in heads}
-    spans = figure_records.money_of(seqs, *hours.span(gaming_day), sums=partial(cached_sums.sums_of, heads=by_book))
+    spans = figure_records.money_of(
+        seqs, *gaming_hours.span(gaming_day), sums=partial(cached_sums.sums_of, heads=by_book)
+    )
     return {book: _money(Figures(""), span) for book, span in spans.items()}
 
 

@@ -20,7 +20,7 @@ from ledger.models import Account, Book
 from ledger.proof.chips import CAGE, LAYOUT, OVER_SHORT, PLAYERS, POT, SEAT, VAULT, Denomination
 from tables import models
 from tables.log.pieces import NOTHING, Holding
-from tables.reports import cash, gaming_day, piece_records
+from tables.reports import cash, gaming_hours, piece_records
 
 OUTSIDE: Final = (PLAYERS, LAYOUT, SEAT, POT, OVER_SHORT)
 """Where the ledger has the chips that lie in none of the house's stocks; what a count missed is out as well."""
@@ -144,7 +144,7 @@ class Inventory:
 
 def on(day: date) -> Inventory:
     """At the end of a gaming day; of today, as it is now."""
-    return at_moment(min(gaming_day.span(day).end, timezone.now()))
+    return at_moment(min(gaming_hours.span(day).end, timezone.now()))
 
 
 def at_moment(moment: datetime) -> Inventory:
@@ -179,7 +179,7 @@ def vault_and_cage(moment: datetime) -> list[Stock]:
 
 def last_counts(day: date) -> list[tuple[str, datetime | None]]:
     """When two people last agreed on what lies in the vault and in the cage, up to the end of a gaming day."""
-    end = min(gaming_day.span(day).end, timezone.now())
+    end = min(gaming_hours.span(day).end, timezone.now())
     counts = [(name, cash.last_count(place, end)) for name, place in _SHARED]
     return [(name, count.moment if count else None) for name, count in counts]
 
@@ -200,7 +200,9 @@ def _outside(heads: Mapping[int, int]) -> dict[str, int]:
 
 _HEADS: Final = f"""
     SELECT s.book, coalesce(last.seq, 0) FROM unnest(%(books)s::bigint[], %(heads)s::bigint[]) AS s (book, head)
-    LEFT JOIN LATERAL ({clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(moment)s")}) AS last ON true
+    LEFT JOIN LATERAL (
+        {clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(moment)s")}
+    ) AS last ON true
 """  # noqa: S608
 
 

@@ -12,14 +12,13 @@ from ledger import cage, clock_corrections
 from ledger.alerts import raise_alert
 from ledger.models import HOUSE, Account, Book, SlipSignature
 from ledger.proof.chips import DROP_BOX
-from tables.cage import custody as kept_apart
-from tables.cage import key_register
+from tables.cage import custody_items, key_register
 from tables.cage.key_register import Schedule
 from tables.log.entries.custody import OPENS
 from tables.log.slip_workflow import Slip
 from tables.models import Table
-from tables.reports import gaming_day
-from tables.reports.gaming_day import DAY, Calendar
+from tables.reports import gaming_hours
+from tables.reports.gaming_hours import DAY, Calendar
 from tables.setup import cash_policies
 
 EARLY: Final = timedelta(hours=2)
@@ -55,8 +54,8 @@ class Key:
 
 def register(moment: datetime) -> list[Key]:
     """Every key that the house has; and those that were retired while they were out."""
-    rows, out, lost = key_register.keys(), kept_apart.keys_out(), key_register.lost()
-    calendar, grace = gaming_day.calendar(), cash_policies.key_grace()
+    rows, out, lost = key_register.keys(), custody_items.keys_out(), key_register.lost()
+    calendar, grace = gaming_hours.calendar(), cash_policies.key_grace()
     listed = [
         replace(_key(name, OPENS[row.lock], row.dual, out.get(name), calendar, moment - grace), lost=lost.get(name))
         for name, row in rows.items()
@@ -69,7 +68,7 @@ def register(moment: datetime) -> list[Key]:
 
 
 def _key(
-    name: str, opens: str, dual: bool, out: kept_apart.KeyOut | None, calendar: Calendar, late_before: datetime
+    name: str, opens: str, dual: bool, out: custody_items.KeyOut | None, calendar: Calendar, late_before: datetime
 ) -> Key:
     if out is None:
         return Key(name, opens, dual)
@@ -93,7 +92,7 @@ class Drop:
 
 def next_drops(moment: datetime) -> list[Drop]:
     """Of each table and schedule the drop that is due: the last one where it was not made, or else the next."""
-    calendar = gaming_day.calendar()
+    calendar = gaming_hours.calendar()
     schedules = key_register.schedules(calendar.day_of(moment) + DAY)
     if not schedules:
         return []

@@ -202,7 +202,9 @@ def _books(wanted: Wanted, *, whole: bool) -> _Books:
 _LAST_BEFORE: Final = f"""
     SELECT s.book, coalesce(last.seq, 0) FROM unnest(%(books)s::bigint[], %(heads)s::bigint[],
         %(moments)s::timestamptz[]) AS s (book, head, moment)
-    LEFT JOIN LATERAL ({clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="s.moment")}) AS last ON true
+    LEFT JOIN LATERAL (
+        {clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="s.moment")}
+    ) AS last ON true
 """  # noqa: S608
 
 

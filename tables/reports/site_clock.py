@@ -13,12 +13,12 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
 from ledger import replica
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 
 KEPT: Final = 60.0
 """Seconds for which a process keeps the hours it read. Hours are set for days to come, so no page is ever wrong."""
 
-_read: tuple[float, gaming_day.Calendar] | None = None
+_read: tuple[float, gaming_hours.Calendar] | None = None
 """When the house's hours were read, in seconds of the monotonic clock, and the hours."""
 
 
@@ -44,12 +44,12 @@ def day() -> date:
     return calendar.day_of(timezone.now()) if calendar else timezone.now().date()
 
 
-def _calendar() -> gaming_day.Calendar | None:
+def _calendar() -> gaming_hours.Calendar | None:
     global _read
     if _read is not None and time.monotonic() - _read[0] <= KEPT:
         return _read[1]
     try:
-        calendar = gaming_day.calendar()
+        calendar = gaming_hours.calendar()
     except DatabaseError:
         return _read[1] if _read else None
     if replica.as_of() is None:  # what a replica says is older, and kept for nobody

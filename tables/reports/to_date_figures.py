@@ -12,9 +12,9 @@ from itertools import groupby
 
 from tables.log.entries.days import DayClosed
 from tables.models import DayClose, Table
-from tables.reports import day_close, figures, gaming_day
+from tables.reports import day_close, figures, gaming_hours
 from tables.reports.figures import Figures, Late, Report
-from tables.reports.gaming_day import DAY, Calendar
+from tables.reports.gaming_hours import DAY, Calendar
 
 
 def month(day: date, tables: Sequence[Table] | None = None) -> Report:
@@ -31,7 +31,7 @@ def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Rep
     """From one gaming day through another, as one report of all tables or of a few."""
     tables = _tables(tables)
     parts: dict[str, list[Figures]] = {table.name: [] for table in tables}
-    calendar = gaming_day.calendar()
+    calendar = gaming_hours.calendar()
     for report in _reports(first, last, tables, calendar):
         for line in report.lines:
             parts[line.name].append(line)
@@ -41,7 +41,7 @@ def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Rep
 
 def daily(first: date, last: date, tables: Sequence[Table] | None = None) -> list[tuple[date, Figures]]:
     """The tables together, on each gaming day from one through another."""
-    calendar = gaming_day.calendar()
+    calendar = gaming_hours.calendar()
     reports = _reports(first, last, _tables(tables), calendar, by_day=True)
     return [(calendar.day_of(report.start), report.pit) for report in reports]
 

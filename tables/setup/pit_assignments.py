@@ -1,6 +1,6 @@
-"""Who runs which pit: posts that an operator sets from a moment on, and pits that somebody takes over for a while.
+"""Pit assignments: those that an operator sets from a moment on, and temporary ones that a pit boss takes.
 
-Rows are only added, each has its entry. The rule is ``tables/log/pit_assignments.py``; here it meets the rows as they stand.
+Rows are only added, each with its entry. ``tables/log/pit_assignments.py`` has the rule; this module reads the rows.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from ledger.alerts import raise_alert
 from ledger.log import Draft
 from ledger.proof.chain import Head
 from ledger.site_log import digest_of, note
-from tables.floor import attestation as attesting
+from tables.floor import signature_checks
 from tables.log import attestation
 from tables.log.attestation import Attestation
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
@@ -111,7 +111,7 @@ def withdraw(row: Passkey, *, by: Staff) -> None:
         credential, username = digest_of(row.credential), row.staff.username
         event = PasskeyWithdrawn(username=username, name=row.name, credential=credential, signer=by.username)
         head = log.append(head, Draft.of(event, by.signature))
-        signing = attesting.trust().passkeys.get(credential)
+        signing = signature_checks.trust().passkeys.get(credential)
         if signing is not None and signing.until is None:
             ended = PasskeyEnded(username=username, name=row.name, credential=credential, through=through)
             log.append(head, Draft.of(ended, by.signature))
@@ -152,7 +152,7 @@ def who_signs_in(request: HttpRequest, username: str, answer: str) -> tuple[Staf
 def statement_of(row: Passkey, terminal: str, origin: str) -> dict[str, Any]:
     """What a terminal and a passkey both sign, so that it signs slips from then on."""
     return attestation.passkey_voucher(
-        row.staff.username, digest_of(row.credential), attesting.public_of(row.public_key), origin, by=terminal
+        row.staff.username, digest_of(row.credential), signature_checks.public_of(row.public_key), origin, by=terminal
     )
 
 
@@ -161,7 +161,7 @@ def vouch(row: Passkey, terminal: Terminal, origin: str, given: Attestation | No
     Raises Refused."""
     if by.pk != row.staff_id or not row.is_active:
         raise Refused("not_permitted", "Its owner lets a terminal vouch for a passkey, and nobody else.", 403)
-    public = attesting.public_of(row.public_key)
+    public = signature_checks.public_of(row.public_key)
     if not public:
         raise Refused("bad_key", f"{row.name} has a key of another kind than slips take: register another one.", 422)
     if given is None or given.passkey is None or not given.is_by_terminal:
@@ -187,7 +187,7 @@ def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
         raise Refused("not_permitted", "Only an operator says who signs by passkey.", 403)
     with transaction.atomic():
         through, head = terminal_keys.everything_so_far()
-        standing = attesting.trust().demands
+        standing = signature_checks.trust().demands
         asked = [name for name in (*roles, *papers) if name not in standing]
         event = PasskeysDemanded(
             roles=tuple(name for name in BY_NAME if name in asked and name in roles),
@@ -199,7 +199,7 @@ def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
 
 def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
     """An entry that every proof will take. Raises Refused."""
-    keys = attesting.trust_before(head.seq + 1)
+    keys = signature_checks.trust_before(head.seq + 1)
     try:
         keys.follow(event, head.seq + 1)
     except Misconduct as wrong:
@@ -210,7 +210,7 @@ def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
 def asked_of(badge: str, series: str) -> Asked:
     """Whether whoever has this badge signs slips of a series by passkey, and by which."""
     staff = Staff.objects.filter(badge=badge, is_active=True).first() if badge else None
-    keys = attesting.trust()
+    keys = signature_checks.trust()
     # Of a book and an entry to come: whatever is demanded by now.
     if staff is None or not keys.passkey_due(staff.role, series, "", LATER):
         return Asked(is_wanted=False, credentials=[])

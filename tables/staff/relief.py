@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
-from tables.floor import record
+from tables.floor import recorder
 from tables.models import Staff, Table
 from tables.staff import sign_in, terminals
 
@@ -17,6 +17,6 @@ def take_over(request: HttpRequest, table: Table, *, leaving: Staff, badge: str,
     dealer who wanted to leave deals on."""
     terminals.for_dealing(request, table)
     dealer, terminal = sign_in.prove(request, badge, pin)
-    record.relieve(table, dealer, leaving.username, confirmed_by=leaving, terminal=terminal.name)
+    recorder.relieve(table, dealer, leaving.username, confirmed_by=leaving, terminal=terminal.name)
     sign_in.begin_at(request, dealer, terminal)
     return dealer

@@ -17,7 +17,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from ledger.alerts import raise_alert
 from ledger.site_log import leave
-from tables.floor import opening, record, refused_inputs
+from tables.floor import recorder, refused_inputs, table_opening
 from tables.log.entries.staff import StaffLockedOut, StaffSignedIn, StaffSignedOut
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
@@ -79,7 +79,7 @@ def _deals_a_round(request: HttpRequest) -> bool:
 
 def deals_a_round(staff: Staff) -> bool:
     """Whether somebody stands at a table in the middle of a round."""
-    table = opening.table_of(staff) if staff.role == Role.DEALER else None
+    table = table_opening.table_of(staff) if staff.role == Role.DEALER else None
     return table is not None and table_state.of(table).round_open
 
 
@@ -108,7 +108,7 @@ def prove(request: HttpRequest, badge: str, pin: str) -> tuple[Staff, Terminal]:
         refused_inputs.note("sign_in", refused, by, terminal=terminal.name)
         raise refused
     guess_counts.succeed(counts)
-    _refuse_elsewhere(opening.table_of(dealer), terminal)
+    _refuse_elsewhere(table_opening.table_of(dealer), terminal)
     return dealer, terminal
 
 
@@ -116,7 +116,7 @@ def begin_at(request: HttpRequest, dealer: Staff, terminal: Terminal) -> None:
     """A session for a dealer who proved who they are at this terminal."""
     _begin(request, dealer, terminal)
     request.session[TERMINAL] = terminal.name
-    if _deals_here(opening.table_of(dealer), terminal):
+    if _deals_here(table_opening.table_of(dealer), terminal):
         stay(request)
 
 
@@ -264,9 +264,9 @@ def sign_out(request: HttpRequest) -> None:
     may not be dealt from, one is signed out of the house alone."""
     staff = request.user
     if isinstance(staff, Staff):
-        table = opening.table_of(staff) if staff.role == Role.DEALER else None
+        table = table_opening.table_of(staff) if staff.role == Role.DEALER else None
         if table is not None and _may_deal(request, table):
-            record.sign_out(table, staff)
+            recorder.sign_out(table, staff)
         leave(StaffSignedOut(username=staff.username), staff.signature)
     logout(request)
 

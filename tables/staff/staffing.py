@@ -18,7 +18,7 @@ from django.utils import timezone
 from ledger import clock, log, site_log
 from ledger.log import Draft
 from ledger.site_log import difference, note
-from tables.floor import opening
+from tables.floor import table_opening
 from tables.log import dual_control, duties
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.entries.tables import DealerSignedOut
@@ -156,7 +156,7 @@ def work_as(staff: Staff, role: str) -> Staff:
         staff = Staff.objects.get(pk=staff.pk)
         if role not in staff.roles:
             raise Refused("not_permitted", f"{staff.name} may not work as {role.replace('_', ' ')}.", 403)
-        table = opening.table_of(staff)
+        table = table_opening.table_of(staff)
         if table is not None:
             raise Refused("at_a_table", f"{staff.name} deals at {table.name}: tap out there first.", 409)
         before = staff.facts
@@ -220,7 +220,7 @@ def _stops_dealing(staff: Staff, changes: Mapping[str, Any]) -> bool:
 
 def _tap_out(staff: Staff, by: Staff) -> None:
     """Sign them out of the table where they stand. Raises Refused in mid-round: a relief goes first."""
-    table = opening.table_of(staff)
+    table = table_opening.table_of(staff)
     if table is None:
         return
     head = log.lock(table.book_id)
@@ -233,7 +233,7 @@ def _tap_out(staff: Staff, by: Staff) -> None:
 
 
 def _dealing_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
-    table = opening.table_of(staff)
+    table = table_opening.table_of(staff)
     if table is None or not (state := table_state.of(table)).round_open:
         return {}
     return {"role" if changes.get("is_active", True) else "is_active": _relief_sentence(staff, table, state)}

@@ -21,7 +21,7 @@ from ledger.log import Draft
 from ledger.models import HOUSE
 from ledger.proof import p256
 from ledger.proof.chain import Head
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.log.entries.terminal_keys import (
     AboutTerminalKey,
     SignaturesDemanded,
@@ -63,7 +63,7 @@ def make(
     _refuse_challenge(terminal, challenge)
     with transaction.atomic():
         through, head = everything_so_far()
-        keys = attestation.trust()
+        keys = signature_checks.trust()
         if not may_make(terminal, by, keys):
             says = "An operator signs in on this terminal and makes its key: it was enrolled some time ago."
             raise Refused("not_permitted", says, 403)
@@ -87,7 +87,7 @@ def make(
         if is_root and keys.keys:
             says = f"{terminal.name} has a root key, though the house had terminals before: {p256.fingerprint(public)}"
             raise_alert(None, "terminal_root", says, {"terminal": terminal.name, "by": signer.signature})
-    key = attestation.trust().of(terminal.name)
+    key = signature_checks.trust().of(terminal.name)
     assert key is not None  # noqa: S101 -- it was just written
     return key
 
@@ -97,7 +97,7 @@ def vouch(terminal: Terminal, name: str, fingerprint: str, signature: str, *, by
     _permit(by)
     with transaction.atomic():
         through, head = everything_so_far()
-        signer = attestation.trust().of(terminal.name)
+        signer = signature_checks.trust().of(terminal.name)
         if signer is None or not signer.is_trusted:
             raise Refused("no_key", f"{terminal.name} has no trusted key: vouch at a terminal that has one.", 409)
         vouched = Vouch(terminal.name, signer.fingerprint, signature)
@@ -115,11 +115,11 @@ def demand(*, by: Staff) -> None:
 
 def end(terminal: Terminal, reason: str, *, by: str) -> None:
     """The key of a terminal signs nothing any more; one that has none is left alone."""
-    if attestation.trust().of(terminal.name) is None:
+    if signature_checks.trust().of(terminal.name) is None:
         return
     with transaction.atomic():
         through, head = everything_so_far()
-        key = attestation.trust().of(terminal.name)
+        key = signature_checks.trust().of(terminal.name)
         if key is not None:
             _append(head, _ended(key, reason, through), by)
 
@@ -184,7 +184,7 @@ def everything_so_far() -> tuple[dict[str, int], Head]:
 
 def _write(head: Head, event: AboutTerminalKey, by: str) -> None:
     """An entry that every proof will take. Raises Refused."""
-    keys = attestation.trust_before(head.seq + 1)
+    keys = signature_checks.trust_before(head.seq + 1)
     try:
         keys.follow(event, head.seq + 1)
     except Misconduct as wrong:

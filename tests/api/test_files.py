@@ -16,7 +16,7 @@ from openpyxl import load_workbook
 from tables.audit import downloads, jobs
 from tables.log import role_choices
 from tables.models import ServiceAccount
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.setup import policies, service_accounts
 from tables.setup.service_accounts import Access
@@ -82,7 +82,7 @@ def test_downloads_of_both_doors_are_counted_together(house: Floor) -> None:
 def test_a_bundle_is_taken_whole_and_who_took_it_is_noted(house: Floor, settings: Any, tmp_path: Path) -> None:
     """Harm: a day's evidence leaves the house, and nobody can say by whom."""
     settings.AUDIT_FOLDER = str(tmp_path)
-    day = gaming_day.day_of(timezone.now()) - timedelta(days=1)
+    day = gaming_hours.day_of(timezone.now()) - timedelta(days=1)
     problem(house.as_(house.auditor).get(f"days/{day}/bundle/"), 404, "no_bundle")
     jobs.bundle_of(day).write_bytes(b"a bundle" * 50_000)
     answer = house.as_(house.auditor).get(f"days/{day}/bundle/")
@@ -109,7 +109,7 @@ def test_an_api_client_takes_out_what_its_scope_offers(house: Floor, settings: A
     for name in ("rounds", "log"):
         address = f"tables/{house.table.pk}/{name}/file/"
         assert rows(archive.get(address)) == rows(auditor.get(address))
-    day = gaming_day.day_of(timezone.now()) - timedelta(days=1)
+    day = gaming_hours.day_of(timezone.now()) - timedelta(days=1)
     jobs.bundle_of(day).write_bytes(b"a bundle")
     assert load.whole(archive.get(f"days/{day}/bundle/")) == b"a bundle"
     assert [taking.by for taking in jobs.takings(5)] == ["program Archive"]

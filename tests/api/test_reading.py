@@ -16,7 +16,7 @@ from casino.embedded.servers import SUPERUSER
 from ledger.models import Run
 from tables.audit import jobs
 from tables.disputes import correction_records, corrections
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.games.record import judge
 from tables.models import Staff
 from tables.roles import Role
@@ -185,7 +185,7 @@ def corrected(house: Floor, count: int) -> list[str]:
     house.dealer.pay()
 
     def write(by: Staff, entered: inputs.CorrectionInput) -> None:
-        record.record(house.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+        recorder.record(house.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
 
     names = list[str]()
     for number in range(count):

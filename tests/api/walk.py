@@ -14,7 +14,7 @@ from django.utils import timezone
 from ledger import alerts
 from tables.log.entries.pits import PitSectionSet
 from tables.models import Staff
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.setup import pits, service_accounts
 from tables.setup.service_accounts import Access
@@ -186,7 +186,7 @@ def figures(steps: Walk) -> None:
     house = steps.house
     boss, operator = steps.boss, house.operator
     steps.get("read_figures", boss, "figures/")
-    yesterday = gaming_day.day_of(timezone.now()) - timedelta(days=1)
+    yesterday = gaming_hours.day_of(timezone.now()) - timedelta(days=1)
     address = f"days/{yesterday}/"
     day = steps.post("sign_day", boss, f"{address}signatures/", badge=boss.badge, pin=floor.PIN)
     signature = {"badge": operator.badge, "pin": floor.PIN, "digest": day["digest"]}

@@ -25,7 +25,7 @@ from ledger.models import LogEntry  # noqa: E402
 from ledger.proof import seals  # noqa: E402
 from tables.audit import day_seals, export, proofs  # noqa: E402
 from tables.audit.outside import zipapp  # noqa: E402
-from tables.floor import record  # noqa: E402
+from tables.floor import recorder  # noqa: E402
 from tables.models import Table  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
@@ -41,13 +41,13 @@ def deal() -> Table:
     table = floor.table("Rocket 1", options={"decks": 6})
     hand = Hand(table, floor.staff(Role.DEALER, "dora", "101"))
     Hand(table, floor.staff(Role.PIT_BOSS, "bella"))("open_table")
-    record.sign_in(table, hand.by)
+    recorder.sign_in(table, hand.by)
     hand.ready_shoe()
     seq = read_head(table.book_id).seq
     for entered in (key_press for planned in plan(ENTRIES // 20, 1) for key_press in planned):
         if seq >= ENTRIES:
             break
-        seq = record.record(table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=seq).seq
+        seq = recorder.record(table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=seq).seq
     return table
 
 

@@ -42,10 +42,10 @@ from ledger import inspection, log, recount, site_log  # noqa: E402
 from ledger.log import read_head  # noqa: E402
 from ledger.models import LogEntry, Transfer  # noqa: E402
 from tables.audit import proofs, watch  # noqa: E402
-from tables.floor import record  # noqa: E402
+from tables.floor import recorder  # noqa: E402
 from tables.log.entries.days import DayClosed  # noqa: E402
 from tables.models import DayClose, Staff, Table  # noqa: E402
-from tables.reports import day_close, figures, gaming_day, to_date_figures  # noqa: E402
+from tables.reports import day_close, figures, gaming_hours, to_date_figures  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.keyed_rounds import plan  # noqa: E402
@@ -124,7 +124,7 @@ def serve(pipe: Connection, url: str, name: str, rounds: int) -> None:
     table = Table.objects.filter(name=name).first() or floor.table(name, options={"decks": 6})
     boss, dealer = (_staff(role, f"{role} of {name}") for role in (Role.PIT_BOSS, Role.DEALER))
     Hand(table, boss)("open_table")
-    record.sign_in(table, dealer)
+    recorder.sign_in(table, dealer)
     Hand(table, dealer).ready_shoe()
     planned = plan(rounds, seed=7)
     pipe.send(None)
@@ -142,7 +142,7 @@ def _stint(table: Table, dealer: Staff, planned: list[list[Any]]) -> Stint:
     while Transfer.objects.filter(book_id=table.book_id, seq__gt=head.seq).count() < NEW_TRANSFERS:
         for entered in planned.pop(0):
             began = perf_counter()
-            seq = record.record(table, entered, by=dealer, key=uuid4(), expected_seq=seq).seq
+            seq = recorder.record(table, entered, by=dealer, key=uuid4(), expected_seq=seq).seq
             seconds.append(perf_counter() - began)
     began = perf_counter()
     faults = inspection.inspect_book(table.book_id)
@@ -213,7 +213,7 @@ def report(month: Month, repeats: int) -> None:
             f"{label}, {len(lines)} tables, {rounds:,} rounds: {seconds:.2f} s, {worked:.2f} s of processor", flush=True
         )
     last_day = first_day + timedelta(days=DAYS - 1)
-    span = gaming_day.span(first_day).start, gaming_day.span(last_day).end
+    span = gaming_hours.span(first_day).start, gaming_hours.span(last_day).end
     began = perf_counter()
     for number in range(DAYS - 1):
         _close(first_day + timedelta(days=number))
@@ -317,7 +317,7 @@ def parts(month: Month, owner: psycopg.Connection[Any], repeats: int) -> None:
         " -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents) GROUP BY leg.place",
     }
     day = month.since.date() + timedelta(days=DAYS // 2)
-    start, end = gaming_day.span(day)
+    start, end = gaming_hours.span(day)
     by_name = {table.name: table.book_id for table in month.tables}
     spans = [(by_name[name], *span) for name, span in figures.day(day).entries.items() if name in by_name]
     of_a_book = (

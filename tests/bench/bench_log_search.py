@@ -24,12 +24,8 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from ledger import alerts  # noqa: E402
-from tables.floor import record  # noqa: E402
-from tables.reports import (  # noqa: E402
-    exceptions,
-    gaming_day,  # noqa: E402
-    log_search,
-)
+from tables.floor import recorder  # noqa: E402
+from tables.reports import exceptions, gaming_hours, log_search  # noqa: E402
 from tables.reports.log_search import Wanted  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.month import Month, lay_month  # noqa: E402
@@ -96,7 +92,7 @@ def busy_day(tables: int, inputs: int) -> None:
         dealer = floor.staff(Role.DEALER, f"busy{nth}", str(3000 + nth))
         hand = Hand(floor.table(f"Busy {nth}", options={"decks": 6}), dealer)
         floor.counted(Hand(hand.table, boss), "opener")
-        record.sign_in(hand.table, dealer)
+        recorder.sign_in(hand.table, dealer)
         hand.ready_shoe()
         for number in range(inputs):
             hand("bet", seat=1, amount_cents=1_000)
@@ -120,8 +116,8 @@ def main() -> None:
         took = timed(lambda query=filters: log_search.search(query, whole=True), chosen.repeats)
         print(f"| {name} | {took:.0f} ms | {len(page.hits)} | {', '.join(indexes_of(filters))} |", flush=True)
     busy_day(tables=5, inputs=50)
-    newest, oldest = (gaming_day.day_of(month.since + timedelta(days=30 - ago, hours=12)) for ago in (2, 28))
-    for name, day in (("newest", newest), ("oldest", oldest), ("busy", gaming_day.day_of(timezone.now()))):
+    newest, oldest = (gaming_hours.day_of(month.since + timedelta(days=30 - ago, hours=12)) for ago in (2, 28))
+    for name, day in (("newest", newest), ("oldest", oldest), ("busy", gaming_hours.day_of(timezone.now()))):
         took = timed(lambda day=day: exceptions.of_day(day), chosen.repeats)
         with CaptureQueriesContext(connection) as queries:
             lines = len(exceptions.of_day(day).lines)

@@ -29,7 +29,7 @@ from django.db import connection  # noqa: E402
 from ledger.cage import chart  # noqa: E402
 from ledger.log import Draft, entries, read_head, seal  # noqa: E402
 from ledger.models import Transfer  # noqa: E402
-from tables.floor import record  # noqa: E402
+from tables.floor import recorder  # noqa: E402
 from tables.models import Staff, Table  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.keyed_rounds import plan  # noqa: E402
@@ -71,7 +71,7 @@ class Dealt:
         worked, began = process_time(), perf_counter()
         last = began
         for made in inputs:
-            seq = record.record(self.table, made, by=self.dealer, key=uuid.uuid4(), expected_seq=seq).seq
+            seq = recorder.record(self.table, made, by=self.dealer, key=uuid.uuid4(), expected_seq=seq).seq
             now = perf_counter()
             seconds.append(now - last)
             last = now
@@ -84,7 +84,7 @@ def open_table(name: str, seed: int, rounds: int) -> Dealt:
     Hand(made, floor.staff(floor.Role.PIT_BOSS, f"boss of {name}"))("open_table")
     badge = str(100 + Staff.objects.count())  # entries are signed with it, as on a floor
     dealer = Hand(made, floor.staff(floor.Role.DEALER, f"dealer of {name}", badge))
-    record.sign_in(made, dealer.by)
+    recorder.sign_in(made, dealer.by)
     dealer.ready_shoe()
     return Dealt(made, dealer.by, plan(rounds, seed))
 

@@ -17,7 +17,7 @@ import psycopg  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from ledger.log import read_head  # noqa: E402
-from tables.floor import record  # noqa: E402
+from tables.floor import recorder  # noqa: E402
 from tests.bench.bench_record import Dealt, open_table  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS", "500"))
@@ -53,7 +53,7 @@ def counts() -> dict[str, int]:
 def deal(dealt: Dealt, rounds: int) -> None:
     seq = read_head(dealt.table.book_id).seq
     for entered in [key_press for _ in range(rounds) for key_press in dealt.rounds.pop(0)]:
-        seq = record.record(dealt.table, entered, by=dealt.dealer, key=uuid.uuid4(), expected_seq=seq).seq
+        seq = recorder.record(dealt.table, entered, by=dealt.dealer, key=uuid.uuid4(), expected_seq=seq).seq
 
 
 def main() -> None:

@@ -156,9 +156,9 @@ def watch(parts: Parts) -> None:
     import psycopg
 
     from dealer_ui.dealer import views
-    from tables.floor import record
+    from tables.floor import recorder
 
-    parts.timed(record, "record", "record()")
+    parts.timed(recorder, "record", "record()")
     parts.timed(views, "board", "what the board says")
     parts.timed(views, "render", "templates")
     parts.timed(views, "enter", "view")

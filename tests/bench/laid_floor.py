@@ -16,7 +16,7 @@ from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 from django.db import connections  # noqa: E402
 from django.http import HttpRequest  # noqa: E402
 
-from tables.floor import record  # noqa: E402
+from tables.floor import recorder  # noqa: E402
 from tables.models import Staff  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tables.staff import sign_in, terminals  # noqa: E402
@@ -46,7 +46,7 @@ def at_the_table(place: Place, operator: Staff) -> str:
     terminal = terminals.identify(request)
     assert terminal is not None
     sign_in.begin_at(request, place.dealer, terminal)
-    record.sign_in(place.table, place.dealer, terminal.name)
+    recorder.sign_in(place.table, place.dealer, terminal.name)
     sign_in.stay(request)
     request.session.save()
     return f"sessionid={request.session.session_key}; terminal={cookie}; csrftoken={secrets.token_hex(16)}"

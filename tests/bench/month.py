@@ -33,7 +33,7 @@ from ledger.models import LogEntry, Slip, SlipSignature
 from ledger.proof import spelling
 from ledger.proof.moves import Chart, Place
 from ledger.proof.spelling import canonical, timestamp
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.models import Table
 from tables.roles import Role
 from tables.state import table_state
@@ -94,16 +94,16 @@ def deal_pattern(rounds: int, whole: bool) -> tuple[Table, Pattern]:
     )
     begins = rack(table)
     boss("open_table")
-    record.sign_in(table, dora.by)
+    recorder.sign_in(table, dora.by)
     dora.ready_shoe()
     slip(table, dora, "fill", FLOAT_CENTS)
     seq = read_head(table.book_id).seq
     for entered in (key for planned in plan(rounds, 1, (1,)) for key in planned):
-        seq = record.record(table, entered, by=dora.by, key=uuid4(), expected_seq=seq).seq
+        seq = recorder.record(table, entered, by=dora.by, key=uuid4(), expected_seq=seq).seq
     dora("sell_chips", amount_cents=10_000)
     slip(table, dora, "credit", rack(table) - begins)
     dora("retire_shoe")
-    record.sign_out(table, dora.by)
+    recorder.sign_out(table, dora.by)
     boss("close_table")
     entries = list(LogEntry.objects.filter(book_id=table.book_id).order_by("seq"))
     lines = _lines(table, entries[:before], 0), _lines(table, entries[before:], before, whole)

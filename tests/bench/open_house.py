@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.models import Staff, Table
 from tables.staff import terminals
 from tests import floor
@@ -50,9 +50,9 @@ def lay_table(number: int, boss: Staff, rounds: int, seed: int | None = None) ->
     table = floor.table(f"Rocket {number}", options={"decks": 6})
     floor.counted(Hand(table, boss), "opener")
     dealer = floor.staff(Role.DEALER, f"dealer{number}", str(1000 + number))
-    record.sign_in(table, dealer)
+    recorder.sign_in(table, dealer)
     Hand(table, dealer).ready_shoe()
-    record.sign_out(table, dealer)
+    recorder.sign_out(table, dealer)
     rounds_to_come = plan(rounds, number if seed is None else seed)
     return Place(table, dealer, [form(entered) for played in rounds_to_come for entered in played])
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 from ledger.proof import seals
 from tables.audit import day_seals
 from tables.models import Staff
-from tables.reports import gaming_day
-from tables.reports.gaming_day import Calendar
+from tables.reports import gaming_hours
+from tables.reports.gaming_hours import Calendar
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import EVERY_RULE, serious
@@ -27,16 +27,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def aude(tmp_path: Path, transactional_db: None) -> Staff:
     """Of a house with a sealed day behind it."""
-    today = Calendar((gaming_day.default(),)).day_of(timezone.now())
+    today = Calendar((gaming_hours.default(),)).day_of(timezone.now())
     seals.make_key(tmp_path / "audit.pem")
     with override_settings(AUDIT_KEY_FILE=str(tmp_path / "audit.pem")), travelling() as clock:
-        clock.stand(gaming_day.span(today - timedelta(days=1)).start + timedelta(hours=1))
+        clock.stand(gaming_hours.span(today - timedelta(days=1)).start + timedelta(hours=1))
         auditor = floor.staff(Role.AUDITOR, "aude")
         dealer, _ = dealt(options={"decks": 6})
         dealer.bets(seat1=2_000)
         dealer.cards(8, 3)
         dealer.pay()
-        clock.pass_until(gaming_day.span(today).start + day_seals.GRACE)
+        clock.pass_until(gaming_hours.span(today).start + day_seals.GRACE)
         day_seals.seal_finished()
     return auditor
 

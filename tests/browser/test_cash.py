@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from ledger.models import Discrepancy
-from tables.reports import day_close, gaming_day
+from tables.reports import day_close, gaming_hours
 from tables.roles import Role
 from tests import floor
 from tests.browser.conftest import PORTRAIT
@@ -20,8 +20,8 @@ HUNDREDS = "[name^=n][data-value='10000']"
 def test_the_cage_is_short_and_the_closed_day_says_so(looking: Looking, clock: Clock) -> None:
     """Harm: two people count the cash of the cage, 100 is missing, and the day is closed as if it were there."""
     moment = timezone.now()
-    day = gaming_day.day_of(moment - timedelta(days=1))
-    clock.stand(gaming_day.span(day).start + timedelta(hours=6))
+    day = gaming_hours.day_of(moment - timedelta(days=1))
+    clock.stand(gaming_hours.span(day).start + timedelta(hours=6))
     floor.table()
     cashier = floor.staff(Role.CASHIER, "cora", "401")
     floor.staff(Role.CAGE_MANAGER, "mona", "402")

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import LockRack
 from tables.log.entries.pits import PitSectionSet
 from tables.roles import Role
@@ -70,7 +70,7 @@ def test_the_plan_follows_the_floor_by_its_stream(looking: Looking) -> None:
     page.focus("[data-name='Rocket 1']")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    record.record(boss.table, LockRack("an alarm"), by=boss.by, key=uuid4(), expected_seq=boss.now.seq)
+    recorder.record(boss.table, LockRack("an alarm"), by=boss.by, key=uuid4(), expected_seq=boss.now.seq)
     page.wait_for_selector("[data-name='Rocket 1'].is-needing")
     assert page.evaluate("document.activeElement.dataset.name") == "Rocket 1"
     assert sum(url.endswith("/pit/plan/") for url in asked) <= 1, "once at most, while the one who draws tiles begins"

@@ -20,7 +20,7 @@ from ledger.proof import seals
 from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
 from tables.models import DayClose, Staff, Table
-from tables.reports import gaming_day, inventory
+from tables.reports import gaming_hours, inventory
 from tests import floor, processes
 from tests.browser.conftest import Screen
 from tests.clock import Clock
@@ -323,8 +323,8 @@ def digest_on(page: Any) -> str:
 
 def the_day_is_closed(clock: Clock, tmp_path: Path) -> None:
     """Steps 13 and 14, a day later, without a browser: its server has no clock that could be put forward."""
-    day = gaming_day.day_of(timezone.now())
-    clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
+    day = gaming_hours.day_of(timezone.now())
+    clock.pass_until(gaming_hours.span(day).end + timedelta(hours=1))
     page = f"{reverse('pit:reports')}?day={day}"
     for who in ("bella", "omar"):
         browser = floor.client(Staff.objects.get(username=who))

@@ -7,7 +7,7 @@ import pytest
 
 from ledger.models import Book, LogEntry
 from tables.audit import proofs
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.models import Passkey, Staff
 from tables.roles import Role
 from tables.staff import terminals
@@ -105,7 +105,7 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     sign_in(tablet, carla)
     carlas.bring()
     registers(tablet, "My phone")
-    assert [key.vouched_by for key in attestation.trust().signs("carla")] == ["Cage desk"]
+    assert [key.vouched_by for key in signature_checks.trust().signs("carla")] == ["Cage desk"]
     demands(tablet, operator)
 
     sign_in(tablet, carla)
@@ -119,7 +119,7 @@ def test_a_cage_manager_signs_by_passkey(tablet: Any, operator: Staff, transacti
     tablet.emulate_media(media="screen")
     entry = LogEntry.objects.filter(kind="deposit_requested").get()
     row = Passkey.objects.get()
-    assert entry.content["attested"]["passkey"]["credential"] == attestation.digest_of(row.credential)
+    assert entry.content["attested"]["passkey"]["credential"] == signature_checks.digest_of(row.credential)
 
     begins(tablet, "404")
     answers(tablet, "no_passkey")

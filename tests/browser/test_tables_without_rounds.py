@@ -3,7 +3,7 @@
 from typing import Any
 
 from ledger.models import LogEntry
-from tables.floor import record
+from tables.floor import recorder
 from tables.roles import Role
 from tests import floor
 from tests.accessibility import serious
@@ -19,7 +19,7 @@ def in_play() -> Hand:
     table = wheel()
     Hand(table, floor.staff(Role.PIT_BOSS, "bella"))("open_table")
     dora = floor.staff(Role.DEALER, "dora", "101")
-    record.sign_in(table, dora)
+    recorder.sign_in(table, dora)
     return Hand(table, dora)
 
 

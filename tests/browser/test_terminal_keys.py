@@ -11,7 +11,7 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.spelling import canonical
 from tables.audit import proofs
 from tables.cage import chip_series
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.floor.inputs import ProposeCorrection
 from tables.models import Staff
 from tables.roles import Role
@@ -62,7 +62,7 @@ def test_a_terminal_signs_with_its_key_and_refuses_without_it(enrolled: Enrolled
     page = enrolled("Pit desk")
     document = {"b": 'Ünter „den“ \\ "Linden"\t\u20ac\U0001f0a1\u007f\u0001', "a": [[100, 5]], "c": {"é": 1, "e": ""}}
     assert page.evaluate("(content) => terminalKey.canonical(content)", document).encode() == canonical(document)
-    key = attestation.trust().of("Pit desk")
+    key = signature_checks.trust().of("Pit desk")
     assert key is not None
     assert key.is_root
     assert page.inner_text(".terminal__print code").replace(" ", "") == key.fingerprint
@@ -77,7 +77,7 @@ def test_a_terminal_signs_with_its_key_and_refuses_without_it(enrolled: Enrolled
     page.check("form:has([value=demand]) [name=sure]")
     page.click("form:has([value=demand]) button")
     answers(page, "terminal_demanded")
-    assert attestation.trust().demanded is not None
+    assert signature_checks.trust().demanded is not None
     sign_in(page, boss)
     request_fill(page, dealer)
     someone(Role.CASHIER, "cleo", "302")
@@ -106,7 +106,7 @@ def vouch(page: Any, second: Any) -> None:
     assert small(page) == []
     page.click("form[data-vouch] button")
     answers(page, "key_vouched")
-    key = attestation.trust().of("Cage 1")
+    key = signature_checks.trust().of("Cage 1")
     assert key is not None
     assert key.is_trusted
 

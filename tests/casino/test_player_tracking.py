@@ -22,7 +22,7 @@ from casino.embedded.servers import BASE_DIR
 from tables.alerts import channels, delivery, subscriptions
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import Tells
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import VoidRound
 from tables.models import Staff
 from tables.roles import Role
@@ -73,7 +73,7 @@ class House:
 
     def _void(self) -> None:
         seq, entered = self.dealer.now.seq, VoidRound("misdeal", "The shoe fell")
-        record.record(self.dealer.table, entered, by=self.boss.by, key=uuid4(), expected_seq=seq)
+        recorder.record(self.dealer.table, entered, by=self.boss.by, key=uuid4(), expected_seq=seq)
 
     def _note(self) -> None:
         current = self.dealer.now.round

@@ -23,7 +23,7 @@ from ledger import cage
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES, MAY_BE_NEGATIVE
 from tables.audit import proofs, watch
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.floor.inputs import (
     BeginSlip,
     ChangeChips,
@@ -36,7 +36,7 @@ from tables.floor.inputs import (
     TakeBack,
     VoidSlip,
 )
-from tables.floor.record import Answer
+from tables.floor.recorder import Answer
 from tables.games.cards import RANKS, shoe
 from tables.games.protocol import AskBet, Payout
 from tables.log import slip_workflow
@@ -130,7 +130,7 @@ def house(db: None) -> House:
     tables = tuple(floor.table(name, options={"decks": 6}, seats=3) for name in ("Rocket 1", "Rocket 2"))
     hands = tuple(Hand(table, people[name]) for table, name in zip(tables, PEOPLE[Role.DEALER], strict=False))
     floor.counted(Hand(tables[0], people["pip"]), "opener")
-    record.sign_in(tables[0], people["dan"])
+    recorder.sign_in(tables[0], people["dan"])
     hands[0].ready_shoe()
     return House(people, hands)
 
@@ -176,7 +176,7 @@ class Floor(RuleBasedStateMachine):
         """Record an input. Return None if it is refused, which leaves no row behind."""
         before = rows()
         try:
-            return record.record(reckoning.table, entered, by=by, key=uuid.uuid4(), expected_seq=seq)
+            return recorder.record(reckoning.table, entered, by=by, key=uuid.uuid4(), expected_seq=seq)
         except Refused as refused:
             self.tally[refused.code] += 1
             assert rows() == before

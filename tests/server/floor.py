@@ -14,7 +14,7 @@ django.setup()
 
 from django.test import Client  # noqa: E402
 
-from tables.floor import record  # noqa: E402
+from tables.floor import recorder  # noqa: E402
 from tables.models import Staff  # noqa: E402
 from tables.roles import Role  # noqa: E402
 from tests import floor  # noqa: E402
@@ -32,7 +32,7 @@ def dealer_at(name: str, boss: Staff, username: str, badge: str) -> dict[str, An
     """An open table whose dealer can take bets."""
     table, person = floor.table(name=name), floor.staff(Role.DEALER, username, badge)
     Hand(table, boss)("open_table")
-    record.sign_in(table, person)
+    recorder.sign_in(table, person)
     hand = Hand(table, person)
     hand.ready_shoe()
     return {"table": table.pk, "seq": hand.now.seq, "cookies": cookies_of(person)}

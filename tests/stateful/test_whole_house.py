@@ -32,14 +32,14 @@ from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntr
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from tables.audit import proofs, watch
 from tables.cage import cage_desk
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.handlers import SLIPS_AND_WORDS
 from tables.log.entries.pits import PitSectionSet
 from tables.log.irregularities import MISHAPS
 from tables.log.slip_types import SLIPS
 from tables.log.slip_workflow import Slip as OpenSlip
 from tables.models import PitCover, Post, Staff, Table
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import Wanted
@@ -146,7 +146,7 @@ def beginning(db: None) -> House:
     )
     for table, name in zip(tables, PEOPLE[Role.DEALER], strict=False):
         Hand(table, people["bella"])("open_table")
-        record.sign_in(table, people[name])
+        recorder.sign_in(table, people[name])
     Hand(tables[0], people["dora"]).ready_shoe()
     Hand(tables[1], people["dan"]).ready_shoe()
     for pit, pit_tables in (("Pit 1", tables[:2]), ("Pit 2", tables[2:])):
@@ -184,7 +184,7 @@ class WholeHouse(RuleBasedStateMachine):
             for book in Book.objects.filter(head_seq__gt=0):
                 fault = proofs.verify(book).fault
                 assert fault is None, fault
-            assert comparison.compare().faults == []
+            assert row_comparison.compare().faults == []
             assert watch.reconcile() == watch.prove_sums() == 0
         finally:
             transaction.set_rollback(True)

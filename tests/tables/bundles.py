@@ -23,20 +23,20 @@ from tables.audit import day_seals, export
 from tables.audit.outside.bundle import KEYS, MANIFEST, ROOTS, Writer, book_part, leaves_part
 from tables.cage import cage_desk
 from tables.disputes import corrections
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, ProposeCorrection, SignCorrection, SignSlip, VoidSlip
 from tables.games.cards import RANKS, shoe
 from tables.games.protocol import AskBet
 from tables.models import Staff
-from tables.reports import gaming_day
-from tables.reports.gaming_day import Calendar
+from tables.reports import gaming_hours
+from tables.reports.gaming_hours import Calendar
 from tables.roles import Role
 from tables.setup import table_settings
 from tests import ready
 from tests.clock import travelling
 from tests.floor import Hand, signs, staff, table
 
-ONE = Calendar((gaming_day.default(),)).day_of(timezone.now())
+ONE = Calendar((gaming_hours.default(),)).day_of(timezone.now())
 TWO = ONE + timedelta(days=1)
 
 KEYED, OF_THE_HOUSE, POT = "Rocket 1", "Rocket 2", "Starboard"
@@ -69,7 +69,7 @@ def shared_two_days(folder: Path) -> Evidence:
     """Two days in an empty database, dealt and exported once per process and shared by its modules."""
     if _shared:
         with travelling() as clock:  # the database takes no entry that is still to come
-            clock.stand(gaming_day.span(TWO)[1] + timedelta(hours=1))
+            clock.stand(gaming_hours.span(TWO)[1] + timedelta(hours=1))
             return cast(Evidence, ready.put_back(_shared[0]))
     evidence = two_days(folder)
     _shared.append(ready.keep(evidence))
@@ -104,7 +104,7 @@ def two_days(folder: Path) -> Evidence:
         count_cage(people)
         _until_a_round_is_open(hands[0])
         _until_a_round_is_open(hands[1])
-        clock.pass_until(gaming_day.span(TWO)[0] + timedelta(hours=9))
+        clock.pass_until(gaming_hours.span(TWO)[0] + timedelta(hours=9))
         day_seals.seal_finished()
         cage_desk.sign(SignSlip(withdrawal, "approved"), by=people["second"], key=uuid4())
         signs(hands[0].table, people["second"], SignCorrection(correction))
@@ -118,7 +118,7 @@ def two_days(folder: Path) -> Evidence:
             _until_it_is_over(hand)
         hands[1]("retire_shoe")
         Hand(hands[0].table, boss.by)("close_table")
-        clock.pass_until(gaming_day.span(TWO)[1] + timedelta(hours=1))
+        clock.pass_until(gaming_hours.span(TWO)[1] + timedelta(hours=1))
         day_seals.seal_finished()
         for path, days in ((evidence.first, (ONE, ONE)), (evidence.second, (TWO, TWO)), (evidence.both, (ONE, TWO))):
             path.write_bytes(exported(*days))
@@ -176,7 +176,7 @@ def _open() -> tuple[list[Hand], Hand]:
         felt = table(name, **settings)
         hand = Hand(felt, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
         Hand(felt, boss)("open_table")
-        record.sign_in(felt, hand.by)
+        recorder.sign_in(felt, hand.by)
         hand.ready_shoe()
         hands.append(hand)
     for seat in (1, 3, 5):

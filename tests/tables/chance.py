@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tables.floor import record, shoes
+from tables.floor import recorder, shoes
 from tables.games.cards import RANKS, shoe
 from tables.games.protocol import AskBet
 from tables.models import Staff
@@ -98,7 +98,7 @@ class Chance:
         if board.due == "closed":
             self._enter(self.boss, "open_table")
         elif board.due == "dealer":
-            record.sign_in(hand.table, hand.by)
+            recorder.sign_in(hand.table, hand.by)
         elif board.due == "bets" and draw.random() < 0.8:
             ask = draw.choice([ask for ask in board.prompts if isinstance(ask, AskBet)])
             self._enter(hand, "bet", seat=ask.seat, amount_cents=draw.choice(range(0, 11_000, 500)))

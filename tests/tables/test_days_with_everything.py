@@ -19,9 +19,9 @@ from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
 from tables.cage import chips_in_play
 from tables.models import Staff, Table
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
-from tables.reports import cash, day_close, figures, gaming_day, inventory
+from tables.reports import cash, day_close, figures, gaming_hours, inventory
 from tests import floor
 from tests.clock import Clock
 from tests.tables.bundles import exported
@@ -107,7 +107,7 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
     proves and nobody else can."""
     by_seed(monkeypatch, seed)
     clock.stand(timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) + timedelta(days=1))
-    day, key = gaming_day.day_of(timezone.now()), tmp_path / "audit.pem"
+    day, key = gaming_hours.day_of(timezone.now()), tmp_path / "audit.pem"
     seals.make_key(key)
     house = House(seed)
     for _ in range(10):
@@ -130,14 +130,14 @@ def test_every_piece_and_every_coin_is_somewhere_and_anybody_can_prove_it(
     }
     assert len(set(Transfer.objects.values_list("kind", flat=True))) > 15, "a day in which little happened"
     with override_settings(AUDIT_KEY_FILE=str(key)):
-        clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
+        clock.pass_until(gaming_hours.span(day).end + timedelta(hours=1))
         proposal = day_close.propose(day, by=Staff.objects.get(username="pam"))
         day_close.close(day, by=Staff.objects.get(username="olga"), digest=proposal.digest)
         assert day_seals.seal_finished()
         assert [proofs.verify(book).fault for book in Book.objects.filter(head_seq__gt=0)].count(None) == (
             Book.objects.filter(head_seq__gt=0).count()
         )
-        assert comparison.compare().faults == []
+        assert row_comparison.compare().faults == []
         path = tmp_path / "day.zip"
         path.write_bytes(exported(day, day))
     lines: list[str] = []

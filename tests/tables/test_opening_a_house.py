@@ -21,13 +21,13 @@ from ledger.proof import seals
 from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.cage import cage_desk, chip_series, denominations
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import Chips
 from tables.log.terms import Settings
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.reports import day_close, gaming_day, inventory
+from tables.reports import day_close, gaming_hours, inventory
 from tables.roles import Role
 from tables.setup import policies, table_settings
 from tables.staff import secret_changes, staffing, terminals
@@ -125,7 +125,7 @@ def a_day_at(table: Table) -> None:
         at_table(hand, name, SignSlip(fill, stage))
     opener = at_table(hand, "dora", BeginSlip("opener", FLOAT))
     at_table(hand, "bella", SignSlip(opener, "recounted", FLOAT))
-    record.sign_in(table, person("dora"))
+    recorder.sign_in(table, person("dora"))
     hand.ready_shoe()
     hand("sell_chips", amount_cents=5_000)
     for _ in range(3):
@@ -151,13 +151,13 @@ def play_out(hand: Hand) -> None:
 
 def the_day_is_closed(clock: Clock) -> None:
     """Steps 12 and 13: cash is counted by two, unseen; two people close the day; the watch seals it."""
-    day = gaming_day.day_of(timezone.now())
+    day = gaming_hours.day_of(timezone.now())
     for series, place in (("cagecash", "bank"), ("vaultcash", "vault_cash")):
         cents = cage.balance(Account.objects.get(place=place))
         notes = ((10_000, cents // 10_000), (5_000, cents % 10_000 // 5_000))
         slip = house("cara", BeginSlip(series, notes))
         house("cleo", SignSlip(slip, "recounted", notes))
-    clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
+    clock.pass_until(gaming_hours.span(day).end + timedelta(hours=1))
     proposal = day_close.propose(day, by=person("bella"))
     day_close.close(day, by=person("omar"), digest=proposal.digest)
     day_seals.seal_finished()
@@ -169,7 +169,7 @@ def test_a_house_opens_without_a_shell(clock: Clock, tmp_path: Path) -> None:
     key_file = tmp_path / "audit.pem"
     seals.make_key(key_file)
     clock.stand(timezone.now().replace(hour=12, minute=0, second=0, microsecond=0))
-    day = gaming_day.day_of(timezone.now())
+    day = gaming_hours.day_of(timezone.now())
     with override_settings(AUDIT_KEY_FILE=str(key_file)):
         people()
         table = settings_and_chips()

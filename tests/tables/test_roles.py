@@ -30,7 +30,7 @@ from tables.alerts import channels
 from tables.approvals import proposals
 from tables.audit import downloads
 from tables.cage import chip_series, key_register
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.handlers import HANDLINGS
 from tables.floor.inputs import OpenDispute
 from tables.limits import plans
@@ -41,7 +41,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
 from tables.models import Denomination, PitCover, Post, Staff, Table
 from tables.refusals import Refused
-from tables.reports.gaming_day import DAY, day_of, default, set_hours
+from tables.reports.gaming_hours import DAY, day_of, default, set_hours
 from tables.roles import PERMISSIONS, Role
 from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts
 from tables.setup.dual_control import Draft
@@ -460,7 +460,7 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[House]:
         dealer.cards(5, 3)
         dealer.pay()
         disputed = OpenDispute(1, "Not paid", "Seat 1", seat=1)
-        record.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
+        recorder.record(dealer.table, disputed, by=boss.by, key=uuid.uuid4(), expected_seq=None)
         staff = {role: Staff.objects.create_staff(f"a.{role}", name=role.label, role=role) for role in Role}
         site = House({}, _rows_of(dealer, boss, by=staff[Role.OPERATOR]))
         people = (None, staff[Role.DEALER], dealer.by, staff[Role.PIT_BOSS], staff[Role.OPERATOR], staff[Role.AUDITOR])
@@ -656,7 +656,7 @@ def test_no_input_is_taken_from_the_surveillance(house: House) -> None:
 def refusal_of(table: Table, entered: Any, by: Staff) -> Refused | None:
     try:
         with transaction.atomic():
-            record.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+            recorder.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
     except Refused as refused:
         return refused
     return None

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from ledger import cage
 from ledger.models import Account
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -57,7 +57,7 @@ class Wheel:
             self._count("opener", 0)
             return
         if hand.now.dealer is None:
-            record.sign_in(self.table, self.dealer)
+            recorder.sign_in(self.table, self.dealer)
             return
         match self.chance.choice(
             ("play", "play", "sell", "sell", "undo", "change", "count", "fill", "credit", "close")

@@ -31,7 +31,7 @@ from tables.alerts.rules import HEARERS, LEVELS
 from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import YOURS
@@ -206,7 +206,7 @@ class Filter:
 
     def wanted(self, viewer: Staff) -> Wanted:
         """The same, as the inbox is asked."""
-        span = gaming_day.span(self.day) if self.day else None
+        span = gaming_hours.span(self.day) if self.day else None
         return Wanted(
             state=self.state,
             hearer=self.hearer,
@@ -305,7 +305,7 @@ def _history(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]
     page = shown(rows[:HISTORY_PAGE])
     older = rows[HISTORY_PAGE - 1].acknowledgement.pk if len(rows) > HISTORY_PAGE else None
     reads_house = viewer.has_perm("ledger.view_logentry")
-    days = groupby(page, key=lambda row: gaming_day.day_of(row.alert.acknowledgement.at))
+    days = groupby(page, key=lambda row: gaming_hours.day_of(row.alert.acknowledgement.at))
     history = [(day, [(row, links.address(row.alert, reads_house=reads_house)) for row in rows]) for day, rows in days]
     return {"history": history, "older": older}
 

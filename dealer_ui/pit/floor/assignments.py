@@ -17,7 +17,7 @@ from dealer_ui.pit.floor.cards import Seen
 from tables.log.pit_assignments import LONGEST_COVER, Duty
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import Runner
 
@@ -56,7 +56,7 @@ def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "own": held,
         "own_pits": sorted(held.pits, key=pits.natural) if held else [],
         "may_cover": held is not None and not held.whole_floor,
-        "shift_ends": gaming_day.shift_of(moment).end,
+        "shift_ends": gaming_hours.shift_of(moment).end,
         "hours": HOURS,
         "chosen": request.POST.get("pit") or request.GET.get("pit", ""),
         "typed": request.POST,
@@ -101,7 +101,7 @@ def _until(span: str) -> datetime:
     """Until when, as it was chosen; nonsense is a moment that is over, which is refused in words."""
     moment = timezone.now()
     if span == SHIFT:
-        return min(gaming_day.shift_of(moment).end, moment + LONGEST_COVER)
+        return min(gaming_hours.shift_of(moment).end, moment + LONGEST_COVER)
     return moment + timedelta(hours=int(span)) if span in map(str, HOURS) else moment
 
 

@@ -1,4 +1,4 @@
-"""What the cards of the floor look like, as small messages for the pit's screens. Run by dealer_ui/pit/floor/painter_process.py."""
+"""Draws the cards of the floor as small messages for the pit's screens. Run by painter_process.py."""
 
 from __future__ import annotations
 

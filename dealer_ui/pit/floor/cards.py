@@ -37,7 +37,7 @@ from tables.log.slip_types import Series, offered
 from tables.log.state import Standing
 from tables.log.terms import game_title
 from tables.models import Staff, Table
-from tables.reports import blind_figures, figure_records, figures, gaming_day, piece_records
+from tables.reports import blind_figures, figure_records, figures, gaming_hours, piece_records
 from tables.reports.figures import Figures
 from tables.setup import pits
 from tables.setup.pits import NOWHERE, Place
@@ -238,7 +238,7 @@ def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) ->
         racks=_racks(list(standings)),
         alerts=_by_book(open_now() if alerts is None else alerts),
         rounds_today=_rounds_today(standings),
-        money=figures.money_of(gaming_day.day_of(timezone.now()), heads),
+        money=figures.money_of(gaming_hours.day_of(timezone.now()), heads),
         counts=_counts([table for table in chosen if standings[table.book_id].is_open], standings),
         disputes=cases.open_by_book(),
         moments=moments,

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dealer_ui import dates
 from dealer_ui.pit.records.round_search import FIELD_FORMAT, MOST_AMOUNTS, at, span_in_words
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 
 AROUND: Final = timedelta(minutes=30)
 """The span before and after a time in the sentence."""
@@ -67,7 +67,7 @@ def _span(text: str, now: datetime) -> tuple[str, tuple[datetime, datetime] | No
 
 
 def _whole_day(day: date, now: datetime) -> tuple[datetime, datetime]:
-    span = gaming_day.span(day)
+    span = gaming_hours.span(day)
     return timezone.localtime(span.start), timezone.localtime(min(span.end, now) if span.start < now else span.end)
 
 

@@ -31,7 +31,7 @@ from tables.disputes import cases, claims, correction_records, corrections, disp
 from tables.disputes.cases import Case
 from tables.disputes.correction_records import Paper
 from tables.edge import rulings as ruling_worth
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import (
     CloseDispute,
     CorrectionInput,
@@ -499,7 +499,7 @@ def _record(
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the page, then enter it again.", 400) from None
-    return record.record(table, entered, by=by, key=key, expected_seq=None, attested=attested).seq
+    return recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested).seq
 
 
 def _text(request: HttpRequest, name: str) -> str:

@@ -22,7 +22,7 @@ from dealer_ui.reports.exceptions import reads_the_house
 from tables.log.moments import is_possible
 from tables.models import Table
 from tables.refusals import Refused
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.reports import log_search as search
 from tables.reports.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
 
@@ -77,7 +77,7 @@ def _form(request: HttpRequest) -> Form:
 def _moment(text: str | None, *, is_end: bool) -> datetime | None:
     """A day as the house counts it, whole; or a time by the house's clock."""
     if (day := dates.day(text)) is not None:
-        span = gaming_day.span(day)
+        span = gaming_hours.span(day)
         return span.end if is_end else span.start
     try:
         read = parse_datetime((text or "").replace(" ", "T", 1))

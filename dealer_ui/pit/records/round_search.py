@@ -24,7 +24,7 @@ from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
 from tables.log.moments import YEARS
 from tables.models import Table
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.setup.pits import natural
 
 SPAN: Final = timedelta(hours=24)
@@ -194,12 +194,12 @@ def _spelled(since: datetime, until: datetime) -> str:
 
 def _quick(query: str, now: datetime) -> list[tuple[str, str]]:
     """The links of the quick spans, with the other criteria of the search."""
-    today, end = gaming_day.day_of(now), now + timedelta(minutes=1)  # the fields have no seconds
+    today, end = gaming_hours.day_of(now), now + timedelta(minutes=1)  # the fields have no seconds
     yesterday = today - timedelta(days=1)
     spans = {
         "Last hour": (now - timedelta(hours=1), end),
-        "Today": (gaming_day.span(today).start, end),
-        "Yesterday": (gaming_day.span(yesterday).start, gaming_day.span(yesterday).end),
+        "Today": (gaming_hours.span(today).start, end),
+        "Yesterday": (gaming_hours.span(yesterday).start, gaming_hours.span(yesterday).end),
         "Yesterday evening": (at(yesterday, time(18)), at(today, time(0))),
     }
     return [(title, f"{query}&{_spelled(*span)}".removeprefix("&")) for title, span in spans.items()]

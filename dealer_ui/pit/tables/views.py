@@ -35,7 +35,7 @@ from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
 from tables.cage import back_entry
 from tables.disputes import cases, correction_records
-from tables.floor import record as dealing
+from tables.floor import recorder
 from tables.games.catalog import GAMES
 from tables.limits import placard_address
 from tables.log.terms import usual_hold_of
@@ -402,7 +402,7 @@ def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
         raise Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400) from None
     since = None if chosen.at_once else seq
     form = request.POST.dict() | {"second": signatures.second(request, chosen.seconds)}
-    dealing.record(table, chosen.entered(form), by=_viewer(request), key=key, expected_seq=since)
+    recorder.record(table, chosen.entered(form), by=_viewer(request), key=key, expected_seq=since)
     messages.success(
         request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.", extra_tags=chosen.name
     )

@@ -57,8 +57,8 @@ silent("The alert tells of it.", restored.BookBehind, restored.RestoreConfirmed)
 silent("One signature under a day closes nothing yet.", days.DayProposed)
 silent(
     "Clocks, keys and copies are for the house's own operators.",
-    days.NoteRestored, keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced, carried_rows.PepperCarriedOver, carried_rows.RowsNoted,
-    carried_rows.RowsTakenOver, clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
+    days.NoteRestored, keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced,
+    carried_rows.PepperCarriedOver, carried_rows.RowsNoted, carried_rows.RowsTakenOver, clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
     checkpoints.CheckpointsBegun,
 )  # fmt: skip
 silent(

@@ -21,7 +21,7 @@ from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables.approvals import proposals
 from tables.cage import cage_desk, chip_series, denominations
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.games.catalog import GAMES
 from tables.log.terms import Settings, made_rules
@@ -327,7 +327,7 @@ def _begin(table: Table, username: str, slip: BeginSlip) -> str:
 
 
 def _sign(table: Table, username: str, signature: BeginSlip | SignSlip) -> None:
-    record.record(table, signature, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
+    recorder.record(table, signature, by=Staff.objects.get(username=username), key=uuid4(), expected_seq=None)
 
 
 def seed_terminal(name: str, operator: Staff) -> Terminal:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.web import __main__ as casino_web
+from casino.web import processes as casino_web
 from tests.patience import eventually
 from tests.processes import Web, answers
 

@@ -18,8 +18,8 @@ from tables.audit import day_seals, jobs
 from tables.audit.jobs import Deed, Errand
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.reports import gaming_day
-from tables.reports.gaming_day import Calendar
+from tables.reports import gaming_hours
+from tables.reports.gaming_hours import Calendar
 from tables.roles import Role
 from tests import floor, load
 from tests.clock import travelling
@@ -27,7 +27,7 @@ from tests.floor import dealt
 from tests.tables import bundles
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("seals two days for each test")]
-TODAY = Calendar((gaming_day.default(),)).day_of(timezone.now())
+TODAY = Calendar((gaming_hours.default(),)).day_of(timezone.now())
 ONE, TWO = TODAY - timedelta(days=2), TODAY - timedelta(days=1)
 
 
@@ -38,13 +38,13 @@ def key_file(tmp_path: Path) -> Iterator[Path]:
     seals.make_key(path)
     with override_settings(AUDIT_KEY_FILE=str(path), AUDIT_FOLDER=str(tmp_path / "audits")):
         with travelling() as clock:
-            clock.stand(gaming_day.span(ONE).start + timedelta(hours=1))
+            clock.stand(gaming_hours.span(ONE).start + timedelta(hours=1))
             floor.staff(Role.AUDITOR, "aude")
             dealer, _ = dealt(options={"decks": 6})
             dealer.bets(seat1=2_000)
             dealer.cards(8, 3)
             dealer.pay()
-            clock.pass_until(gaming_day.span(TODAY).start + day_seals.GRACE)
+            clock.pass_until(gaming_hours.span(TODAY).start + day_seals.GRACE)
             day_seals.seal_finished()
         yield path
 

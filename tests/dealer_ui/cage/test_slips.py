@@ -18,7 +18,7 @@ from tables.cage import cage_desk
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import CASH
 from tables.models import Staff, Table
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor, load
@@ -173,8 +173,8 @@ def test_a_paper_says_in_which_shift_it_was_begun(hands: tuple[Hand, Hand]) -> N
     """Harm: a fill asked for after midnight is looked for under the next day."""
     dealer, boss = hands
     slip = begin(dealer.table, "fill", ((500, 10),), boss.by)
-    now = gaming_day.shift_of(timezone.now())
-    day = date_format(gaming_day.day_of(timezone.now()), "j M Y")
+    now = gaming_hours.shift_of(timezone.now())
+    day = date_format(gaming_hours.day_of(timezone.now()), "j M Y")
     assert f"{day}, {now.name}" in text(floor.client(boss.by).get(address(dealer.table, slip)))
 
 

@@ -15,7 +15,7 @@ from ledger import cage
 from ledger.models import Account, LogEntry
 from ledger.proof.chips import money
 from tables.audit import proofs
-from tables.floor import record
+from tables.floor import recorder
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor
@@ -93,7 +93,7 @@ def test_a_relief_that_is_refused_leaves_the_dealer_dealing(hand: Hand, dora: Cl
     floor.staff(Role.DEALER, "rosa", "102")
     mia, busy = floor.staff(Role.DEALER, "mia", "103"), floor.table("Rocket 2")
     Hand(busy, Staff.objects.get(username="bella"))("open_table")
-    record.sign_in(busy, mia)
+    recorder.sign_in(busy, mia)
     hand.bets(seat1=1_000)
     for badge, pin, sentence in (
         ("102", "9999", "Badge number or PIN is wrong."),
@@ -248,7 +248,7 @@ def test_tables_are_offered_by_need_and_then_in_their_order(hand: Hand, terms: T
     for number, (name, table) in enumerate(opened.items()):
         Hand(table, Staff.objects.get(username="bella"))("open_table")
         if name != "Rocket 10":
-            record.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"{500 + number}"))
+            recorder.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"{500 + number}"))
     rosa = floor.client(floor.staff(Role.DEALER, "rosa", "102"))
     table_names = names(text(rosa.get("/tables/")))  # the table without a dealer first, then by the length of the stint
     assert table_names == ["Rocket 10", "Rocket 1", "Rocket 2", "Rocket 3"]

@@ -15,7 +15,7 @@ from ledger.models import LogEntry, Notice
 from tables.approvals import proposals
 from tables.audit import proofs
 from tables.board.table_view import board
-from tables.floor import record
+from tables.floor import recorder
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.state import table_state
@@ -132,7 +132,7 @@ def addresses(pk: int) -> list[tuple[str, str]]:
 def test_a_dealer_reaches_nothing_but_their_own_table(dora: Client, hand: Hand) -> None:
     other = floor.table("Rocket 2")
     floor.Hand(other, Staff.objects.get(username="bella"))("open_table")
-    record.sign_in(other, floor.staff(Role.DEALER, "rosa"))
+    recorder.sign_in(other, floor.staff(Role.DEALER, "rosa"))
     before = LogEntry.objects.count()
     for method, address in addresses(other.pk):
         response = getattr(dora, method)(address, form(Hand(other, hand.by), input={"do": "close_bets"}))

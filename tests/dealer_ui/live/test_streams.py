@@ -26,7 +26,7 @@ from casino.web.body_limits import Refusal
 from dealer_ui.live import admission, notifications
 from dealer_ui.live.open_screens import Crowd, Follower
 from ledger import alerts
-from tables.floor import record
+from tables.floor import recorder
 from tables.models import SeatPage, Staff
 from tables.roles import Role
 from tests import floor, processes
@@ -227,12 +227,12 @@ def test_each_role_watches_what_concerns_it(watching: Watching) -> None:
     assert watching(dealer.by, own(dealer)).status == 200
     for query in ("", f"?table={other.pk}", "?table=99999", "?table=x"):
         assert watching(dealer.by, query).status == 403
-    record.sign_out(dealer.table, dealer.by)
+    recorder.sign_out(dealer.table, dealer.by)
     assert watching(dealer.by, own(dealer)).status == 403
 
 
 LOSSES: dict[str, Callable[[Hand], Any]] = {
-    "taps out": lambda hand: record.sign_out(hand.table, hand.by),
+    "taps out": lambda hand: recorder.sign_out(hand.table, hand.by),
     "leaves the house": lambda hand: Staff.objects.filter(pk=hand.by.pk).update(is_active=False),
     "signs out": lambda hand: Session.objects.all().delete(),
     "is a dealer no more": lambda hand: Staff.objects.filter(pk=hand.by.pk).update(role=Role.PIT_BOSS),
@@ -317,7 +317,7 @@ def test_a_stream_ends_soon_after_its_viewer_may_no_longer_watch(viewer: str) ->
     is_player = viewer == "player"
 
     def lose_the_right() -> None:
-        SeatPage.objects.all().delete() if is_player else record.sign_out(dealer.table, dealer.by)
+        SeatPage.objects.all().delete() if is_player else recorder.sign_out(dealer.table, dealer.by)
 
     async def then_wait(said: list[str]) -> bool:
         if len(said) == 2:

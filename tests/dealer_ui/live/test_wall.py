@@ -20,7 +20,7 @@ from ledger import alerts, cage
 from ledger.models import Account
 from ledger.proof.chips import money
 from tables.floor.inputs import BeginSlip, SignSlip
-from tables.reports import figures, gaming_day
+from tables.reports import figures, gaming_hours
 from tables.roles import Role
 from tables.setup import policies
 from tables.state import table_state
@@ -99,7 +99,7 @@ def test_the_win_is_that_of_the_figures_whatever_was_filled_and_sold() -> None:
         dealer.cards(8, 3)
         dealer.pay()
         drawn = draw(painter, [BOSS], dealer)[BOSS][dealer.table.book_id].decode()
-        [line] = figures.day(gaming_day.day_of(timezone.now())).lines
+        [line] = figures.day(gaming_hours.day_of(timezone.now())).lines
         assert line.win_cents != 0
         assert signed(line.win_cents) in drawn
 

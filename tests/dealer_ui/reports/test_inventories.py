@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tests import floor, load
 from tests.clock import Clock
@@ -26,12 +26,12 @@ def test_who_counts_a_rack_sees_the_days_that_are_over(clock: Clock) -> None:
     dealer, boss = floor.dealt()
     dealer("sell_chips", amount_cents=12_300)
     auditor = floor.client(floor.staff(Role.AUDITOR, "ada"))
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     assert "8,877" in text(auditor.get(reverse("pit:inventory")))
     page = text(floor.client(boss.by).get(reverse("pit:inventory"), {"day": str(today)}))
     assert "8,877" not in page
     assert "sees the days that are over" in page
-    clock.pass_until(gaming_day.span(today).end + timedelta(hours=1))
+    clock.pass_until(gaming_hours.span(today).end + timedelta(hours=1))
     assert "8,877" in text(floor.client(boss.by).get(reverse("pit:inventory"), {"day": str(today)}))
 
 
@@ -42,7 +42,7 @@ def test_the_list_has_a_row_for_each_kind_in_each_place_and_says_what_is_estimat
     auditor = floor.client(floor.staff(Role.AUDITOR, "ada"))
     answer = auditor.get(reverse("pit:inventory-csv"))
     rows = load.whole(answer).decode("utf-8-sig").splitlines()
-    day = gaming_day.day_of(timezone.now())
+    day = gaming_hours.day_of(timezone.now())
     assert f"{day},Rocket 1,100,white,8975,897500,estimated" in rows
     assert any(row.startswith((f"{day},Vault,", f"{day},Cage,")) for row in rows)
 

@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from dealer_ui.pit.floor import cards as pit_floor
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import VoidRound
 from tables.models import Staff
-from tables.reports import exceptions, figures, gaming_day
+from tables.reports import exceptions, figures, gaming_hours
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 def void(boss: Hand) -> None:
     entered = VoidRound("misdeal", "seen by the pit")
-    record.record(boss.table, entered, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    recorder.record(boss.table, entered, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
 
 
 def plays(dealer: Hand) -> None:
@@ -30,7 +30,7 @@ def plays(dealer: Hand) -> None:
 
 def counted_rounds(viewer: Staff) -> dict[str, int]:
     """How many rounds of today each place tells of."""
-    day = gaming_day.day_of(timezone.now())
+    day = gaming_hours.day_of(timezone.now())
     report = exceptions.of_day(day, whole=True)
     return {
         "figures": figures.day(day).pit.rounds,
@@ -48,7 +48,7 @@ def test_a_void_round_against_the_house_is_counted_nowhere() -> None:
     void(boss)
     plays(dealer)
     assert counted_rounds(boss.by) == {"figures": 2, "dealers": 2, "floor": 2}
-    report = exceptions.of_day(gaming_day.day_of(timezone.now()), whole=True)
+    report = exceptions.of_day(gaming_hours.day_of(timezone.now()), whole=True)
     assert [line.void for line in report.dealers] == [1]
     voids = [line for heading in report.headings if heading.matter.name == "voids" for line in heading.lines]
     assert [line.round for line in voids] == [2], "it is listed apart"
@@ -81,9 +81,9 @@ def test_a_void_round_is_taken_off_the_dealer_who_began_it() -> None:
     plays(dealer)
     dealer.bets(seat1=1_000)
     other = floor.staff(Role.DEALER, "dan", "102")
-    record.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
+    recorder.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
     void(boss)
     relief = Hand(dealer.table, other)
     plays(relief)
-    report = exceptions.of_day(gaming_day.day_of(timezone.now()), whole=True)
+    report = exceptions.of_day(gaming_hours.day_of(timezone.now()), whole=True)
     assert {line.username: (line.rounds, line.void) for line in report.dealers} == {"dora": (1, 1), "dan": (1, 0)}

@@ -19,8 +19,8 @@ from ledger.proof import merkle, seals
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical
 from tables.audit import day_seals, keys, proofs, roots, watch
-from tables.reports import gaming_day
-from tables.reports.gaming_day import Calendar
+from tables.reports import gaming_hours
+from tables.reports.gaming_hours import Calendar
 from tests.clock import Clock
 from tests.database import rollback
 from tests.intruder import at_work
@@ -28,12 +28,12 @@ from tests.ledger.conftest import Felt, lay_felt
 
 pytestmark = pytest.mark.slow("sets up a house for each test")
 
-TODAY = Calendar((gaming_day.default(),)).day_of(timezone.now())
+TODAY = Calendar((gaming_hours.default(),)).day_of(timezone.now())
 
 
 def later(days: int) -> datetime:
     """A moment at which so many days from today on are over."""
-    return gaming_day.span(TODAY + timedelta(days=days))[0] + day_seals.GRACE
+    return gaming_hours.span(TODAY + timedelta(days=days))[0] + day_seals.GRACE
 
 
 def seal_until(clock: Clock, days: int) -> list[DayRoot]:
@@ -54,7 +54,7 @@ def key_file(tmp_path: Path, settings: Any) -> Path:
 @pytest.fixture
 def felt(db: None, clock: Clock) -> Felt:
     """A table at noon, so that no test begins on one gaming day and goes on on the next."""
-    clock.stand(gaming_day.span(TODAY).start + timedelta(hours=6))
+    clock.stand(gaming_hours.span(TODAY).start + timedelta(hours=6))
     return lay_felt()
 
 

@@ -19,7 +19,7 @@ from tables.admin.forms import MoneyField, TableForm, option_fields
 from tables.admin.pages import SetUp, number
 from tables.log.terms import Settings
 from tables.models import ChipSeries, Denomination, HouseKey, Proposal, Staff, Table, Terminal
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.setup import table_settings
 from tables.staff import terminals
@@ -337,8 +337,8 @@ def test_every_form_of_the_set_up_takes_what_is_right(operator: Client) -> None:
         },
         "housekey": {"name": "Drop 1", "lock": "count_room", "dual": "on", "in_use": "on"},
         "dropschedule": {
-            "name": "Early", "from_day": f"{gaming_day.day_of(timezone.now()) + timedelta(days=1)}", "weekdays": ["0", "5"],
-            "due_at": "05:30", "who": "Security and a counter",
+            "name": "Early", "from_day": f"{gaming_hours.day_of(timezone.now()) + timedelta(days=1)}",
+            "weekdays": ["0", "5"], "due_at": "05:30", "who": "Security and a counter",
         },
         "pitsection": {"pit": "Pit 1", "section": "A", "tables": ["Rocket 1"]},
         "alertchannel": hook | {"is_on": "on", "level": "1", "signed_with": "x" * 40, "kinds": ["large_bet"]},

@@ -24,7 +24,7 @@ from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Outbox
 from tables.alerts.outbound import NotSent, ip_fault
 from tables.audit import proofs
 from tables.models import Staff
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor, processes
@@ -287,7 +287,7 @@ def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
     [row] = Resending.objects.all()
     entry = LogEntry.objects.get(book__name=HOUSE, seq=row.seq)
     assert (entry.subject, entry.kind, entry.by, row.after) == ("channel", "resent", boss.signature, 1)
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     again = client.post(f"/pit/alerts/delivery/letters/{waiting.pk}/again", follow=True).content.decode()
     assert "Nothing failed for good here any more" in again, "a second press sends nothing twice"
@@ -394,7 +394,7 @@ def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
     assert row.former_until is not None
     clock.pass_until(row.former_until)
     assert taken_by() == {ANOTHER}
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
 
 
 def test_a_secret_that_leaked_signs_nothing_from_now_on(
@@ -469,7 +469,7 @@ def test_another_pepper_keeps_the_secrets_of_channels(
         assert webhook_signatures.is_ours(secret, *receiver.got[-1][:2], time.time())
     call_command("pepper", "--check", stdout=io.StringIO())
     assert channels.carry_over("nobody") == 0
-    assert [fault for fault in comparison.compare().faults if "channel" in fault] == []
+    assert [fault for fault in row_comparison.compare().faults if "channel" in fault] == []
 
 
 # --- With a real worker ----------------------------------------------------------------------------------------

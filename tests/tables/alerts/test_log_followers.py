@@ -15,7 +15,7 @@ from ledger.models import Alert, AlertRepeat, Book, Escalation
 from tables.alerts import log_followers, overdue, rules_in_force
 from tables.alerts.models import BookPosition, ShiftWin
 from tables.alerts.rules import DEFAULTS, Rule
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import ProposeCorrection, SignCorrection, VoidRound
 from tables.models import Staff
 from tables.refusals import Refused
@@ -118,7 +118,7 @@ def test_many_tables_are_followed_in_few_statements_and_none_is_lost(felt: Hand,
         hands.append(Hand(floor.table(f"Rocket {number}", options={"decks": 6}), boss))
         hands[-1]("open_table")
         hands[-1] = Hand(hands[-1].table, floor.staff(Role.DEALER, f"dealer {number}", str(400 + number)))
-        record.sign_in(hands[-1].table, hands[-1].by)
+        recorder.sign_in(hands[-1].table, hands[-1].by)
         hands[-1].ready_shoe()
     log_followers.follow()
 
@@ -185,9 +185,9 @@ def test_a_dealers_streak_counts_take_backs_and_corrections(felt: Hand, boss: St
     felt.pay()
     bella = Staff.objects.get(username="bella")
     slip = ProposeCorrection(1, 1, 500, "Seat 1 was paid too little")
-    record.record(felt.table, slip, by=bella, key=uuid4(), expected_seq=None)
+    recorder.record(felt.table, slip, by=bella, key=uuid4(), expected_seq=None)
     name = _waiting(felt)
-    record.record(felt.table, SignCorrection(name), by=boss, key=uuid4(), expected_seq=None)
+    recorder.record(felt.table, SignCorrection(name), by=boss, key=uuid4(), expected_seq=None)
     log_followers.follow()
     assert raised("corrections_streak") == []
     felt("bet", seat=1, amount_cents=1_000)
@@ -377,6 +377,6 @@ def test_a_win_of_a_round_that_is_void_was_not_won(felt: Hand, boss: Staff) -> N
     assert any(ShiftWin.objects.values_list("cents", flat=True))
     bella = Staff.objects.get(username="bella")
     entered = VoidRound("misdeal", "the wrong card was turned")
-    record.record(felt.table, entered, by=bella, key=uuid4(), expected_seq=felt.now.seq)
+    recorder.record(felt.table, entered, by=bella, key=uuid4(), expected_seq=felt.now.seq)
     log_followers.follow()
     assert not any(ShiftWin.objects.values_list("cents", flat=True))

@@ -21,7 +21,7 @@ from tables.alerts.models import Delivery, FeedPosition, Tells
 from tables.audit import proofs
 from tables.feed import feed_records, order
 from tables.models import Staff
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
@@ -257,7 +257,7 @@ def test_the_log_proves_subscriptions(olga: Staff, receiver: Receiver) -> None:
     """Harm: somebody sends the house's events elsewhere, and no proof shows it."""
     subscribe(receiver, olga, types=("round.settled",))
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
     row = channels.newest("tracking")
     row.types = []
     assert channels.event_of(row).content() != channels.event_of(channels.newest("tracking")).content()

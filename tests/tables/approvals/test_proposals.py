@@ -27,7 +27,7 @@ from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.limit_plans import Always
 from tables.models import Denomination, HouseTerms, PayTable, Post, Proposal, ProposalEnd, Staff, Table
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts, table_settings
@@ -86,7 +86,7 @@ def _house_of_two_people() -> Table:
 def fault() -> str:
     """What a proof of every book finds, and of the rows beside them."""
     faults = [proofs.verify(book).fault for book in Book.objects.order_by("pk")]
-    return " ".join([fault.what for fault in faults if fault] + comparison.compare().faults)
+    return " ".join([fault.what for fault in faults if fault] + row_comparison.compare().faults)
 
 
 def kinds() -> list[str]:

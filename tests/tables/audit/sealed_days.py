@@ -13,7 +13,7 @@ from ledger.proof import seals
 from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tests.clock import Clock
 from tests.tables.bundles import exported
 
@@ -36,12 +36,12 @@ class SealedDays:
 
     def end(self, day: date) -> None:
         """Let an hour pass after the end of this day, and seal the day."""
-        self.clock.pass_until(gaming_day.span(day).end + timedelta(hours=1))
+        self.clock.pass_until(gaming_hours.span(day).end + timedelta(hours=1))
         day_seals.seal_finished()
 
     def nightfall(self) -> Path:
         """End and seal the current day, and return its bundle."""
-        today = gaming_day.day_of(timezone.now())
+        today = gaming_hours.day_of(timezone.now())
         self.end(today)
         return self.bundle(today)
 

@@ -22,8 +22,7 @@ from ledger.slips import Signing
 from tables.audit import proofs
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import MANIFEST
-from tables.floor import attestation as attesting
-from tables.floor import record
+from tables.floor import recorder, signature_checks
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
@@ -198,13 +197,13 @@ def test_nobody_signs_without_their_terminal_once_it_is_demanded(demanding: Hous
     """Harm: the house demands it, and a form without it is taken: nobody could tell a forgery from that."""
     boss, begun = floor.crew("requested"), BeginSlip("fill", ((100, 100),))
     bare = {"by": boss, "key": uuid4(), "expected_seq": None}
-    wrong = refused(lambda: record.record(demanding.table, begun, **bare))
+    wrong = refused(lambda: recorder.record(demanding.table, begun, **bare))
     assert wrong.code == "not_attested"
     assert "an operator makes one under This terminal" in wrong.sentence
     before = Book.objects.get(name="Rocket 1").head_seq
     attested = demanding.tablet.attests(terms(BeginSlip("fill", ((100, 900),))), book="Rocket 1", by=boss, key=uuid4())
     wrong = refused(
-        lambda: record.record(demanding.table, begun, by=boss, key=uuid4(), expected_seq=None, attested=attested)
+        lambda: recorder.record(demanding.table, begun, by=boss, key=uuid4(), expected_seq=None, attested=attested)
     )
     assert wrong.sentence.startswith("This terminal’s signature does not hold: Tablet did not sign it")
     assert table_state.of(demanding.table).slips == ()
@@ -225,7 +224,7 @@ def test_the_same_form_twice_is_one_signature(demanding: House) -> None:
     answers = []
     for _ in range(2):
         attested = demanding.tablet.attests(terms(begun), book="Rocket 1", by=boss, key=key)
-        answers.append(record.record(demanding.table, begun, by=boss, key=key, expected_seq=None, attested=attested))
+        answers.append(recorder.record(demanding.table, begun, by=boss, key=key, expected_seq=None, attested=attested))
     assert answers[1].again
     assert answers[0].entry == answers[1].entry
 
@@ -301,7 +300,7 @@ def test_nobody_makes_a_root_of_their_own(demanding: House) -> None:
         seq,
         f"the key {mine.fingerprint} is entered as a root, where a terminal could vouch for it",
     )
-    assert mine.fingerprint not in attesting.trust().keys
+    assert mine.fingerprint not in signature_checks.trust().keys
 
 
 def test_nobody_vouches_for_themselves(demanding: House) -> None:
@@ -358,7 +357,7 @@ def test_a_terminals_old_key_vouches_for_its_new_one(demanding: House) -> None:
     demanding.tablet = new
     demanding.fill()
     every_book_holds()
-    assert [key.fingerprint for key in attesting.trust().keys.values() if key.is_trusted] == [
+    assert [key.fingerprint for key in signature_checks.trust().keys.values() if key.is_trusted] == [
         demanding.cage.fingerprint,
         new.fingerprint,
     ]
@@ -381,7 +380,7 @@ def test_the_last_terminals_key_is_lost(demanding: House) -> None:
     terminals.revoke(demanding.tablet.terminal, by=demanding.operator)
     new = SoftwareTerminal("Cage 1", "after the fire")
     new.makes_key(demanding.operator)
-    assert [key.fingerprint for key in attesting.trust().roots] == [demanding.cage.fingerprint, new.fingerprint]
+    assert [key.fingerprint for key in signature_checks.trust().roots] == [demanding.cage.fingerprint, new.fingerprint]
     assert Alert.objects.filter(kind="terminal_root").count() == 1
     demanding.tablet = new
     demanding.fill(steps=1)
@@ -392,9 +391,9 @@ def test_a_device_that_takes_a_terminals_place_signs_by_its_own_key(demanding: H
     """Harm: the tablet is replaced, and the old one goes on signing."""
     code = terminals.link_for(demanding.tablet.terminal, by=demanding.operator).split("/")[2]
     terminals.enrol_by_link(code)
-    assert attesting.trust().of("Tablet") is None
+    assert signature_checks.trust().of("Tablet") is None
     SoftwareTerminal("Tablet", "the new device").makes_key(None)
-    assert [key.terminal for key in attesting.trust().waiting] == ["Tablet"]
+    assert [key.terminal for key in signature_checks.trust().waiting] == ["Tablet"]
     every_book_holds()
 
 
@@ -473,7 +472,7 @@ def count(drop: str, terminal: SoftwareTerminal, counter: Staff, statement: Call
     step = SignSlip(drop, "counted", ((10_000, 1),), apart=(("torn", 5_000, "E7"), ("suspect", 10_000, "E8")))
     key = uuid4()
     attested = terminal.attests(statement(terms(step)), book="Rocket 1", by=counter, key=key)
-    record.record(Table.objects.get(), step, by=counter, key=key, expected_seq=None, attested=attested)
+    recorder.record(Table.objects.get(), step, by=counter, key=key, expected_seq=None, attested=attested)
 
 
 def of_before(content: dict[str, Any]) -> dict[str, Any]:
@@ -488,7 +487,7 @@ def test_notes_put_apart_are_signed_too(casino: House) -> None:
     entry = LogEntry.objects.filter(kind="drop_counted").get()
     event = read_as(SlipSigned, bytes(entry.body))
     assert event.signed_terms()["apart"] == [["suspect", 10_000, "E8"], ["torn", 5_000, "E7"]]
-    keys, whole = attesting.trust(), {"book": "Rocket 1", "seq": entry.seq, "by": entry.by, "key": entry.key}
+    keys, whole = signature_checks.trust(), {"book": "Rocket 1", "seq": entry.seq, "by": entry.by, "key": entry.key}
     keys.refuse(event, **whole)
     for notes in ((), event.apart[:1], (event.apart[0]._replace(envelope="E9"), event.apart[1])):
         with pytest.raises(Misconduct, match="Tablet did not sign it"):
@@ -518,7 +517,8 @@ def test_a_passkey_signs_a_statement() -> None:
     """Harm: a passkey's signature under something else, or without its owner's finger, passes for one."""
     device, strange_device = Authenticator(), Authenticator(2)
     public, strange = (
-        attesting.public_of(bytes_to_base64url(authenticator.public_key)) for authenticator in (device, strange_device)
+        signature_checks.public_of(bytes_to_base64url(authenticator.public_key))
+        for authenticator in (device, strange_device)
     )
     statement = {"format": attestation.SLIP, "slip": "fill/2026/1"}
     answer = device.signs(statement).answer_to(public, statement)

@@ -18,7 +18,7 @@ from ledger.log import Draft
 from ledger.models import Book, LogEntry
 from tables.audit import proofs
 from tables.cage import back_entry, cage_desk
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
 from tables.models import Staff
@@ -29,7 +29,7 @@ from tests.clock import Clock, travelling
 from tests.floor import CREW, counted, crew, dealt, staff
 from tests.tables.audit.sealed_days import SealedDays, refusal, verified
 from tests.tables.bundles import ONE
-from tests.tables.floor.test_record import chips_everywhere
+from tests.tables.floor.test_recorder import chips_everywhere
 from tests.tiers import sampled
 
 DEEDS = ("begin", "round", "round", "fill", "sell", "compare", "end", "live", "count")
@@ -77,7 +77,7 @@ class Night:
         assert back_entry.mode_at(None) is None
 
     def _at_table(self, by: Staff, entered: Input, paper: FromPaper | None = None) -> None:
-        record.record(self.table, entered, by=by, key=uuid4(), expected_seq=None, paper=paper)
+        recorder.record(self.table, entered, by=by, key=uuid4(), expected_seq=None, paper=paper)
 
     def _in_house(self, by: Staff, entered: Any) -> None:
         back_entry.enter(entered, by=by, key=uuid4())
@@ -127,7 +127,7 @@ class Night:
     def _count(self, chance: Random) -> None:
         counted(self.boss, "closer")
         counted(self.boss, "opener")
-        record.sign_in(self.table, self.dealer.by)
+        recorder.sign_in(self.table, self.dealer.by)
 
 
 def ago(minutes: float) -> datetime:

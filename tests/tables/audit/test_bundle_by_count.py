@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tables.audit.outside.bundle import book_part
-from tables.floor import record
+from tables.floor import recorder
 from tables.games.protocol import Limits, Opening
 from tables.log import non_tracked
 from tables.log.entries.rounds import Pinned, Played
@@ -32,7 +32,7 @@ def both_tables() -> None:
     for table, dealer in ((wheel(WHEEL), "dora"), (floor.table(DEALT), "dan")):
         Hand(table, boss)("open_table")
         by = staff(Role.DEALER, dealer)
-        record.sign_in(table, by)
+        recorder.sign_in(table, by)
         Hand(table, by)("sell_chips", amount_cents=60_000)
         floor.counted(Hand(table, boss), "rack", over_cents=-5_000)
         Hand(table, by)("sell_chips", amount_cents=10_000)

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import VoidRound
 from tables.models import Staff
 from tables.roles import Role
@@ -25,7 +25,7 @@ def game_for_a_pot(people: People) -> Hand:
     """A game that has moved coins and goes on over the day's end."""
     felt = table("Hawthorn 1", game="hawthorn", options={}, min_cents=100, max_cents=100_000)
     Hand(felt, people.boss)("open_table")
-    record.sign_in(felt, people.dora)
+    recorder.sign_in(felt, people.dora)
     dealer = Hand(felt, people.dora)
     dealer.ready_shoe()
     for seat in (1, 2, 3):
@@ -45,7 +45,7 @@ def test_days_of_mishaps_hold_for_an_outsider(days: SealedDays) -> None:
     pot = game_for_a_pot(people)
     days.end(ONE)
     void = VoidRound("equipment", "the display went dark")
-    record.record(pot.table, void, by=people.boss, key=uuid4(), expected_seq=pot.now.seq)
+    recorder.record(pot.table, void, by=people.boss, key=uuid4(), expected_seq=pot.now.seq)
     assert pot.now.pot_cents == 0
     days.end(TWO)
     for day in (ONE, TWO):

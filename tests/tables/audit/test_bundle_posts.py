@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.log.entries.pits import PitSectionSet
 from tables.models import Staff, Table
 from tables.roles import Role
@@ -42,13 +42,13 @@ def test_an_outsider_holds_each_act_against_the_posts_of_its_own_moment(
     days.clock.pass_until(timezone.now() + timedelta(minutes=1))
     pit_assignments.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella)
     lock = inputs.LockRack("A quarrel")
-    record.record(rocket1, lock, by=bella, key=uuid.uuid4(), expected_seq=None)
+    recorder.record(rocket1, lock, by=bella, key=uuid.uuid4(), expected_seq=None)
     days.end(ONE)
     assert any(line.startswith("holds  the posts: ") for line in verified(days.bundle(ONE)))
     with monkeypatch.context() as past:
         past.setattr(pit_assignments, "refuse_any", lambda *_: None)
         unlock = inputs.UnlockRack("It is over", second=floor.staff(Role.SECURITY, "sid", "401").username)
-        record.record(rocket1, unlock, by=bella, key=uuid.uuid4(), expected_seq=None)
+        recorder.record(rocket1, unlock, by=bella, key=uuid.uuid4(), expected_seq=None)
     days.end(TWO)
     sentence = "bella ran the floor at Rocket 1 in Pit 1, which was no pit of theirs then"
     assert refusal(days.bundle(TWO)).what.endswith(sentence)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tables.floor import record
+from tables.floor import recorder
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, staff
@@ -29,7 +29,7 @@ def device(db: None, days: SealedDays, monkeypatch: pytest.MonkeyPatch) -> Devic
     table = floor.table(TABLE, options={"decks": 2})
     Hand(table, staff(Role.PIT_BOSS, "bella"))("open_table")
     dora = staff(Role.DEALER, "dora")
-    record.sign_in(table, dora)
+    recorder.sign_in(table, dora)
     dealer = Hand(table, dora)
     dealer.ready_shoe()
     device = Device(table, olga, READER)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tables.floor import record
+from tables.floor import recorder
 from tables.models import Table
 from tables.roles import Role
 from tests.floor import Hand, staff, table
@@ -23,7 +23,7 @@ def open_tables() -> list[Hand]:
         felt: Table = table(f"Table {number}", game=game, source=source, options=OPTIONS[game], seats=3)
         hand = Hand(felt, staff(Role.DEALER, f"dealer{number}", f"10{number}"))
         Hand(felt, boss)("open_table")
-        record.sign_in(felt, hand.by)
+        recorder.sign_in(felt, hand.by)
         hand.ready_shoe()
         hands.append(hand)
     return hands

@@ -22,7 +22,7 @@ from tables.audit import clock_correction, day_seals, keys, proofs, round_list, 
 from tables.audit.clock_correction import Asked, NoMend
 from tables.audit.outside.bundle import Wrong
 from tables.models import Staff
-from tables.reports import day_close, figures, gaming_day
+from tables.reports import day_close, figures, gaming_hours
 from tables.roles import Role
 from tables.staff import signers
 from tests import floor
@@ -90,7 +90,7 @@ def test_before_it_is_mended_nothing_is_written_and_nothing_sealed(
     """Harm: a day is sealed without its rounds, while the book waits for somebody to mend it."""
     with pytest.raises(WrongClock, match="ahead"):
         poisoned("bet", seat=1, amount_cents=1_000)
-    assert rounds(gaming_day.day_of(noon)) == 1
+    assert rounds(gaming_hours.day_of(noon)) == 1
     clock.pass_until(noon + DAY)
     with pytest.raises(WrongClock, match="ahead"):
         day_seals.seal_finished()
@@ -100,7 +100,7 @@ def test_a_mended_day_has_its_rounds_is_sealed_and_verifies(
     poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff], tmp_path: Path
 ) -> None:
     """Harm: one input under a wrong clock, and for three days every report is wrong and every bundle empty."""
-    today = gaming_day.day_of(noon)
+    today = gaming_hours.day_of(noon)
     false = LogEntry.objects.filter(book=poisoned.table.book, at__gt=noon + DAY).count()
     (mend,) = mended(poisoned, two)
     assert mend.last - mend.first + 1 == false
@@ -131,7 +131,7 @@ def test_a_mend_over_a_days_end_says_where_the_day_ended(
     poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff], tmp_path: Path
 ) -> None:
     """Harm: rounds of two days are counted to whichever day the mend was written on."""
-    today, ends = gaming_day.day_of(noon), gaming_day.span(gaming_day.day_of(noon)).end
+    today, ends = gaming_hours.day_of(noon), gaming_hours.span(gaming_hours.day_of(noon)).end
     clock.pass_until(noon + DAY)
     with pytest.raises(NoMend, match="say through which entry"):
         mended(poisoned, two)
@@ -212,7 +212,8 @@ def test_a_forged_mend_is_found(poisoned: Hand, noon: datetime, changes: dict[st
     key = keys.signing_key()
     head = log.read_head(poisoned.table.book_id)
     document = {
-        "format": clock_correction.MEND, "book": "Rocket 1", "head": (head.hash or b"").hex(), "by": ["x", "y"], "reason": "z",
+        "format": clock_correction.MEND, "book": "Rocket 1", "head": (head.hash or b"").hex(),
+        "by": ["x", "y"], "reason": "z",
         "spans": [[head.seq - 3, head.seq, timestamp(noon), timestamp(noon + HOUR)]], "key": seals.public_of(key),
     }  # fmt: skip
     signature = seals.sign(key, document).hex()
@@ -249,7 +250,7 @@ def test_a_bundle_whose_document_mends_otherwise_does_not_hold(
     clock.pass_until(noon + DAY)
     day_seals.seal_finished()
     with pytest.raises(Wrong, match="than the days were sealed with"):
-        verdict_on(tmp_path, gaming_day.day_of(noon))
+        verdict_on(tmp_path, gaming_hours.day_of(noon))
 
 
 def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, two: tuple[Staff, Staff]) -> None:
@@ -258,7 +259,7 @@ def test_a_mended_day_is_closed(poisoned: Hand, noon: datetime, clock: Clock, tw
     boss = Staff.objects.get(username="bella")
     clock.pass_until(noon + DAY)
     floor.counted(Hand(poisoned.table, boss), "rack")
-    on = gaming_day.day_of(noon)
+    on = gaming_hours.day_of(noon)
     close = day_close.close(on, by=two[0], digest=day_close.propose(on, by=boss).digest)
     assert close.day == on
     assert proofs.verify(poisoned.table.book).fault is None

@@ -23,7 +23,7 @@ from ledger.proof.moves import Move
 from ledger.recount import recount
 from tables import tasks
 from tables.audit import proofs
-from tables.floor import record, shoes
+from tables.floor import recorder, shoes
 from tables.floor.handlers import CHECKS, ENACTMENTS
 from tables.games.cards import RANKS
 from tables.games.catalog import GAMES
@@ -305,7 +305,7 @@ def test_a_count_that_is_off_does_not_pass_for_a_whole_shoe() -> None:
         Hand(table, floor.staff(Role.DEALER, "dora", "101")),
     )
     boss("open_table")
-    record.sign_in(table, dealer.by)
+    recorder.sign_in(table, dealer.by)
     dealer("load_shoe")
     seq = forge(dealer, "shoe", "deck_checked", shoe(dealer, stage="checked") | {"counts": [4] * 9 + [0]})
     assert fault(dealer)[0] == seq

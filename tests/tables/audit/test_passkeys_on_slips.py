@@ -16,8 +16,7 @@ from ledger import log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import digest_of
 from tables.audit import proofs
-from tables.floor import attestation as attesting
-from tables.floor import record
+from tables.floor import recorder, signature_checks
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation
 from tables.log.attestation import Attestation
@@ -25,7 +24,7 @@ from tables.log.entries.passkeys import PasskeysDemanded, PasskeyVouched
 from tables.log.entries.terminal_keys import Vouch
 from tables.log.slip_types import PAPERS
 from tables.models import Passkey, Staff
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import passkeys, terminal_keys
@@ -112,7 +111,7 @@ def test_what_passkeys_sign_holds(casino: Strict) -> None:
     assert refused(lambda: signs_on(casino.tablet, casino.table, cleo, voids)).code == "passkey_due"
     signs_on(casino.tablet, casino.table, cleo, voids, passkey=device)
     every_book_holds()
-    assert not comparison.compare().faults
+    assert not row_comparison.compare().faults
 
 
 def test_other_slips_and_other_people_sign_as_before(casino: Strict) -> None:
@@ -167,7 +166,7 @@ def test_two_passkeys_of_one_person_both_sign_and_one_is_withdrawn(casino: Stric
     casino.devices[boss.username] = phone
     casino.fill()
     every_book_holds()
-    assert not comparison.compare().faults
+    assert not row_comparison.compare().faults
 
 
 def test_a_copied_passkey_is_refused_and_told(casino: Strict) -> None:
@@ -209,7 +208,7 @@ def test_a_terminal_vouches_for_a_passkey_only_where_it_is_used(casino: Strict) 
     for lacking, by in ((bare, ada), (None, ada), (voucher, colleague)):
         with pytest.raises(Refused):
             vouches(lacking, by)
-    assert not attesting.trust().signs("ada")
+    assert not signature_checks.trust().signs("ada")
 
 
 def test_a_demand_is_an_operators_and_needs_a_passkey_that_signs(casino: Strict) -> None:
@@ -219,7 +218,7 @@ def test_a_demand_is_an_operators_and_needs_a_passkey_that_signs(casino: Strict)
         with pytest.raises(Refused) as wrong:
             passkeys.demand(roles, papers, by=casino.operator)
         assert wrong.value.status == 409
-    assert set(attesting.trust().demands) == {"fill"}
+    assert set(signature_checks.trust().demands) == {"fill"}
     assert not set(PAPERS) & set(Role.values)
 
 
@@ -383,7 +382,7 @@ def test_no_trusted_terminal_vouches_for_a_forgers_own_passkey(casino: Strict) -
         seq,
         f"Tablet vouches for the passkey Mine of {boss.username} by the key {forger.fingerprint}, which is not trusted",
     )
-    assert digest_of("mine") not in attesting.trust().passkeys
+    assert digest_of("mine") not in signature_checks.trust().passkeys
 
 
 def test_a_vouched_passkey_that_nobody_registered_is_named(casino: Strict) -> None:
@@ -451,14 +450,14 @@ def test_a_signature_that_comes_while_a_demand_is_written_waits_for_it(
 ) -> None:
     """Harm: the floor takes a signature that every proof names afterwards as a forgery."""
     boss, begun, behind = easy.signer("requested"), BeginSlip("fill", ((100, 100),)), []
-    folded = attesting.trust_before
+    folded = signature_checks.trust_before
 
     def meanwhile(seq: int) -> Any:
         behind.append(Behind(lambda: floor.signs(easy.table, boss, begun)))
         assert behind[0].waits(), "the signature did not wait for the demand"
         return folded(seq)
 
-    monkeypatch.setattr(attesting, "trust_before", meanwhile)
+    monkeypatch.setattr(signature_checks, "trust_before", meanwhile)
     terminal_keys.demand(by=easy.operator)
     monkeypatch.undo()
     behind[0].join(10)
@@ -473,7 +472,7 @@ def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
 ) -> None:
     """Harm: a signature made just before a demand is called a forgery."""
     boss, begun, behind = easy.signer("requested"), BeginSlip("fill", ((100, 100),)), []
-    attest = attesting.attest
+    attest = signature_checks.attest
 
     def meanwhile(*arguments: Any) -> Any:
         outcome = attest(*arguments)
@@ -481,14 +480,14 @@ def test_a_demand_that_comes_while_a_signature_is_written_counts_after_it(
         assert behind[0].waits(), "the demand did not wait for the signature"
         return outcome
 
-    monkeypatch.setattr(attesting, "attest", meanwhile)
+    monkeypatch.setattr(signature_checks, "attest", meanwhile)
     floor.signs(easy.table, boss, begun)
     monkeypatch.undo()
     behind[0].join(10)
     assert behind[0].refused is None
     seq = next_seq() - 1
-    assert attesting.trust().demands["fill"].since["Rocket 1"] == seq
+    assert signature_checks.trust().demands["fill"].since["Rocket 1"] == seq
     every_book_holds()
     bare = {"by": boss, "key": uuid4(), "expected_seq": None}
-    assert refused(lambda: record.record(easy.table, begun, **bare)).code == "passkey_due"
+    assert refused(lambda: recorder.record(easy.table, begun, **bare)).code == "passkey_due"
     assert not Alert.objects.filter(kind="log_broken").exists()

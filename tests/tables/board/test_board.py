@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from tables.board.table_view import Board, board
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.models import Denomination, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -50,7 +50,7 @@ def test_a_closed_table_and_one_without_a_dealer_say_so() -> None:
     assert (dora.board.due, dora.board.buttons) == ("closed", ())
     boss("open_table")
     assert (dora.board.due, dora.board.buttons) == ("dealer", ())
-    record.sign_in(table, dora.by)
+    recorder.sign_in(table, dora.by)
     assert dora.board.due == "load"
     assert dora.board.dealer_name == "Dora"
 

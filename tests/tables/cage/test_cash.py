@@ -16,8 +16,7 @@ from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry
 from ledger.proof.chips import CASH_PLACES
 from ledger.proof.slip_name import SlipName
 from tables.audit import proofs, watch
-from tables.cage import cage_desk, slip_records
-from tables.cage import custody as kept_apart
+from tables.cage import cage_desk, custody_items, slip_records
 from tables.cage import key_register as register
 from tables.cage.key_register import Schedule
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
@@ -26,9 +25,9 @@ from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.days import DayClosed
 from tables.log.slip_workflow import Apart
 from tables.models import DayClose, HouseKey, Staff
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
-from tables.reports import cash, day_close, figures, gaming_day, inventory, keys_and_drops
+from tables.reports import cash, day_close, figures, gaming_hours, inventory, keys_and_drops
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
@@ -191,7 +190,7 @@ def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     slip = counted("cagecash", 95_000, torn)
     assert place_sums()["bank"] == 95_000
     assert Discrepancy.objects.get().amount_cents == -5_000
-    [_, envelope] = kept_apart.envelopes().values()
+    [_, envelope] = custody_items.envelopes().values()
     assert (envelope.slip, envelope.note) == (slip, Apart("torn", 5_000, "E-1", 2))
     facts = {"envelope": envelope.name, "reason": "The bank changed it"}
     unknown = {"envelope": "cagecash/2026/1 E-9", "reason": "Found it"}
@@ -202,7 +201,7 @@ def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     assert refusal_of(sign, "cleo", note).code == "unknown_fact"
     sign("mona", SignSlip(accepted, "accepted"))
     assert place_sums()["bank"] == 100_000
-    assert envelope.name not in kept_apart.envelopes()
+    assert envelope.name not in custody_items.envelopes()
     assert proofs.verify(book).fault is None
 
 
@@ -212,7 +211,7 @@ def test_two_who_put_other_notes_apart_do_not_agree(book: Book) -> None:
     slip = sign("cora", BeginSlip("cagecash", chips, apart=(("torn", 5_000, "E-1"),)))
     sign("mona", SignSlip(slip, "recounted", chips, apart=(("torn", 5_000, "E-2"),)))
     assert place_sums()["bank"] == 100_000
-    assert not kept_apart.envelopes()
+    assert not custody_items.envelopes()
     for apart in ((("lost", 5_000, "E"),), (("torn", -1, "E"),), (("torn", 1, ""),), (("torn", 1, "E"),) * 2):
         assert refusal_of(sign, "cora", BeginSlip("cagecash", chips, apart=apart)).code == "bad_apart"
     notes = (("torn", 1, "E"),)
@@ -223,7 +222,7 @@ def test_two_who_put_other_notes_apart_do_not_agree(book: Book) -> None:
 
 
 def day_is_over(noon: datetime, clock: Clock, hour: int = 24) -> date:
-    day = gaming_day.day_of(noon)
+    day = gaming_hours.day_of(noon)
     clock.stand(noon + timedelta(hours=hour))
     return day
 
@@ -345,14 +344,14 @@ def test_a_key_is_signed_out_and_comes_back(book: Book) -> None:
     out("Vault", "cora", "sam", "mona")
     assert keys_and_drops.register(timezone.now())[1].holders == ("Cora", "Sam")
     assert proofs.verify(book).fault is None
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
 
 
 def test_a_key_that_is_not_back_by_the_end_of_the_shift_alerts(book: Book, noon: datetime, clock: Clock) -> None:
     """Harm: the key to the count room goes home in a pocket."""
     key("C1")
     out("C1", "con", "sam")
-    end = gaming_day.shift_of(noon).end
+    end = gaming_hours.shift_of(noon).end
     clock.stand(end + timedelta(minutes=20))
     assert keys_and_drops.look(timezone.now()) == 0
     clock.stand(end + timedelta(minutes=31))
@@ -413,7 +412,7 @@ def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clo
     sign("pam", SignSlip(slip, "confirmed"))
     [entry] = keys_and_drops.register(timezone.now())
     assert (entry.is_out, entry.lost is not None) == (False, True)
-    clock.stand(gaming_day.shift_of(noon).end + timedelta(hours=2))
+    clock.stand(gaming_hours.shift_of(noon).end + timedelta(hours=2))
     assert keys_and_drops.look(timezone.now()) == 0
     for series in ("key", "keyback", "keylost"):
         assert refusal_of(sign, "sam", BeginSlip(series, facts={"key": "B1"} | LOST)).status == 422
@@ -423,7 +422,7 @@ def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clo
     key("B1-2")
     out("B1-2", "con", "sam")
     assert proofs.verify(book).fault is None
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
 
 
 def test_a_key_forged_behind_the_desk_is_found(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +433,7 @@ def test_a_key_forged_behind_the_desk_is_found(book: Book, monkeypatch: pytest.M
     sign("pam", SignSlip(sign("con", BeginSlip("keylost", facts={"key": "B1"} | LOST)), "confirmed"))
     with transaction.atomic():
         HouseKey.objects.create(seq=1, name="Vault", lock="vault", dual=False, in_use=True, by="x", at=timezone.now())
-        assert any("setting of a key" in fault for fault in comparison.compare().faults)
+        assert any("setting of a key" in fault for fault in row_comparison.compare().faults)
         assert proofs.verify(book).fault is not None
         transaction.set_rollback(True)
     with monkeypatch.context() as patched:
@@ -462,7 +461,7 @@ def test_the_vaults_chips_are_counted_by_two_and_certain_by_piece(book: Book, no
     sign("mona", SignSlip(slip, "recounted", chips))
     assert changed(before) == {"vault": -300, "over_short": 300}
     clock.stand(noon + timedelta(minutes=1))  # what lies there at a moment came before it
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     vault = inventory.on(today).stocks[0].holding
     assert vault.is_certain
     assert vault.pieces == dict(chips)
@@ -476,7 +475,7 @@ def test_a_day_waits_for_the_vaults_count(
     book: Book, noon: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: the vault was counted once, at the opening, and never since."""
-    day = gaming_day.day_of(noon)
+    day = gaming_hours.day_of(noon)
     chips = ((100, place_sums()["vault"] // 100),)
     vault = lambda: sign("mona", SignSlip(sign("cora", BeginSlip("vault", chips)), "recounted", chips))  # noqa: E731
     clock.stand(noon + timedelta(days=40))
@@ -500,7 +499,7 @@ def test_a_day_waits_for_the_vaults_count(
 def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: datetime, clock: Clock) -> None:
     """Harm: boxes stay under the tables for days, and nobody notices."""
     hand = at_a_table()
-    today = gaming_day.day_of(noon)
+    today = gaming_hours.day_of(noon)
     schedule = Schedule("Morning", today, (), tuple(range(7)), time(13, 0), "Security")
     register.set_schedule(schedule, by=crew_member("olga"), today=today)
     drops = keys_and_drops.next_drops(timezone.now())
@@ -514,7 +513,7 @@ def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: dateti
     assert "The drop of Rocket 2 is late" in Alert.objects.get(kind="drop_late").message
     emergency(hand, "Full")
     assert not any(drop.is_late for drop in keys_and_drops.next_drops(timezone.now()))
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
 
 
 def emergency(hand: Hand, reason: str) -> str:
@@ -540,7 +539,7 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
     for person, stage in (("cyd", "counted"), ("cob", "recounted")):
         signs(hand.table, crew_member(person), SignSlip(name, stage, ((10_000, 1),)))
     assert proofs.verify(hand.table.book).fault is None
-    report = figures.day(gaming_day.day_of(timezone.now()))
+    report = figures.day(gaming_hours.day_of(timezone.now()))
     assert next(line for line in report.lines if line.name == "Rocket 2").drop_cents == 30_000
     signs(hand.table, crew_member("sid"), BeginSlip("drop", box="R2-17"))
     assert hand.now.slips[-1].series.name == "drop"
@@ -548,7 +547,7 @@ def test_an_emergency_drop_has_its_reason_and_the_box_after_it(book: Book) -> No
 
 def test_a_schedule_that_cannot_be_is_refused(book: Book, noon: datetime) -> None:
     """Harm: boxes are due at a table that does not exist, and the alert never ends."""
-    today = gaming_day.day_of(noon)
+    today = gaming_hours.day_of(noon)
     schedule = Schedule("M", today, (), (0,), time(5), "S")
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"weekdays": (7,)}, "Weekdays"),
@@ -596,7 +595,7 @@ def test_whatever_is_done_with_cash_every_coin_is_somewhere(book: Book, deeds: A
         assert after["vault_cash"] >= 0
         assert after["players"] >= 0
     assert proofs.verify(book).fault is None
-    for line in cash.day(gaming_day.day_of(timezone.now())):
+    for line in cash.day(gaming_hours.day_of(timezone.now())):
         assert line.closing_cents == place_sums()[line.place]
 
 

@@ -14,7 +14,7 @@ from tables.cage import cage_desk, chip_series, chip_stock, retirement
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import SLIPS
 from tables.models import Denomination, SeriesRetirement, Staff, Table
-from tables.projections.comparison import compare
+from tables.projections.row_comparison import compare
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.state import table_state

@@ -23,9 +23,9 @@ from tables.audit.outside import verifier
 from tables.cage import cage_desk, chip_series, chip_stock
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput
 from tables.models import Denomination, Staff, Table
-from tables.projections.comparison import compare
+from tables.projections.row_comparison import compare
 from tables.refusals import Refused
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor
@@ -171,13 +171,13 @@ def test_whoever_has_only_the_bundle_says_the_same(tmp_path: Path) -> None:
     key = tmp_path / "audit.pem"
     seals.make_key(key)
     with override_settings(AUDIT_KEY_FILE=str(key)), travelling() as clock:
-        house, today = Floor(), gaming_day.day_of(timezone.now())
+        house, today = Floor(), gaming_hours.day_of(timezone.now())
         chance = Random(4)
         for deed in (*DEEDS, *(chance.choice(DEEDS) for _ in range(20))):
             house.do(deed, chance.randrange(2**16))
         house.hold_together()
         assert set(Transfer.objects.values_list("kind", flat=True)) >= MOVED
-        clock.pass_until(gaming_day.span(today).end + timedelta(hours=1))
+        clock.pass_until(gaming_hours.span(today).end + timedelta(hours=1))
         assert day_seals.seal_finished()
         path = tmp_path / "day.zip"
         path.write_bytes(exported(today, today))

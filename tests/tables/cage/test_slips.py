@@ -22,7 +22,7 @@ from ledger.log import Draft
 from ledger.models import Account, LogEntry, Slip, SlipSignature, Transfer
 from tables.audit import proofs
 from tables.cage import cage_desk, next_signer
-from tables.floor import record as dealing
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.slip_types import SLIPS, VOID, Chips
 from tables.log.slip_workflow import Signed
@@ -393,7 +393,7 @@ def test_the_same_form_twice_is_one_slip(hands: tuple[Hand, Hand]) -> None:
     the first chips are carried."""
     dealer, boss = hands
     key, entered, before = uuid.uuid4(), BeginSlip("fill", CHIPS), len(numbers("fill"))
-    record = partial(dealing.record, dealer.table, key=key, expected_seq=None)
+    record = partial(recorder.record, dealer.table, key=key, expected_seq=None)
     answer, repeat = (record(entered, by=boss.by) for _ in range(2))
     assert (answer.entry, repeat.again) == (repeat.entry, True)
     assert len(numbers("fill")) == before + 1

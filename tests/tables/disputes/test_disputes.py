@@ -14,7 +14,7 @@ from ledger.models import Account, Alert, LogEntry, Slip, Transfer
 from ledger.proof.moves import Move
 from tables.audit import proofs, round_steps
 from tables.disputes import cases, correction_records, corrections
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import (
     BeginSlip,
     CloseDispute,
@@ -67,7 +67,7 @@ def second() -> Staff:
 
 
 def enter(hand: Hand, by: Staff, entered: Input) -> int:
-    return record.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None).seq
+    return recorder.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None).seq
 
 
 def code(hand: Hand, by: Staff, entered: Input) -> str:

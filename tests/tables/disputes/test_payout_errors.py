@@ -16,7 +16,7 @@ from tables.alerts import bookmarks
 from tables.disputes import chip_evidence, payout_error_trials, payout_errors, rack_history, round_evidence
 from tables.disputes.payout_errors import Slip, Suspect
 from tables.disputes.rack_history import Dealt, Exchange
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BuyIn, OpenDispute
 from tables.games.protocol import Payout
 from tables.log.payout_error_rates import DEFAULTS
@@ -265,7 +265,7 @@ def test_disputes_and_bookmarks_are_read_and_bookmarks_shown_to_nobody_else() ->
     deal_rounds(dealer, 3)
     table = dealer.table
     dispute = OpenDispute(round=1, claim="Not paid", claimant="Seat 1", seat=1)
-    record.record(table, dispute, by=boss.by, key=uuid.uuid4(), expected_seq=None)
+    recorder.record(table, dispute, by=boss.by, key=uuid.uuid4(), expected_seq=None)
     vera = floor.staff(Role.SURVEILLANCE, "vera", "801")
     moment = LogEntry.objects.filter(book=table.book_id, round=2).latest("seq").at
     bookmarks.mark(table, moment, "Leans over", by=vera, round=2)
@@ -302,7 +302,7 @@ def test_a_table_with_a_pot_is_searched_by_what_its_rack_saw() -> None:
     """Harm: the finder fails at every table that is not Rocket's, or blames a game between players."""
     dealer, _ = for_pot("pairs", seats={1: 5_000, 2: 5_000}, rake_permille=100)
     seq = dealer.now.seq
-    record.record(dealer.table, BuyIn(3, 4_000, chips=True), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+    recorder.record(dealer.table, BuyIn(3, 4_000, chips=True), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
     findings = payout_errors.find(dealer.table, 5_000, 0, dealer.now.seq)
     assert {slip.kind for suspect in findings.suspects for slip in suspect.slips} >= {"brought_as_bought"}
     assert [

@@ -13,7 +13,7 @@ from tables.edge.cached_sheets import KeptSheet
 from tables.games.casino_war import Rules
 from tables.log.terms import rules_of
 from tables.maths import casino_war, providers
-from tables.reports import figures, gaming_day, outliers
+from tables.reports import figures, gaming_hours, outliers
 from tables.roles import Role
 from tests import floor
 from tests.database import locked_by_another_worker
@@ -39,12 +39,12 @@ def war_round(dealer: Hand) -> None:
 
 
 def looked() -> outliers.Looked:
-    [outlier] = outliers.day(gaming_day.day_of(timezone.now()))
+    [outlier] = outliers.day(gaming_hours.day_of(timezone.now()))
     return outlier
 
 
 def line() -> figures.Figures:
-    [row] = figures.day(gaming_day.day_of(timezone.now())).lines
+    [row] = figures.day(gaming_hours.day_of(timezone.now())).lines
     return row
 
 

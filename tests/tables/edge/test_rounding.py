@@ -10,7 +10,7 @@ from django.utils import timezone
 from tables.edge import cached_sheets, rounding
 from tables.games.casino_war import Rules as WarRules
 from tables.games.odds import Odds
-from tables.reports import figures, gaming_day
+from tables.reports import figures, gaming_hours
 from tables.setup import payouts
 from tests import floor
 
@@ -53,7 +53,7 @@ def test_the_sheet_of_a_table_and_its_theoretical_win_show_it() -> None:
     dealer.cards("9", "K", "K", "K")
     dealer.pay()
     cost = rounding.costs(dealer.table, cached_sheets.of_table(dealer.table))["banker"]
-    [line] = figures.day(gaming_day.day_of(timezone.now())).lines
+    [line] = figures.day(gaming_hours.day_of(timezone.now())).lines
     assert line.rounding == pytest.approx(cost.over_all * 1_000)
     printed = StringIO()
     call_command("par", table="Baccarat 1", stdout=printed)

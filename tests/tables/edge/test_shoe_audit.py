@@ -27,7 +27,7 @@ from tables.log.catalog import event_of
 from tables.log.event import Misconduct
 from tables.maths.rocket_value import solve
 from tables.maths.situation import Situation
-from tables.reports import entry_list, figures, gaming_day, outliers
+from tables.reports import entry_list, figures, gaming_hours, outliers
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt
@@ -236,7 +236,7 @@ def test_a_look_before_the_shoe_was_finished_is_named(audited_shoe: Hand) -> Non
 
 
 def today() -> figures.Report:
-    return figures.day(gaming_day.day_of(timezone.now()))
+    return figures.day(gaming_hours.day_of(timezone.now()))
 
 
 def test_the_theoretical_win_is_exact_where_a_shoe_was_audited(dealer: Hand) -> None:
@@ -249,7 +249,7 @@ def test_the_theoretical_win_is_exact_where_a_shoe_was_audited(dealer: Hand) -> 
     (exact,) = today().lines
     assert (exact.theoretical_is, exact.audited_cents) == (figures.EXACT, before.handle_cents)
     assert exact.theoretical == Fraction(int(row.worth), SCALE) != before.theoretical
-    assert outliers.day(gaming_day.day_of(timezone.now()))[0].win is not None
+    assert outliers.day(gaming_hours.day_of(timezone.now()))[0].win is not None
     dealer.ready_shoe()
     play(dealer, 1, random.Random(1))
     (mixed,) = today().lines

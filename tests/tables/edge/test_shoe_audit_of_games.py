@@ -18,7 +18,7 @@ from tables.games.cards import BY_RANK, Composition, pack_of
 from tables.games.protocol import DEALER, AskCard, AskChoice
 from tables.maths import baccarat, blackjack, providers
 from tables.maths.standard import by_rank
-from tables.reports import figures, gaming_day
+from tables.reports import figures, gaming_hours
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt
@@ -140,7 +140,7 @@ def test_the_page_and_the_list_tell_a_shoe_wager_by_wager(baccarat_table: Hand) 
 
 def test_the_theoretical_win_adds_up_wager_by_wager(baccarat_table: Hand) -> None:
     """Harm: a house that reckons a tie at the player's edge, or by a full shoe what it dealt from a rest of one."""
-    (line,) = figures.day(gaming_day.day_of(timezone.now())).lines
+    (line,) = figures.day(gaming_hours.day_of(timezone.now())).lines
     rows = ShoeAudit.objects.all()
     assert line.theoretical == sum((Fraction(int(row.worth), SCALE) for row in rows), Fraction())
     assert (line.theoretical_is, line.audited_cents) == (figures.EXACT, line.handle_cents)
@@ -194,7 +194,7 @@ def test_blackjack_is_valued_by_the_cards_that_are_gone(db: None, monkeypatch: p
         unseen = tuple(full - out for full, out in zip(pack_of(line["gone"]).shoes[2], line["gone"], strict=True))
         best = -blackjack.solve(current.rules, by_rank(unseen)).mean
         assert best - 0.0005 < line["edge"] / SCALE < best + 0.01, "the chart of a full shoe loses a little"
-    (figure,) = figures.day(gaming_day.day_of(timezone.now())).lines
+    (figure,) = figures.day(gaming_hours.day_of(timezone.now())).lines
     assert figure.theoretical == Fraction(int(main.worth + pairs.worth), SCALE)
 
 

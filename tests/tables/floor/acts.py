@@ -9,7 +9,7 @@ import pytest
 from ledger.models import LogEntry
 from ledger.proof.chain import Fault
 from tables.audit import proofs
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import AbandonTable, EnterMishap, Input, VoidRound
 from tables.models import Table
 from tables.refusals import Refused
@@ -17,26 +17,26 @@ from tables.state import table_state
 from tests.floor import Hand
 
 
-def enter(hand: Hand, table_input: Input) -> record.Answer:
+def enter(hand: Hand, table_input: Input) -> recorder.Answer:
     """Record an input at the newest sequence number of the table."""
-    return record.record(hand.table, table_input, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)
+    return recorder.record(hand.table, table_input, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)
 
 
-def void(boss: Hand, reason: str = "misdeal", **facts: Any) -> record.Answer:
+def void(boss: Hand, reason: str = "misdeal", **facts: Any) -> recorder.Answer:
     return enter(boss, VoidRound(reason, "seen by the pit", **facts))
 
 
-def set_aside(dealer: Hand, card: str = "") -> record.Answer:
+def set_aside(dealer: Hand, card: str = "") -> recorder.Answer:
     """Set an exposed card aside. Without a rank, the card was not seen."""
     return enter(dealer, EnterMishap("exposed_card", act="set_aside", card=card))
 
 
-def burn_at_relief(dealer: Hand, card: str = "") -> record.Answer:
+def burn_at_relief(dealer: Hand, card: str = "") -> recorder.Answer:
     """Burn a card by the procedure for a relief."""
     return enter(dealer, EnterMishap("burn_at_relief", act="burn", card=card))
 
 
-def abandon(boss: Hand, reason: str = "evacuation") -> record.Answer:
+def abandon(boss: Hand, reason: str = "evacuation") -> recorder.Answer:
     return enter(boss, AbandonTable(reason, "the alarm rang"))
 
 

@@ -11,7 +11,7 @@ import pytest
 from ledger import cage
 from ledger.models import Account
 from tables.audit import proofs
-from tables.floor import player_pages, record
+from tables.floor import player_pages, recorder
 from tables.floor.inputs import AbandonTable, BeginSlip, EnterMishap, ForgiveCommission, SignSlip, VoidRound, VoidSlip
 from tables.games.catalog import DEALT
 from tables.games.protocol import AskBet, AskCard, AskChoice, AskShuffle
@@ -116,7 +116,7 @@ class Walk:
             assert board.pay is not None
             self.dealer("paid", seat=board.pay.seat)
         elif board.due == "dealer":
-            record.sign_in(self.dealer.table, self.dealer.by)
+            recorder.sign_in(self.dealer.table, self.dealer.by)
         elif board.due == "burn" and board.turns_burn:
             self.dealer("burn", turned=1)
         elif presses := [button for button in board.buttons if button.primary]:
@@ -160,7 +160,7 @@ class Walk:
 
     @staticmethod
     def enters(hand: Hand, entered: Any) -> None:
-        record.record(hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq)
+        recorder.record(hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq)
 
     def leave_and_close(self) -> None:
         """Everybody leaves; whoever comes back finishes the papers, settles what is owed, and counts the closer."""
@@ -190,7 +190,7 @@ class Walk:
 
     def open_again(self) -> None:
         self.boss("open_table")
-        record.sign_in(self.dealer.table, Staff.objects.get(pk=self.dealer.by.pk))
+        recorder.sign_in(self.dealer.table, Staff.objects.get(pk=self.dealer.by.pk))
         if self.dealer.now.stacks or DEALT[self.dealer.table.game].kind != "pot":
             return
         if kind_of(DEALT[self.dealer.table.game]).for_coins:

@@ -14,7 +14,7 @@ from ledger.log import Draft
 from ledger.models import Alert, Book, LogEntry
 from tables.audit import proofs
 from tables.cage import back_entry, cage_desk
-from tables.floor import record as dealing
+from tables.floor import recorder
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import (
     AnnounceRound,
@@ -27,19 +27,19 @@ from tables.floor.inputs import (
     SlipInput,
 )
 from tables.models import Staff, Table
-from tables.reports import exceptions, gaming_day
+from tables.reports import exceptions, gaming_hours
 from tables.roles import Role
 from tables.state import table_state
 from tests.clock import Clock
 from tests.floor import CREW, Hand, crew, dealt, staff
 from tests.tables.floor.acts import fault, refusal, verify
-from tests.tables.floor.test_record import chips_everywhere
+from tests.tables.floor.test_recorder import chips_everywhere
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
-def record(table: Table, by: Staff, table_input: Input, paper: FromPaper | None = None) -> dealing.Answer:
-    return dealing.record(table, table_input, by=by, key=uuid.uuid4(), expected_seq=None, paper=paper)
+def record(table: Table, by: Staff, table_input: Input, paper: FromPaper | None = None) -> recorder.Answer:
+    return recorder.record(table, table_input, by=by, key=uuid.uuid4(), expected_seq=None, paper=paper)
 
 
 def ago(minutes: float) -> datetime:
@@ -57,12 +57,12 @@ class Night:
         crew("confirmed")
         clock.stand(timezone.now() + timedelta(minutes=80))
 
-    def begin(self, since: float = 65, until: float = 5, **more: Any) -> dealing.Answer:
+    def begin(self, since: float = 65, until: float = 5, **more: Any) -> recorder.Answer:
         facts = {"reason": "server", "note": "the server was away", "second": "carl"} | more
         entered = BeginBackEntry(since=ago(since), until=ago(until), **facts)
         return record(self.table, self.boss.by, entered)
 
-    def announce(self, number: str = "104", minutes: float = 50) -> dealing.Answer:
+    def announce(self, number: str = "104", minutes: float = 50) -> recorder.Answer:
         return record(self.table, self.dealer.by, AnnounceRound(number, ago(minutes)))
 
     def round(self, *cards: int) -> None:
@@ -75,13 +75,13 @@ class Night:
         self.announce()
         self.round(4, 3)
 
-    def compare(self, number: str = "104", by: Staff | None = None) -> dealing.Answer:
+    def compare(self, number: str = "104", by: Staff | None = None) -> recorder.Answer:
         return record(self.table, by or self.boss.by, ComparePaper(number))
 
-    def end(self, second: str = "carl") -> dealing.Answer:
+    def end(self, second: str = "carl") -> recorder.Answer:
         return record(self.table, self.boss.by, EndBackEntry(second))
 
-    def sign(self, by: Staff, entered: SlipInput, paper: FromPaper) -> dealing.Answer:
+    def sign(self, by: Staff, entered: SlipInput, paper: FromPaper) -> recorder.Answer:
         return record(self.table, by, entered, paper)
 
     def fill(self, number: str = "17", first: float = 40) -> str:
@@ -128,14 +128,14 @@ def test_rounds_and_a_fill_are_entered_from_paper_and_proved(night: Night) -> No
 def test_rounds_of_the_day_before_count_on_the_day_of_their_entry(clock: Clock) -> None:
     """Harm: a figure of a day that is over changes, or the next morning's report does not show that rounds were entered
     from paper, and from which day."""
-    end = gaming_day.span(gaming_day.day_of(timezone.now())).end
+    end = gaming_hours.span(gaming_hours.day_of(timezone.now())).end
     clock.stand(end - timedelta(minutes=70))
     night = Night(clock)
     night.begin()
     night.enter_round()
     night.compare()
     night.end()
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     lines = [line for line in exceptions.of_day(today).lines if line.matter.name == "from_paper"]
     kinds = ["back_entry_begun", "round_from_paper", "paper_compared", "back_entry_ended"]
     assert [line.kind for line in lines] == kinds
@@ -254,7 +254,7 @@ def test_who_dealt_a_round_after_a_relief_does_not_compare_its_paper(night: Nigh
     night.begin()
     night.announce()
     night.dealer.bets(seat1=1_000)
-    dealing.relieve(night.table, relief.by, "dora", confirmed_by=night.boss.by)
+    recorder.relieve(night.table, relief.by, "dora", confirmed_by=night.boss.by)
     relief.cards(4, 3)
     relief.pay()
     assert refusal(night.compare, by=night.dealer.by).code == "signed_already"

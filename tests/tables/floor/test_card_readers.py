@@ -16,7 +16,7 @@ from ledger import log
 from ledger.log import Draft, read_head
 from ledger.models import Alert, Book, LogEntry
 from tables.audit import proofs
-from tables.floor import card_readers, record
+from tables.floor import card_readers, recorder
 from tables.floor.inputs import ReadCard, read
 from tables.games.protocol import Card
 from tables.log.catalog import event_of
@@ -169,8 +169,8 @@ def test_a_reader_enters_cards_and_nothing_else(dealer: Hand, device: Device) ->
     assert key_of("a", "b", 1) != key_of("a", "b", 2)
     facts = {"key": uuid.uuid4(), "expected_seq": None}
     for fields in ({"do": "bet", "seat": 1, "amount_cents": 1_000}, {"do": "close_bets"}, {"do": "take_over_reader"}):
-        assert refusal(record.record, dealer.table, read(fields), by=device.account, **facts).status == 403
-    answer = refusal(record.record, dealer.table, ReadCard("x", 1, 9), by=dealer.by, **facts)
+        assert refusal(recorder.record, dealer.table, read(fields), by=device.account, **facts).status == 403
+    answer = refusal(recorder.record, dealer.table, ReadCard("x", 1, 9), by=dealer.by, **facts)
     assert "Only a card reader" in answer.sentence
 
 

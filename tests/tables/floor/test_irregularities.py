@@ -12,7 +12,7 @@ from ledger.log import Draft
 from ledger.models import Alert, LogEntry, Transfer
 from tables.audit import round_list
 from tables.audit.round_steps import story
-from tables.floor import record, rounds
+from tables.floor import recorder, rounds
 from tables.floor.command_context import Scene
 from tables.floor.inputs import (
     AcceptBet,
@@ -47,7 +47,7 @@ from tests.tables.floor.acts import (
     verify,
     void,
 )
-from tests.tables.floor.test_record import chips_everywhere
+from tests.tables.floor.test_recorder import chips_everywhere
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -294,10 +294,10 @@ def test_an_abandoned_table_is_dealt_on() -> None:
     dealer, boss = dealt()
     dealer.bets(seat1=1_000)
     abandon(boss, "power")
-    assert refusal(record.sign_in, dealer.table, dealer.by).code == "rack_locked"
+    assert refusal(recorder.sign_in, dealer.table, dealer.by).code == "rack_locked"
     second = floor.staff(Role.SECURITY, "greta")
     enter(boss, UnlockRack("the lamps are on again", second.username))
-    record.sign_in(dealer.table, dealer.by)
+    recorder.sign_in(dealer.table, dealer.by)
     dealer.ready_shoe()
     dealer.bets(seat1=1_000)
     dealer.cards(10, 9, 10)

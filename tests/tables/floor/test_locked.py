@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from ledger.models import Alert
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, EnterMishap, LockRack, SignSlip, UnlockRack, VoidSlip
 from tables.models import Staff
 from tables.roles import Role
-from tables.setup import policies as house_terms
+from tables.setup import policies
 from tables.state import table_state
 from tests import floor
 from tests.floor import CHIPS, Hand, counted, crew, dealt, signs
@@ -27,11 +27,11 @@ def guard(db: None) -> Staff:
     return floor.staff(Role.SECURITY, "greta")
 
 
-def lock(hand: Hand) -> record.Answer:
+def lock(hand: Hand) -> recorder.Answer:
     return enter(hand, LockRack("a chip lies under the table"))
 
 
-def unlock(hand: Hand, second: str = "") -> record.Answer:
+def unlock(hand: Hand, second: str = "") -> recorder.Answer:
     return enter(hand, UnlockRack("it was found", second))
 
 
@@ -78,7 +78,7 @@ def test_a_round_at_a_locked_table_is_void_and_the_table_closes() -> None:
     counted(boss, "closer")
     assert (dealer.now.is_open, dealer.now.lock) == (False, None)
     boss("open_table")
-    record.sign_in(dealer.table, dealer.by)
+    recorder.sign_in(dealer.table, dealer.by)
     verify(dealer.table)
 
 
@@ -138,7 +138,7 @@ def test_a_proof_finds_one_who_unlocked_alone(terms: Terms, monkeypatch: pytest.
     terms(unlock_second_roles=())
     unlock(boss)
     verify(dealer.table)
-    monkeypatch.setattr(house_terms, "_read", None)
+    monkeypatch.setattr(policies, "_read", None)
     assert "signed by one person" in fault(dealer.table).what
 
 
@@ -160,8 +160,8 @@ def test_policies_choose_the_roles_that_void_a_round_and_abandon_a_table(terms: 
     abandon(Hand(dealer.table, guard), "fire")
     assert not dealer.now.round_open
     verify(dealer.table)
-    for policies in (voids, abandons):
-        terms(**policies)
+    for policy in (voids, abandons):
+        terms(**policy)
         assert "terms had it done by others" in fault(dealer.table).what
 
 
@@ -177,7 +177,7 @@ def test_the_house_says_for_what_a_round_is_void(terms: Terms) -> None:
     abandon(boss, "fire")
     assert latest_kinds(dealer.table, 4)[1] == "round voided", "an abandoned table ends its round for its own reason"
     verify(dealer.table)
-    house_terms.forget()
+    policies.forget()
     verify(dealer.table)
 
 
@@ -196,5 +196,5 @@ def test_a_void_takes_two_where_the_house_wants_it(terms: Terms, monkeypatch: py
     terms(void_second_roles=())
     void(boss)
     terms(void_second_roles=("surveillance",))
-    monkeypatch.setattr(house_terms, "changes", lambda *before: house_terms.every_change())
+    monkeypatch.setattr(policies, "changes", lambda *before: policies.every_change())
     assert "signed by one person" in fault(dealer.table).what

@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from ledger.log import entries
 from ledger.models import Alert, LogEntry
-from tables.floor import inputs, player_pages, record, shoes
-from tables.floor.record import Answer
+from tables.floor import inputs, player_pages, recorder, shoes
+from tables.floor.recorder import Answer
 from tables.games.catalog import GAMES
 from tables.models import SeatPage
 from tables.refusals import Refused
@@ -126,7 +126,7 @@ def test_a_seat_chooses_for_itself_and_nothing_else(table: Table) -> None:
     player, seq = players[1], dealer.now.seq
     for entered in ({"do": "choose", "seat": 2, "choice": "start", "card": 1}, {"do": "deal"}, {"do": "take_back"}):
         facts = {"by": player.by, "key": uuid.uuid4(), "expected_seq": seq}
-        assert refusal(record.record, dealer.table, inputs.read(entered), **facts).code == "not_permitted"
+        assert refusal(recorder.record, dealer.table, inputs.read(entered), **facts).code == "not_permitted"
     player.chooses(player.choices[0])
     assert refusal(player, "start", card=1).code == "not_asked"
     last = LogEntry.objects.get(book_id=dealer.table.book_id, seq=dealer.now.seq)

@@ -8,13 +8,13 @@ from django.utils import timezone
 from ledger import site_log
 from ledger.models import HOUSE, Book, LogEntry, Notice
 from tables.audit import proofs
-from tables.floor import record, refused_inputs
+from tables.floor import recorder, refused_inputs
 from tables.floor.inputs import Input, KeyCard, VoidRound
 from tables.games.protocol import Bet
 from tables.log.entries.refusals import InputRefused
 from tables.models import Terminal
 from tables.refusals import Refused
-from tables.reports import exceptions, gaming_day
+from tables.reports import exceptions, gaming_hours
 from tables.roles import Role
 from tables.staff import signatures
 from tests import floor
@@ -31,13 +31,13 @@ def unbound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refused(hand: Hand, entered: Input) -> Refused:
     with pytest.raises(Refused) as caught:
-        record.record(hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq)
+        recorder.record(hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq)
     return caught.value
 
 
 def refusals_of_the_day() -> list[str]:
     """What the day's exceptions say was refused."""
-    report = exceptions.of_day(gaming_day.day_of(timezone.now()), whole=False)
+    report = exceptions.of_day(gaming_hours.day_of(timezone.now()), whole=False)
     return [line.says for heading in report.headings if heading.matter.name == "refused" for line in heading.lines]
 
 
@@ -81,7 +81,7 @@ def test_a_wrong_key_and_an_old_screen_are_not_noted() -> None:
     dealer, boss = dealt()
     refused(dealer, KeyCard(4))
     with pytest.raises(Refused):
-        record.record(dealer.table, VoidRound("misdeal", "x"), by=boss.by, key=uuid.uuid4(), expected_seq=1)
+        recorder.record(dealer.table, VoidRound("misdeal", "x"), by=boss.by, key=uuid.uuid4(), expected_seq=1)
     assert not Notice.objects.filter(subject="refusal").exists()
 
 

@@ -13,10 +13,10 @@ from ledger.proof import seals
 from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
-from tables.floor import record
+from tables.floor import recorder
 from tables.games.cards import UNKNOWN
 from tables.models import Staff
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.setup import policies
 from tables.state import table_state
@@ -34,7 +34,7 @@ Terms = Callable[..., None]
 def relieve(dealer: Hand, boss: Hand) -> Hand:
     """Another dealer takes the table from the one who stands there."""
     other = Staff.objects.filter(username="dan").first() or floor.staff(Role.DEALER, "dan")
-    record.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
+    recorder.relieve(dealer.table, other, dealer.by.username, confirmed_by=boss.by)
     return Hand(dealer.table, other)
 
 
@@ -103,8 +103,8 @@ def test_a_card_that_is_set_aside_is_not_the_burn(terms: Terms) -> None:
     """Harm: an exposed card counts as the due burn, or a tap out and a tap in are a relief without a burn."""
     terms(burn_at_relief=True)
     dealer, _ = dealt()
-    record.sign_out(dealer.table, dealer.by)
-    record.sign_in(dealer.table, dealer.by)
+    recorder.sign_out(dealer.table, dealer.by)
+    recorder.sign_in(dealer.table, dealer.by)
     assert dealer.board.due == "relief"
     set_aside(dealer, "4")
     assert dealer.board.due == "relief"
@@ -163,7 +163,7 @@ def test_so_does_an_outsider(terms: Terms, tmp_path: Path, monkeypatch: pytest.M
     with override_settings(AUDIT_KEY_FILE=str(key_file)), travelling() as clock:
         relief = relieve(*dealt(name="Rocket 9"))
         deals_on_regardless(relief, monkeypatch)
-        clock.pass_until(gaming_day.span(ONE)[1] + timedelta(hours=1))
+        clock.pass_until(gaming_hours.span(ONE)[1] + timedelta(hours=1))
         with monkeypatch.context() as patched:  # the house seals what it did not look at
             patched.setattr("tables.log.state.Standing.burn_is_due", False)
             day_seals.seal_finished()

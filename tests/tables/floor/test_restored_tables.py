@@ -16,11 +16,11 @@ from ledger import log
 from ledger.models import Alert, LogEntry
 from ledger.proof.chain import Head
 from tables.audit import database_restore, tree_proof
-from tables.floor import record, restored_tables
+from tables.floor import recorder, restored_tables
 from tables.floor.inputs import BeginSlip, ConfirmRestored, SignOut
 from tables.log.state import Restored
 from tables.roles import Role
-from tables.state import acknowledgement as acknowledged
+from tables.state import acknowledgement
 from tables.state.acknowledgement import Acknowledged
 from tests import floor
 from tests.floor import CHIPS, Hand, crew, signs
@@ -44,20 +44,20 @@ def receipt(hand: Hand, *words: str) -> str:
 
 
 def read(hand: Hand, document: str) -> Acknowledged:
-    acknowledgement = acknowledged.read(hand.table.book_id, document)
-    assert acknowledgement is not None
-    return acknowledgement
+    newest = acknowledgement.read(hand.table.book_id, document)
+    assert newest is not None
+    return newest
 
 
-def bet(hand: Hand, document: str = "", seat: int = 1) -> record.Answer:
+def bet(hand: Hand, document: str = "", seat: int = 1) -> recorder.Answer:
     entered = floor.inputs.read({"do": "bet", "seat": seat, "amount_cents": 1_000})
-    return record.record(
+    return recorder.record(
         hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq,
-        receipt=acknowledged.read(hand.table.book_id, document),
+        receipt=acknowledgement.read(hand.table.book_id, document),
     )  # fmt: skip
 
 
-def confirm(hand: Hand, note: str = "two cards lie at seat 1") -> record.Answer:
+def confirm(hand: Hand, note: str = "two cards lie at seat 1") -> recorder.Answer:
     return enter(hand, ConfirmRestored(note))
 
 
@@ -94,7 +94,7 @@ def lose(dealer: Hand, inputs: int = 3) -> str:
 def show(dealer: Hand, document: str) -> bool:
     """Show the table what a screen has kept. Return whether the table learns something new."""
     head = log.read_head(dealer.table.book_id)
-    return bool(record.show(dealer.table, head, read(dealer, document), dealer.by))
+    return bool(recorder.show(dealer.table, head, read(dealer, document), dealer.by))
 
 
 def test_a_screen_that_was_acknowledged_more_stops_the_table_until_a_pit_boss_has_looked(
@@ -138,7 +138,7 @@ def test_lost_inputs_are_listed_once_and_stop_no_table_again(dealer: Hand, boss:
     assert LogEntry.objects.filter(book=dealer.table.book).count() == entries
     enter(dealer, SignOut())
     relief = Hand(dealer.table, floor.staff(Role.DEALER, "dan", "102"))
-    record.sign_in(dealer.table, relief.by)
+    recorder.sign_in(dealer.table, relief.by)
     confirm(boss)
     for _ in range(4):
         bet(relief, document)
@@ -199,13 +199,13 @@ def test_what_the_house_did_not_sign_stops_nothing(dealer: Hand) -> None:
     forgeries = [
         f"{int(seq) + 50}.{digest}.{after}.{words}.{signature}",
         f"{seq}.{'0' * 16}.{after}.{words}.{signature}",
-        acknowledged.sign(dealer.table.book_id + 1, int(seq), b"\1" * 32),
+        acknowledgement.sign(dealer.table.book_id + 1, int(seq), b"\1" * 32),
         f"{seq}.{digest}.{after}..{signature}",
         "9999.x.y.z",
         document + "a" * 5_000,
     ]
     for forgery in forgeries:
-        assert acknowledged.read(dealer.table.book_id, forgery) is None
+        assert acknowledgement.read(dealer.table.book_id, forgery) is None
         bet(dealer, forgery)
 
 
@@ -283,7 +283,7 @@ def test_looking_at_a_table_that_was_not_put_back_asks_nothing_more(
     head: Head = log.read_head(dealer.table.book_id)
     acknowledgement = read(dealer, receipt(dealer))
     with django_assert_num_queries(0):
-        assert not record.show(dealer.table, head, acknowledgement, dealer.by)
+        assert not recorder.show(dealer.table, head, acknowledgement, dealer.by)
 
 
 def test_a_restore_that_is_declared_makes_every_table_wait_with_what_a_witness_saw(dealer: Hand, boss: Hand) -> None:

@@ -15,9 +15,9 @@ from ledger.proof.moves import undone
 from tables.audit import day_seals
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, UndoSale
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.reports.figures import Figures
 from tables.roles import Role
 from tests import floor
@@ -126,8 +126,8 @@ def test_two_screens_at_once_undo_it_once() -> None:
     before = holdings(hand)
     seq = sell(hand)
 
-    def undo() -> record.Answer:
-        return record.record(hand.table, UndoSale(seq), by=hand.by, key=uuid4(), expected_seq=None)
+    def undo() -> recorder.Answer:
+        return recorder.record(hand.table, UndoSale(seq), by=hand.by, key=uuid4(), expected_seq=None)
 
     answers = at_once(undo, undo)
     assert sorted(type(answer).__name__ for answer in answers) == ["Answer", "Refused"]
@@ -169,14 +169,14 @@ def test_it_holds_for_an_outsider_even_over_the_days_end(tmp_path: Path, setting
     hand = dealt(options={"decks": 6})[0]
     hand("undo_sale", sale=sell(hand))
     seq = sell(hand)
-    clock.pass_until(gaming_day.span(TWO)[0] + timedelta(hours=9))
+    clock.pass_until(gaming_hours.span(TWO)[0] + timedelta(hours=9))
     day_seals.seal_finished()
     hand("undo_sale", sale=seq)
     sold = sell(hand)
     sell(hand, CHIPS)
     verify(hand.table)
     forgery = forge_undoing(hand, sold)
-    clock.pass_until(gaming_day.span(TWO)[1] + timedelta(hours=1))
+    clock.pass_until(gaming_hours.span(TWO)[1] + timedelta(hours=1))
     day_seals.seal_finished()
     path = tmp_path / "bundle.zip"
     path.write_bytes(exported(ONE, ONE))

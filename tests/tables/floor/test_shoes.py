@@ -10,7 +10,7 @@ from django.db import transaction
 from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Alert, LogEntry
-from tables.floor import record
+from tables.floor import recorder
 from tables.games.cards import NOTHING, RANKS, shoe
 from tables.log.entries.shoes import CutCardOut
 from tables.models import Table
@@ -38,7 +38,7 @@ def at_the_table(**settings: Any) -> Hand:
     made = floor.table(**settings)
     Hand(made, floor.staff(Role.PIT_BOSS, "bella"))("open_table")
     dealer = Hand(made, floor.staff(Role.DEALER, "dora", "101"))
-    record.sign_in(made, dealer.by)
+    recorder.sign_in(made, dealer.by)
     return dealer
 
 
@@ -193,7 +193,7 @@ def test_a_retired_shoe_leaves_the_table_only_between_rounds() -> None:
     boss("retire_shoe")
     assert refusal(boss, "retire_shoe").code == "no_shoe"
     boss("open_table")
-    record.sign_in(dealer.table, dealer.by)
+    recorder.sign_in(dealer.table, dealer.by)
     assert dealer.board.due == "load"
     dealer.ready_shoe()
     assert dealer.board.shoe is not None

@@ -15,11 +15,11 @@ from ledger.models import Account, Alert, Discrepancy, Transfer
 from tables.board.table_view import board
 from tables.cage import cage_desk
 from tables.disputes import disputed_moment, register
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import AcceptBet, AnnounceRound, BeginSlip, CloseDispute, OpenDispute, RuleDispute
 from tables.limits import enforcement, plans
 from tables.models import Staff
-from tables.reports import figures, gaming_day, inventory
+from tables.reports import figures, gaming_hours, inventory
 from tables.roles import Role
 from tables.setup import table_settings
 from tests import floor
@@ -43,7 +43,7 @@ def wheel(db: None) -> tuple[Hand, Hand]:
     boss = Hand(made, floor.staff(Role.PIT_BOSS, "bella"))
     boss("open_table")
     dora = floor.staff(Role.DEALER, "dora", "101")
-    record.sign_in(made, dora)
+    recorder.sign_in(made, dora)
     return Hand(made, dora), boss
 
 
@@ -66,9 +66,9 @@ def test_what_it_won_shows_when_its_rack_is_counted(wheel: tuple[Hand, Hand]) ->
     floor.counted(boss, "closer", over_cents=-40_000)
     assert kinds(dealer)[-1] == ("table_loss", 40_000)
     assert not Discrepancy.objects.exists()
-    [line] = figures.day(gaming_day.day_of(timezone.now()), [dealer.table]).lines
+    [line] = figures.day(gaming_hours.day_of(timezone.now()), [dealer.table]).lines
     assert (line.game, line.drop_cents, line.win_cents) == ("Roulette", 60_000, 60_000 + 25_000 - 40_000 - 60_000)
-    assert inventory.on(gaming_day.day_of(timezone.now())).agrees
+    assert inventory.on(gaming_hours.day_of(timezone.now())).agrees
     verify(dealer.table)
 
 
@@ -101,7 +101,7 @@ def test_chips_are_sold_although_the_transfers_show_none(wheel: tuple[Hand, Hand
     assert (in_place(dealer, "rack"), in_place(dealer, "players")) == before
     dealer("sell_chips", amount_cents=50_000)
     floor.counted(boss, "closer", over_cents=70_000)
-    [line] = figures.day(gaming_day.day_of(timezone.now()), [dealer.table]).lines
+    [line] = figures.day(gaming_hours.day_of(timezone.now()), [dealer.table]).lines
     assert line.win_cents == 40_000 + 70_000
     verify(dealer.table)
 

@@ -9,7 +9,7 @@ from ledger.log import Draft
 from ledger.models import Alert, LogEntry, Transfer
 from ledger.proof.moves import undone
 from tables.audit import proofs
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import ReopenRound, TakeBack
 from tables.log.entries.rounds import TakenBack
 from tables.log.event import Second
@@ -216,7 +216,7 @@ def test_what_is_over_stands_once_the_table_was_closed(dealer: Hand, boss: Hand)
     boss("close_table")
     assert refusal(boss, "take_back") == "table_closed"
     boss("open_table")
-    record.sign_in(dealer.table, dealer.by)
+    recorder.sign_in(dealer.table, dealer.by)
     for hand in (dealer, boss):
         assert refusal(hand, "take_back") == "nothing_to_take_back"
 
@@ -227,7 +227,7 @@ def test_a_card_of_a_house_shoe_stands_and_a_fold_does_not(boss: Hand) -> None:
     table = floor.table("House", source="house")
     boss.table = table
     boss("open_table")
-    record.sign_in(table, ida)
+    recorder.sign_in(table, ida)
     dealer = Hand(table, ida)
     dealer.ready_shoe()
     while not (dealer.now.round_open and dealer.board.due == "choose"):  # a 3 would end the round at once

@@ -34,7 +34,7 @@ from tables.log.entries.staff import PasskeyRegistered
 from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
-from tables.projections import comparison, schedule_notes
+from tables.projections import row_comparison, schedule_notes
 from tables.roles import Role
 from tables.setup import floor_plans, pay_tables, pit_assignments, pits, service_accounts, table_settings
 from tables.setup.pit_assignments import Wanted
@@ -139,7 +139,7 @@ def verified() -> str:
 def faults() -> str:
     """All faults of every log, of the rows derived from it and of the shape of the database."""
     of_books = [str(proofs.verify(book).fault) for book in Book.objects.all()]
-    return "\n".join([*of_books, *comparison.compare().faults, *comparison.shape_faults()])
+    return "\n".join([*of_books, *row_comparison.compare().faults, *row_comparison.shape_faults()])
 
 
 PIN = "(SELECT pin FROM tables_staff WHERE username = 'dora')"
@@ -467,7 +467,7 @@ def test_queued_alerts_are_no_difference(house: Hand, superuser_connection: psyc
     load.hold(HOUSE, superuser_connection)
     alerts.raise_alert(None, "test", "Somebody holds the house's book")
     assert Notice.objects.filter(seq=None).count() == 1
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
     superuser_connection.execute("ROLLBACK")
     assert carry_notices() == 1
     assert verified() == ""

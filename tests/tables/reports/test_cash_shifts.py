@@ -17,7 +17,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed
 from tables.models import Staff
 from tables.refusals import Refused
-from tables.reports import cash_shifts, day_close, gaming_day
+from tables.reports import cash_shifts, day_close, gaming_hours
 from tables.roles import Role
 from tables.setup import cash_policies
 from tests import floor
@@ -33,8 +33,8 @@ ROLES = {"cora": Role.CASHIER, "mona": Role.CAGE_MANAGER, "olga": Role.OPERATOR,
 @pytest.fixture
 def morning(clock: Clock) -> datetime:
     """An hour into a day to come: shifts begin at 6, 14 and 22."""
-    day = gaming_day.day_of(timezone.now()) + timedelta(days=1)
-    clock.stand(gaming_day.span(day).start + timedelta(hours=1))
+    day = gaming_hours.day_of(timezone.now()) + timedelta(days=1)
+    clock.stand(gaming_hours.span(day).start + timedelta(hours=1))
     return timezone.now()
 
 
@@ -82,7 +82,7 @@ def closes(day: Any) -> DayClosed:
 def test_each_shift_is_counted_at_its_end(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: the day shift's cashier takes 50 from the cage, and the morning count blames the night shift; or two
     differing counts complete the count of the shift."""
-    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
+    day, shifts = gaming_hours.day_of(morning), gaming_hours.shifts_of(gaming_hours.day_of(morning))
     assert owed() == []
     clock.stand(shifts[0].end - timedelta(minutes=30))
     slip = cage_desk.sign(BeginSlip("cagecash", ((100, 999),)), by=crew_member("cora"), key=uuid.uuid4())
@@ -112,7 +112,7 @@ def test_what_is_owed_stands_on_the_cages_page_and_the_floor(book: Book, morning
         notice = drawn.partition('id="owed"')[2].partition("</ul>")[0]
         return re.findall(r'data-series="(\w+)"><b class="tag tag--now">late</b>', notice)
 
-    clock.stand(gaming_day.shifts_of(gaming_day.day_of(morning))[0].end + timedelta(minutes=61))
+    clock.stand(gaming_hours.shifts_of(gaming_hours.day_of(morning))[0].end + timedelta(minutes=61))
     assert owed_on("cage", "cora") == owed_on("pit:floor", "pam") == ["cagecash"]
     count(100_000)
     assert owed_on("cage", "cora") == owed_on("pit:floor", "pam") == []
@@ -120,7 +120,7 @@ def test_what_is_owed_stands_on_the_cages_page_and_the_floor(book: Book, morning
 
 def test_a_count_that_is_late_says_so_and_alerts(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: nobody counts for two shifts, and nobody notices."""
-    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
+    day, shifts = gaming_hours.day_of(morning), gaming_hours.shifts_of(gaming_hours.day_of(morning))
     clock.stand(shifts[0].end + timedelta(minutes=61))
     assert owed() == [("bank", "Day", True)]
     assert cash_shifts.look(timezone.now()) == 0, "a house that never counted is told on its pages alone"
@@ -147,7 +147,7 @@ def test_a_house_may_count_once_a_day(
 ) -> None:
     """Harm: a vault that is opened once a day has to be opened three times."""
     monkeypatch.setattr(cash_policies, "cash_counted_each", lambda place, moment=None: "day")
-    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
+    day, shifts = gaming_hours.day_of(morning), gaming_hours.shifts_of(gaming_hours.day_of(morning))
     clock.stand(shifts[0].end)
     assert owed() == []
     clock.stand(shifts[2].end - timedelta(minutes=20))
@@ -159,8 +159,8 @@ def test_a_house_may_keep_a_day_open_for_a_shift(
     book: Book, morning: datetime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: a day that was never counted is closed where the house's term says no; or it can never be closed."""
-    day = gaming_day.day_of(morning)
-    clock.stand(gaming_day.span(day).end + timedelta(hours=2))
+    day = gaming_hours.day_of(morning)
+    clock.stand(gaming_hours.span(day).end + timedelta(hours=2))
     closes_anyway = day_close.open_matters(day)
     assert closes_anyway == []
     assert len(day_close.problems(cash_shifts.day(day))) == 3
@@ -175,8 +175,8 @@ def test_a_house_may_keep_a_day_open_for_a_shift(
 
 def test_a_shift_that_two_people_invented_is_found(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: a pit boss and an operator sign for a count of a shift that never took place."""
-    day = gaming_day.day_of(morning)
-    clock.stand(gaming_day.span(day).end + timedelta(hours=2))
+    day = gaming_hours.day_of(morning)
+    clock.stand(gaming_hours.span(day).end + timedelta(hours=2))
     count(100_000)
     content = day_close._figures(day)._asdict()
     by_shift = [content["cash_by_shift"][0] | {"state": "counted"}, *content["cash_by_shift"][1:]]
@@ -186,11 +186,11 @@ def test_a_shift_that_two_people_invented_is_found(book: Book, morning: datetime
 
 def test_shifts_left_out_of_a_later_close_are_found(book: Book, morning: datetime, clock: Clock) -> None:
     """Harm: a day with uncounted shifts is closed without its shifts, as earlier releases allowed."""
-    day = gaming_day.day_of(morning)
-    clock.stand(gaming_day.span(day).end + timedelta(hours=1))
+    day = gaming_hours.day_of(morning)
+    clock.stand(gaming_hours.span(day).end + timedelta(hours=1))
     count(100_000)
     closes(day)
-    clock.stand(gaming_day.span(day).end + timedelta(hours=25))
+    clock.stand(gaming_hours.span(day).end + timedelta(hours=25))
     count(100_000)
     content = day_close._figures(day + timedelta(days=1))._asdict()
     del content["cash_by_shift"]
@@ -202,7 +202,7 @@ def test_a_shift_that_waits_for_its_count_is_not_shown_to_who_may_count_it(
     book: Book, morning: datetime, clock: Clock
 ) -> None:
     """Harm: the counter reads on the report what the count is to find; or nobody sees a shift that was counted."""
-    day, shifts = gaming_day.day_of(morning), gaming_day.shifts_of(gaming_day.day_of(morning))
+    day, shifts = gaming_hours.day_of(morning), gaming_hours.shifts_of(gaming_hours.day_of(morning))
     clock.stand(shifts[0].end + timedelta(minutes=10))
     client = floor.client(crew_member("pam"))
     page = f"/pit/reports/?day={day}"

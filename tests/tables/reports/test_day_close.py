@@ -18,7 +18,7 @@ from tables.log.entries.days import DayClosed, DayProposed
 from tables.log.event import Misconduct
 from tables.models import DayClose, Staff, Terminal
 from tables.refusals import Refused
-from tables.reports import day_close, figures, gaming_day
+from tables.reports import day_close, figures, gaming_hours
 from tables.roles import Role
 from tables.staff import terminal_keys
 from tables.state import table_state
@@ -82,7 +82,7 @@ def operator(db: None) -> Staff:
 def over(counted_dealer: Hand, noon: datetime, clock: Clock) -> date:
     """The day is over, and everything of it was counted."""
     clock.stand(noon + timedelta(days=1))
-    return gaming_day.day_of(noon)
+    return gaming_hours.day_of(noon)
 
 
 def refused(call: Any) -> Refused:
@@ -139,12 +139,12 @@ def test_nobody_signs_twice_whatever_their_role_became(over: date, boss: Staff) 
 
 def test_a_day_that_goes_on_is_not_closed(dealer: Hand, boss: Staff, noon: datetime) -> None:
     """Harm: what is played after the close belongs to no day."""
-    assert refused(lambda: day_close.propose(gaming_day.day_of(noon), by=boss)).code == "day_goes_on"
+    assert refused(lambda: day_close.propose(gaming_hours.day_of(noon), by=boss)).code == "day_goes_on"
 
 
 def test_a_day_waits_for_the_closer_and_the_boxes(dealer: Hand, boss: Staff, noon: datetime, clock: Clock) -> None:
     """Harm: figures that nobody counted are signed as if somebody had."""
-    on = gaming_day.day_of(noon)
+    on = gaming_hours.day_of(noon)
     clock.stand(noon + timedelta(days=1))
     sentence = refused(lambda: day_close.propose(on, by=boss)).sentence
     assert "Rocket 1 was open at the end" in sentence
@@ -164,7 +164,7 @@ def test_a_day_waits_for_its_slips(over: date, counted_dealer: Hand, boss: Staff
     clock.stand(noon + timedelta(hours=26))
     signs(counted_dealer.table, floor.crew("requested"), inputs.BeginSlip("fill", ((500, 20),)))
     assert day_close.open_matters(over) == []
-    on = gaming_day.day_of(noon + timedelta(hours=26))
+    on = gaming_hours.day_of(noon + timedelta(hours=26))
     assert "fill/" in " ".join(day_close.open_matters(on))
 
 
@@ -305,7 +305,7 @@ def test_a_first_signature_under_a_day_that_goes_on_is_found(over: date, boss: S
     event = read_as(DayProposed, entry.body)
     day_close.check_proposal(event, entry)
     with pytest.raises(Misconduct, match="of a day that goes on"):
-        day_close.check_proposal(event, replace(entry, at=gaming_day.span(over).end - timedelta(seconds=1)))
+        day_close.check_proposal(event, replace(entry, at=gaming_hours.span(over).end - timedelta(seconds=1)))
 
 
 def test_figures_that_two_people_invented_are_found(over: date, boss: Staff, operator: Staff) -> None:

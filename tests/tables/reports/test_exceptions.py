@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from ledger import alerts, discrepancies
 from ledger.discrepancies import close
-from tables.floor import inputs, record
-from tables.reports import exceptions, gaming_day
+from tables.floor import inputs, recorder
+from tables.reports import exceptions, gaming_hours
 from tables.reports.exceptions import Report
 from tables.roles import Role
 from tables.state import table_state
@@ -41,7 +41,7 @@ def hands() -> tuple[Hand, Hand]:
 
 
 def report(*, whole: bool = True, days_ago: int = 0) -> Report:
-    return exceptions.of_day(gaming_day.day_of(timezone.now()) - timedelta(days=days_ago), whole=whole)
+    return exceptions.of_day(gaming_hours.day_of(timezone.now()) - timedelta(days=days_ago), whole=whole)
 
 
 def under(name: str, shown_report: Report) -> list[str]:
@@ -144,7 +144,7 @@ def test_a_report_of_many_tables_and_lines_asks_as_often_as_of_one(hands: tuple[
     for number in range(2, 5):
         table = floor.table(f"Rocket {number}", options={"decks": 6})
         Hand(table, boss.by)("open_table")
-        record.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"30{number}"))
+        recorder.sign_in(table, floor.staff(Role.DEALER, f"dealer{number}", f"30{number}"))
     for _ in range(6):
         dealer.cards(9)
         dealer("take_back")
@@ -189,14 +189,14 @@ def test_the_lists_are_files_too(hands: tuple[Hand, Hand]) -> None:
 def lets_stand(boss: Hand) -> None:
     """A pit boss accepts a bet over the limit."""
     accepted = inputs.AcceptBet(2, 15_000)
-    record.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    recorder.record(boss.table, accepted, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
 
 
 def test_a_bet_over_the_limit_that_stood_is_told(hands: tuple[Hand, Hand]) -> None:
     """Harm: a pit boss lets bets over the limit stand, and the morning's report does not know."""
     dealer, boss = hands
     void = inputs.VoidRound("misdeal", "two cards stuck together")
-    record.record(boss.table, void, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
+    recorder.record(boss.table, void, by=boss.by, key=uuid.uuid4(), expected_seq=boss.now.seq)
     lets_stand(boss)
     [line] = [line for line in report(whole=False).lines if line.matter.name == "over_limit"]
     assert (line.place, line.round, line.by, line.seq) == (dealer.table.name, 4, boss.by.signature, dealer.now.seq)

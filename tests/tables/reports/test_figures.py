@@ -10,11 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tables.floor import inputs
-from tables.floor import record as dealing
+from tables.floor import inputs, recorder
 from tables.models import Staff, Table
 from tables.reports import figures
-from tables.reports import gaming_day as shifts
+from tables.reports import gaming_hours as shifts
 from tables.reports.figures import COUNTED, EXPECTED, LEDGER, Figures
 from tables.roles import Role
 from tables.state import table_state
@@ -189,7 +188,7 @@ def test_a_correction_belongs_to_the_day_of_its_round(dealer: Hand, clock: Clock
 
 
 def record(table: Table, entered: Any, by: Staff) -> None:
-    dealing.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=table_state.of(table).seq)
+    recorder.record(table, entered, by=by, key=uuid.uuid4(), expected_seq=table_state.of(table).seq)
 
 
 # --- What it costs --------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tables.floor import record
+from tables.floor import recorder
 from tables.reports import float_planner
 from tests import floor
 from tests.floor import Hand
@@ -24,7 +24,7 @@ def test_a_float_covers_what_runs_needed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert float_planner.plan(dealer.table) is None
     for cents in (2_000, 4_000, 61_500):
         run_of(dealer, boss, cents)
-        record.sign_in(dealer.table, dealer.by)
+        recorder.sign_in(dealer.table, dealer.by)
     needed = [run.needed for run in float_planner.used(dealer.table)]
     assert needed == [{500: 4}, {500: 3, 2_500: 1}, {10_000: 6, 500: 3}]
     plan = float_planner.plan(dealer.table)

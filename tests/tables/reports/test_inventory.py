@@ -21,7 +21,7 @@ from tables.log.pieces import counted, fewest, handed_out
 from tables.log.slip_types import Chips, total
 from tables.models import Table
 from tables.refusals import Refused
-from tables.reports import gaming_day, inventory
+from tables.reports import gaming_hours, inventory
 from tables.reports.inventory import Inventory
 from tables.roles import Role
 from tests import floor
@@ -47,7 +47,7 @@ def _fill(dealer: Hand, chips: Chips) -> None:
 
 
 def inventory_today() -> Inventory:
-    return inventory.on(gaming_day.day_of(timezone.now()))
+    return inventory.on(gaming_hours.day_of(timezone.now()))
 
 
 def stock(name: str) -> inventory.Stock:
@@ -208,8 +208,8 @@ def test_a_sale_says_its_chips_and_they_come_to_its_amount() -> None:
 def test_a_days_inventory_stays_what_it_was(clock: Clock) -> None:
     """Harm: last month's liability changes with today's sales."""
     floor.table()
-    today = gaming_day.day_of(timezone.now())
-    clock.pass_until(gaming_day.span(today).end + timedelta(hours=1))
+    today = gaming_hours.day_of(timezone.now())
+    clock.pass_until(gaming_hours.span(today).end + timedelta(hours=1))
     before = inventory.on(today)
     cage_desk.sell(5_000, chips=((500, 10),), by=floor.staff(Role.CASHIER, "carmen"), key=uuid4())
     assert inventory.on(today) == before

@@ -12,7 +12,7 @@ from django.utils import timezone
 from ledger import log
 from ledger.models import Book
 from tables.refusals import Refused
-from tables.reports import entry_list, gaming_day, log_search
+from tables.reports import entry_list, gaming_hours, log_search
 from tables.reports.log_search import Hit, Place, Wanted, search
 from tables.roles import Role
 from tests import floor
@@ -178,7 +178,7 @@ def page_of(hand: Hand, status: int = 200, **query: Any) -> str:
 def test_the_page_finds_and_links_to_the_entry_and_its_round(hands: tuple[Hand, Hand]) -> None:
     """Harm: what was found cannot be followed to where it happened."""
     dealer, boss = hands
-    page = page_of(boss, text="takes back", rounds="on", since=f"{gaming_day.day_of(timezone.now())}")
+    page = page_of(boss, text="takes back", rounds="on", since=f"{gaming_hours.day_of(timezone.now())}")
     assert f"/pit/tables/{dealer.table.pk}/rounds/3/" in page
     assert f"?table={dealer.table.pk}&amp;entry=" in page
     assert 'value="house"' not in page

@@ -18,7 +18,7 @@ from tables.games.blackjack import Rules
 from tables.maths import baccarat, blackjack, casino_war
 from tables.maths.advantage import blackjack_table
 from tables.maths.covariances import Covariances, Staked, Together, pairs_of
-from tables.reports import figures, gaming_day, outliers
+from tables.reports import figures, gaming_hours, outliers
 from tests.floor import Hand, dealt
 from tests.tables.reports.test_figures import plays
 from tests.tiers import sampled
@@ -219,7 +219,7 @@ def test_a_days_tables_are_looked_at() -> None:
     """Harm: a method that never meets the floor's own rounds."""
     dealer, _ = dealt(options={"decks": 6})
     plays(dealer)
-    [outlier] = outliers.day(gaming_day.day_of(timezone.now()))
+    [outlier] = outliers.day(gaming_hours.day_of(timezone.now()))
     assert outlier.win is not None
     assert outlier.win.low < 0 < outlier.win.high
     assert outlier.hold is None
@@ -234,7 +234,7 @@ def test_wagers_and_seats_of_a_round_are_multiplied_and_others_are_not() -> None
     baccarat_round(dealer, {(3, "banker"): 4_000})
     baccarat_round(dealer, {(3, "tie"): 5_000})
     dealer.reopens()
-    today = gaming_day.day_of(timezone.now())
+    today = gaming_hours.day_of(timezone.now())
     report = figures.day(today)
     [bets] = outliers._bets(report, {dealer.table.name: dealer.table}).values()
     assert bets == {

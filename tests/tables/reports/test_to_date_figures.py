@@ -10,10 +10,9 @@ from django.utils import timezone
 
 from ledger.models import HOUSE, Book
 from tables.audit import proofs
-from tables.floor import inputs
-from tables.floor import record as dealing
+from tables.floor import inputs, recorder
 from tables.models import Staff
-from tables.reports import day_close, figures, gaming_day, to_date_figures
+from tables.reports import day_close, figures, gaming_hours, to_date_figures
 from tables.roles import Role
 from tests import floor
 from tests.clock import Clock
@@ -36,7 +35,7 @@ class House:
         self.boss = Staff.objects.get(username="bella")
         self.bert = floor.staff(Role.PIT_BOSS, "bert")
         self.operator = floor.staff(Role.OPERATOR, "olga")
-        self.first = gaming_day.day_of(self.noon)
+        self.first = gaming_hours.day_of(self.noon)
 
     def go(self, moment: datetime) -> None:
         self.clock.stand(moment)
@@ -46,14 +45,14 @@ class House:
         self.go(self.noon + number * DAY)
         if number:
             Hand(self.dealer.table, self.boss)("open_table")
-            dealing.sign_in(self.dealer.table, self.dealer.by)
+            recorder.sign_in(self.dealer.table, self.dealer.by)
             self.dealer.ready_shoe()
         plays(self.dealer, seat1=1_000 * (number + 1))
         self.dealer("sell_chips", amount_cents=10_000)
 
     def finish(self, variance_cents: int = 0) -> None:
         self.dealer("retire_shoe")
-        dealing.sign_out(self.dealer.table, self.dealer.by)
+        recorder.sign_out(self.dealer.table, self.dealer.by)
         floor.counted(Hand(self.dealer.table, self.boss), "closer", variance_cents)
         box(self.dealer.table, cash=((10_000, 1),))
 
@@ -71,7 +70,7 @@ class House:
 
 def two_ways(first_day: date, last_day: date) -> tuple[list[Any], list[Any]]:
     """From what was signed; and from all rows."""
-    calendar = gaming_day.calendar()
+    calendar = gaming_hours.calendar()
     long = figures.between(calendar.span(first_day).start, calendar.span(last_day).end)
     return [line.row() for line in to_date_figures.whole(first_day, last_day).lines], [
         line.row() for line in long.lines

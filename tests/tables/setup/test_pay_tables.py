@@ -14,7 +14,7 @@ from ledger.proof import seals
 from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import Wrong
-from tables.floor import record as dealing
+from tables.floor import recorder
 from tables.games.catalog import GAMES
 from tables.games.house_layout import HouseLayout
 from tables.games.odds import Odds
@@ -22,7 +22,7 @@ from tables.games.record import judge, record_of
 from tables.log.catalog import read
 from tables.models import PayTable, Staff, Table
 from tables.refusals import Refused
-from tables.reports import gaming_day
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.setup import pay_tables, table_settings
 from tests import floor
@@ -262,7 +262,7 @@ def test_an_outsider_proves_the_odds_of_a_round_from_the_bundle_alone(
             felt = floor.table(f"Table {number}", game="baccarat", source="keyed", options={"decks": 8}, seats=3)
             Hand(felt, boss)("open_table")
             dealer = Hand(felt, floor.staff(Role.DEALER, f"dealer{number}", f"10{number}"))
-            dealing.sign_in(felt, dealer.by)
+            recorder.sign_in(felt, dealer.by)
             set_to(felt, PayTable.objects.get(), by=olga)
             dealer.ready_shoe()
             with monkeypatch.context() as patched:
@@ -270,7 +270,7 @@ def test_an_outsider_proves_the_odds_of_a_round_from_the_bundle_alone(
                     patched.setattr(HouseLayout, "odds", lambda self, wager, line="": Odds(20))
                 deal_a_tie(dealer)
             dealers.append(dealer)
-        clock.pass_until(gaming_day.span(ONE)[1] + timedelta(hours=1))
+        clock.pass_until(gaming_hours.span(ONE)[1] + timedelta(hours=1))
         day_seals.seal_finished()
         path = tmp_path / "day.zip"
         path.write_bytes(exported(ONE, ONE))

@@ -18,7 +18,7 @@ from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables.alerts import inbox
 from tables.approvals import proposals
 from tables.audit import proofs
-from tables.floor import inputs, record, restored_tables
+from tables.floor import inputs, recorder, restored_tables
 from tables.floor.handlers import HANDLINGS
 from tables.limits import emergency
 from tables.log import dual_control
@@ -26,9 +26,9 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
 from tables.log.exceptions import POSTS
 from tables.models import PitCover, Post, Staff, Table
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
-from tables.reports import exceptions, gaming_day
+from tables.reports import exceptions, gaming_hours
 from tables.roles import Role
 from tables.setup import pit_assignments, pits, policies, table_settings
 from tables.setup.dual_control import Draft
@@ -76,7 +76,7 @@ def fault(book: str = HOUSE) -> str:
 def enter(felt: Hand, by: str, entered: Any) -> None:
     """Somebody enters something at the table, on the newest sequence number."""
     person = Staff.objects.get(username=by)
-    record.record(felt.table, entered, by=person, key=uuid.uuid4(), expected_seq=felt.now.seq)
+    recorder.record(felt.table, entered, by=person, key=uuid.uuid4(), expected_seq=felt.now.seq)
 
 
 LOCK = inputs.LockRack("A quarrel")
@@ -134,10 +134,10 @@ def test_no_act_of_a_pit_boss_is_accepted_at_a_table_of_another_pit(felt: Hand) 
 def test_a_relief_is_confirmed_by_the_pit_that_the_table_stands_in(felt: Hand) -> None:
     """Harm: a pit boss hands over tables of a colleague, by a PIN beside the dealer's."""
     relief = floor.staff(Role.DEALER, "rita", "102")
-    refused = refusal(lambda: record.relieve(felt.table, relief, "dora", confirmed_by=bella()))
+    refused = refusal(lambda: recorder.relieve(felt.table, relief, "dora", confirmed_by=bella()))
     assert refused.code == "not_your_pit"
     pit_assignments.take_over("Pit 1", timezone.now() + timedelta(hours=1), "Ann is ill", by=bella())
-    record.relieve(felt.table, relief, "dora", confirmed_by=bella())
+    recorder.relieve(felt.table, relief, "dora", confirmed_by=bella())
     assert fault(felt.table.name) == ""
 
 
@@ -276,8 +276,8 @@ def test_a_pit_is_taken_over_in_an_emergency_and_everybody_reads_why(felt: Hand)
     assert refused.code == "not_your_pit"
     assert fault(felt.table.name) == ""
     assert fault() == ""
-    assert comparison.compare().faults == []
-    report = exceptions.of_day(gaming_day.day_of(timezone.now()), whole=False)
+    assert row_comparison.compare().faults == []
+    report = exceptions.of_day(gaming_hours.day_of(timezone.now()), whole=False)
     lines = [line.says for line in report.lines if line.matter is POSTS]
     assert any("Bella takes over Pit 1 until" in words and "Ann was called away" in words for words in lines)
 

@@ -16,11 +16,11 @@ from django.utils import timezone
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import note
 from tables.audit import proofs
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.entries.staff import StaffChanged
 from tables.models import OneTimeCode, Staff, Terminal
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import codes, secret_ages, secret_changes, staffing, terminals
@@ -42,7 +42,7 @@ def felt() -> floor.Hand:
     hand = floor.Hand(floor.table(), floor.staff(Role.DEALER, "dan", "102"))
     boss = floor.Hand(hand.table, floor.staff(Role.PIT_BOSS, "pax", "205"))
     boss("open_table")
-    record.sign_in(hand.table, hand.by)
+    recorder.sign_in(hand.table, hand.by)
     hand.ready_shoe()
     return hand
 
@@ -85,7 +85,7 @@ def found_by_proof() -> list[str]:
 
 def proved() -> None:
     assert not found_by_proof()
-    assert not comparison.compare().faults
+    assert not row_comparison.compare().faults
 
 
 def code_of(refused: Any) -> str:

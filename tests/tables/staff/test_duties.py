@@ -14,7 +14,7 @@ from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log import duties
 from tables.log.slip_types import SERIES, VOID
 from tables.models import Staff
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.reports import access_review
 from tables.roles import Role
@@ -44,7 +44,7 @@ def refused(deed: object) -> Refused:
 
 def sound() -> None:
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
-    assert comparison.compare().faults == []
+    assert row_comparison.compare().faults == []
 
 
 def test_no_paper_that_moves_chips_or_cash_is_signed_by_an_operator() -> None:

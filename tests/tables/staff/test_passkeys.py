@@ -12,10 +12,10 @@ from webauthn.helpers import bytes_to_base64url
 from ledger.models import Alert, Book, LogEntry
 from ledger.site_log import digest_of
 from tables.audit import proofs
-from tables.floor import attestation
+from tables.floor import signature_checks
 from tables.log.policies import BY_NAME
 from tables.models import Passkey, Staff
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import passkeys, secret_changes
@@ -70,7 +70,7 @@ def test_somebody_registers_a_passkey_and_signs_in_with_it(olga: Staff, device: 
     assert "My phone" in page
     assert "last used" in page
     assert proofs.verify(Book.objects.get(name="house")).fault is None
-    assert not comparison.compare().faults
+    assert not row_comparison.compare().faults
 
 
 @pytest.mark.parametrize(("name", "status"), [("olga", 200), ("omar", 403)])
@@ -164,9 +164,9 @@ def test_registering_takes_the_password_again(olga: Staff) -> None:
     options = browser.post("/account/passkeys/options/", {"password": PASSWORD}).json()
     assert options["authenticatorSelection"]["residentKey"] == "required"
     assert [kind["alg"] for kind in options["pubKeyCredParams"]] == [-7, -257]
-    assert attestation.public_of(bytes_to_base64url(Authenticator().public_key))
+    assert signature_checks.public_of(bytes_to_base64url(Authenticator().public_key))
     for key in ("", "AAAA", bytes_to_base64url(cbor2.dumps({1: 1, 3: -8, -1: 6, -2: bytes(32)}))):
-        assert attestation.public_of(key) == ""
+        assert signature_checks.public_of(key) == ""
 
 
 def test_a_withdrawn_passkey_and_one_of_somebody_who_left_open_nothing(olga: Staff, device: Authenticator) -> None:
@@ -181,7 +181,7 @@ def test_a_withdrawn_passkey_and_one_of_somebody_who_left_open_nothing(olga: Sta
     Staff.objects.filter(pk=olga.pk).update(is_active=True)
     assert floor.client(olga).post(f"/account/passkeys/{row.pk}/withdraw/").status_code == 302
     assert answers(browser, device.get(sign_in_options(browser))) == 403
-    assert not comparison.compare().faults
+    assert not row_comparison.compare().faults
 
 
 def test_a_role_that_must_have_passkeys_gives_no_password_any_more(olga: Staff, terms: Callable[..., None]) -> None:
@@ -224,7 +224,7 @@ def test_two_passkeys_have_names_and_one_is_withdrawn(olga: Staff, device: Authe
     stranger = Client()
     assert answers(stranger, device.get(sign_in_options(stranger))) == 403
     assert answers(stranger, stick.get(sign_in_options(stranger))) == 200
-    assert not comparison.compare().faults
+    assert not row_comparison.compare().faults
 
 
 def test_who_lost_device_and_password_comes_in_by_two_people(terms: Callable[..., None]) -> None:
@@ -250,5 +250,5 @@ def test_who_lost_device_and_password_comes_in_by_two_people(terms: Callable[...
     assert browser.post("/account/passkeys/", {"name": "New", "answer": new.make(options)}).status_code == 200
     assert browser.get("/slips/").status_code == 200
     assert [row.is_active for row in Passkey.objects.order_by("pk")] == [False, True]
-    assert not attestation.trust().passkeys, "nothing of it signs a slip before a terminal vouched for it"
-    assert not comparison.compare().faults
+    assert not signature_checks.trust().passkeys, "nothing of it signs a slip before a terminal vouched for it"
+    assert not row_comparison.compare().faults

@@ -17,7 +17,7 @@ from ledger.models import HOUSE, Alert, LogEntry
 from tables import pepper
 from tables.approvals import proposals
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.reports import access_review
 from tables.roles import Role
@@ -89,7 +89,7 @@ def test_an_account_its_token_and_their_end_are_in_the_log(account: ServiceAccou
     log_text = json.dumps([entry.content for entry in LogEntry.objects.filter(subject="service_account")])
     assert token not in log_text
     assert "Lounge" in log_text
-    assert [fault for fault in comparison.compare().faults if "program" in fault] == []
+    assert [fault for fault in row_comparison.compare().faults if "program" in fault] == []
 
 
 def test_an_account_is_judged_field_by_field(account: ServiceAccount) -> None:
@@ -281,7 +281,7 @@ def test_another_pepper_carries_tokens_over(token: str) -> None:
     call_command("pepper", rotate=True, verbosity=0)
     assert pepper.is_current(ServiceToken.objects.get().kept)
     assert ask(token).status_code == 200
-    assert [fault for fault in comparison.compare().faults if "token" in fault] == []
+    assert [fault for fault in row_comparison.compare().faults if "token" in fault] == []
 
 
 # --- The administration ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from casino.web import sessions
 from ledger.models import HOUSE, Alert, LogEntry
-from tables.floor import opening, record
+from tables.floor import recorder, table_opening
 from tables.models import AttemptCount, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import policies
@@ -310,7 +310,7 @@ def test_a_dealer_at_a_table_stays_for_the_shift_and_nobody_else_does(tablet: Cl
     assert tablet.session.get_expiry_age() == settings.SESSION_COOKIE_AGE == 900
     agreed = {"relieves": "dora", "badge": "101", "pin": PIN}
     tablet.post(reverse("dealer:take", args=[dealer.table.pk]), agreed)
-    assert opening.table_of(dan) == dealer.table
+    assert table_opening.table_of(dan) == dealer.table
     assert tablet.session.get_expiry_age() == settings.TERMINAL_IDLE_SECONDS == 12 * 3600
     by_badge(tablet, "102")
     assert tablet.session.get_expiry_age() == settings.TERMINAL_IDLE_SECONDS
@@ -526,6 +526,6 @@ def test_a_relief_signs_in_over_the_dealer_in_mid_round(at_table: tuple[Client, 
     by_badge(client, "102")
     assert username_at(client) == "dan"
     assert staff_entries("signed_out")[-1][1:] == (dan.signature, {"username": "dora", "relieved_by": "dan"})
-    record.relieve(dealer.table, dan, "dora", confirmed_by=dealer.by, terminal="Tablet")
-    assert opening.table_of(dan) == dealer.table
+    recorder.relieve(dealer.table, dan, "dora", confirmed_by=dealer.by, terminal="Tablet")
+    assert table_opening.table_of(dan) == dealer.table
     assert Table.objects.count() == 1

@@ -11,7 +11,7 @@ from django.db import connection
 
 from ledger.models import HOUSE, LogEntry
 from tables.audit import proofs
-from tables.floor import opening
+from tables.floor import table_opening
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -200,7 +200,7 @@ def test_a_new_name_does_not_disturb_a_round(operator: Staff) -> None:
     dealer, _ = floor.dealt()
     dealer.bets(seat1=1_000)
     staffing.change_staff(dealer.by, {"name": "Dora Duarte"}, by=operator)
-    assert opening.table_of(dealer.by) == dealer.table
+    assert table_opening.table_of(dealer.by) == dealer.table
 
 
 # --- The last operator ----------------------------------------------------------------------------------------

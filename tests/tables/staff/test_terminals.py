@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory, override_settings
 from django.urls import reverse
 
 from ledger.models import HOUSE, LogEntry
-from tables.floor import record
+from tables.floor import recorder
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.roles import Role
@@ -203,12 +203,12 @@ def test_a_terminal_that_is_bound_to_a_table_takes_no_other(operator: Staff) -> 
     terminals.add("Other tablet", floor.table("Rocket 2"), by=operator)
     dan = floor.staff(Role.DEALER, "dan", "102")
     with pytest.raises(Refused) as refused:
-        record.sign_in(dealer.table, dan, "Other tablet")
+        recorder.sign_in(dealer.table, dan, "Other tablet")
     assert refused.value.sentence == "This terminal is for Rocket 2: take Rocket 1 at another."
-    record.sign_out(dealer.table, dealer.by)
+    recorder.sign_out(dealer.table, dealer.by)
     with pytest.raises(Refused, match="This terminal is for Rocket 2"):
-        record.sign_in(dealer.table, dan, "Other tablet")
-    record.sign_in(dealer.table, dan, None)
+        recorder.sign_in(dealer.table, dan, "Other tablet")
+    recorder.sign_in(dealer.table, dan, None)
 
 
 # --- From the command line ------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, Transfer
 from tables.audit import proofs
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import SignIn
 from tables.games.rocket import Rocket
 from tables.models import Certificate, Practice, PracticeAnswer, Staff
@@ -169,13 +169,13 @@ def test_a_table_can_ask_for_a_certificate(dealer: Staff, boss: Staff, terms: Ca
     terms(certificate_games=("rocket",))
     entry = SignIn(None)
     with pytest.raises(Refused, match="A valid certificate for Rocket is required"):
-        record.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
+        recorder.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
     terms(certificate_games=("rocket",), certificate_days=-1)
     certificates.certify(finished(dealer), by=boss)
     assert not certificates.valid(dealer, "rocket"), "it has run out"
     terms(certificate_games=("rocket",), certificate_days=0)
     certificates.certify(finished(dealer), by=boss)
-    record.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
+    recorder.record(table, entry, by=dealer, key=uuid.uuid4(), expected_seq=None)
     certificates.refuse_uncertified(dealer, "monster")
 
 

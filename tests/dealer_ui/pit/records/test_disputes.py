@@ -16,7 +16,7 @@ from ledger import log
 from ledger.log import Draft
 from ledger.models import Alert
 from tables.disputes import cases, correction_records
-from tables.floor import record
+from tables.floor import recorder
 from tables.floor.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
 from tables.models import Staff
 from tables.roles import Role
@@ -77,7 +77,7 @@ def rows(who: Staff, name: str) -> list[dict[str, str]]:
 
 
 def enter(hand: Hand, by: Staff, entered: Any) -> None:
-    record.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+    recorder.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
 
 
 def at(name: str, hand: Hand, *args: int) -> str:

@@ -13,7 +13,7 @@ from ledger import alerts, findings, site_log
 from ledger.models import HOUSE, Book, Bookmark, LogEntry, Notice
 from tables.alerts import bookmarks
 from tables.models import Staff
-from tables.projections import comparison
+from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings
@@ -95,7 +95,7 @@ def test_nobody_waits_for_a_bookmark_and_its_row_is_held_against_the_log(
     with as_owner(), connection.cursor() as cursor:
         cursor.execute("UPDATE ledger_bookmark SET note = 'Scratches his hand'")
     with transaction.atomic():
-        assert any(fault.startswith("bookmark ") for fault in comparison.compare().faults)
+        assert any(fault.startswith("bookmark ") for fault in row_comparison.compare().faults)
 
 
 def test_a_bookmark_that_says_nothing_is_refused(felt: Hand, vera: Staff) -> None:

@@ -21,7 +21,7 @@ from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
 from tables.audit import downloads, round_steps
 from tables.audit.round_list import Wanted
-from tables.floor import record, shoes
+from tables.floor import recorder, shoes
 from tables.models import Staff, Verification
 from tables.roles import Role
 from tables.state import table_state
@@ -109,7 +109,7 @@ def test_the_floor_says_each_step_of_a_shoe() -> None:
     made = floor.table()
     boss, dealer = Hand(made, floor.staff(Role.PIT_BOSS, "bella")), Hand(made, floor.staff(Role.DEALER, "dora", "101"))
     boss("open_table")
-    record.sign_in(made, dealer.by)
+    recorder.sign_in(made, dealer.by)
 
     def state() -> str:
         return pit_floor.seen(boss.by)[0].state

@@ -22,9 +22,9 @@ from tables.audit import proofs
 from tables.log.catalog import read, told
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
-from tables.reports import gaming_day as shifts
+from tables.reports import gaming_hours as shifts
 from tables.reports import site_clock
-from tables.reports.gaming_day import DAY, Calendar, Hours
+from tables.reports.gaming_hours import DAY, Calendar, Hours
 from tables.roles import Role
 from tests.database import rollback
 from tests.tables.at_once import at_once

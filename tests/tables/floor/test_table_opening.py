@@ -6,7 +6,7 @@ import pytest
 
 from ledger import cage
 from ledger.models import LogEntry
-from tables.floor import opening, record
+from tables.floor import recorder, table_opening
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor
@@ -31,7 +31,7 @@ def test_only_a_pit_boss_opens_and_closes_a_table_and_only_dealers_deal(hands: t
     for by in [*other_staff, boss.by]:
         assert refusal(Hand(dealer.table, by), "bet", seat=1, amount_cents=1_000).code == "not_your_table"
         if by.role != Role.DEALER:
-            assert refusal(record.sign_in, dealer.table, by).code == "not_permitted"
+            assert refusal(recorder.sign_in, dealer.table, by).code == "not_permitted"
     for by in [*other_staff, dealer.by]:
         assert refusal(Hand(dealer.table, by), "close_table").code == "wrong_role"
     boss("close_table")
@@ -62,12 +62,12 @@ def test_a_table_closes_between_rounds_and_its_dealer_is_tapped_out(hands: tuple
     for cards in ((), (8, 9, 3)):  # then two seats await their payout
         dealer.cards(*cards)
         assert refusal(boss, "close_table").code == "round_open"
-        assert refusal(record.sign_out, dealer.table, dealer.by).code == "round_open"
+        assert refusal(recorder.sign_out, dealer.table, dealer.by).code == "round_open"
     dealer.pay()
     boss("close_table")
     assert (dealer.now.is_open, dealer.now.dealer) == (False, None)
     assert (last(dealer).kind, last(dealer).by) == ("signed_out", boss.by.signature)
-    assert opening.table_of(dealer.by) is None
+    assert table_opening.table_of(dealer.by) is None
 
 
 def test_at_a_closed_table_nothing_is_entered(hands: tuple[Hand, Hand]) -> None:
@@ -78,7 +78,7 @@ def test_at_a_closed_table_nothing_is_entered(hands: tuple[Hand, Hand]) -> None:
     assert refusal(dealer, "bet", seat=1, amount_cents=1_000).code == "table_closed"
     for do in ("load_shoe", "take_back", "sign_out", "cut_card_out"):
         assert refusal(dealer, do).code == "table_closed"
-    assert refusal(record.sign_in, dealer.table, dealer.by).code == "table_closed"
+    assert refusal(recorder.sign_in, dealer.table, dealer.by).code == "table_closed"
     assert dealer.now.seq == seq
 
 
@@ -92,7 +92,7 @@ def test_a_relief_takes_over_in_mid_round_by_the_log(hands: tuple[Hand, Hand]) -
     ida = floor.staff(Role.DEALER, "ida", "102")
     dealer.bets(seat1=1_000)
     dealer.cards(8)
-    record.relieve(dealer.table, ida, "dora", confirmed_by=boss.by, terminal="Pit 3")
+    recorder.relieve(dealer.table, ida, "dora", confirmed_by=boss.by, terminal="Pit 3")
     entry = last(dealer)
     assert (entry.subject, entry.kind, entry.by) == ("dealer", "signed_in", "102 Ida")
     now = dealer.now.dealer
@@ -103,11 +103,11 @@ def test_a_relief_takes_over_in_mid_round_by_the_log(hands: tuple[Hand, Hand]) -
     relief("take_back")
     relief.cards(9)
     assert last(dealer).by == "102 Ida"
-    assert opening.table_of(ida) == dealer.table
-    assert opening.table_of(dealer.by) is None
+    assert table_opening.table_of(ida) == dealer.table
+    assert table_opening.table_of(dealer.by) is None
     second_table = floor.table("Rocket 2")
     Hand(second_table, boss.by)("open_table")
-    record.sign_in(second_table, dealer.by)
+    recorder.sign_in(second_table, dealer.by)
 
 
 def test_nobody_deals_at_two_tables(hands: tuple[Hand, Hand]) -> None:
@@ -115,16 +115,16 @@ def test_nobody_deals_at_two_tables(hands: tuple[Hand, Hand]) -> None:
     dealer, boss = hands
     other = floor.table("Rocket 2")
     Hand(other, boss.by)("open_table")
-    elsewhere = refusal(record.sign_in, other, dealer.by)
+    elsewhere = refusal(recorder.sign_in, other, dealer.by)
     assert elsewhere.code == "signed_in_elsewhere"
     assert "Rocket 1" in elsewhere.sentence
-    assert refusal(record.sign_in, dealer.table, dealer.by).code == "signed_in_already"
-    record.sign_out(dealer.table, dealer.by)
+    assert refusal(recorder.sign_in, dealer.table, dealer.by).code == "signed_in_already"
+    recorder.sign_out(dealer.table, dealer.by)
     assert dealer.now.dealer is None
     assert refusal(dealer, "bet", seat=1, amount_cents=1_000).code == "not_your_table"
-    assert refusal(record.sign_out, dealer.table, dealer.by).code == "not_your_table"
-    record.sign_in(other, dealer.by)
-    assert opening.table_of(dealer.by) == other
+    assert refusal(recorder.sign_out, dealer.table, dealer.by).code == "not_your_table"
+    recorder.sign_in(other, dealer.by)
+    assert table_opening.table_of(dealer.by) == other
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"role": Role.AUDITOR}])
@@ -139,7 +139,7 @@ def test_a_dealer_who_left_or_was_given_another_role_enters_nothing_more(
     seq = dealer.now.seq
     for do, facts in (("card", {"rank": 8}), ("take_back", {}), ("sign_out", {})):
         assert refusal(dealer, do, **facts).status == 403
-    assert refusal(record.sign_in, dealer.table, dealer.by).status == 403
+    assert refusal(recorder.sign_in, dealer.table, dealer.by).status == 403
     assert dealer.now.seq == seq
     relief = Hand(dealer.table, floor.staff(Role.DEALER, "ida", "102"))
     floor.relieve(dealer.table, relief.by)  # the round goes on

@@ -20,13 +20,13 @@ from ledger.proof.chain import Head
 from ledger.raw_rows import RawRows
 from tables.approvals import proposals
 from tables.floor import (
-    attestation,
     back_entry,
     card_readers,
     permissions,
     player_pages,
     refused_inputs,
     restored_tables,
+    signature_checks,
     writer,
 )
 from tables.floor.back_entry import FromPaper
@@ -166,7 +166,7 @@ def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount,
             raise Refused("not_missing", f"{table.name} has entry {entered.seq}: nothing is missing there.", 409)
         outcome = handling.enter(scene, entered)
         restored_tables.refuse_waiting(scene, outcome)
-        outcome = attestation.attest(outcome, beside.attested, head, scene.signature, key)
+        outcome = signature_checks.attest(outcome, beside.attested, head, scene.signature, key)
         outcome = back_entry.noted(outcome, beside.paper, by, scene.standing.back_entry, head)
         standing = _write(head, scene, outcome, request)
     if scene.standing.round_open and not standing.round_open:

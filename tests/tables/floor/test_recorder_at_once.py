@@ -9,9 +9,9 @@ import pytest
 from ledger import cage
 from ledger.models import LogEntry, Transfer
 from tables.audit import proofs
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.floor.inputs import Input
-from tables.floor.record import Answer
+from tables.floor.recorder import Answer
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.state import table_state
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def send(hand: Hand, entered: Input, seq: int | None = None, key: uuid.UUID | None = None) -> partial[Answer]:
     """An input, ready to be entered on a state that a screen has seen."""
     return partial(
-        record.record,
+        recorder.record,
         hand.table,
         entered,
         by=hand.by,
@@ -74,7 +74,7 @@ def test_tables_do_not_wait_for_each_other(dealer: Hand) -> None:
         boss = Hand(table, floor.staff(Role.PIT_BOSS, f"boss{number}"))
         boss("open_table")
         hand = Hand(table, floor.staff(Role.DEALER, f"dealer{number}"))
-        record.sign_in(table, hand.by)
+        recorder.sign_in(table, hand.by)
         hand.ready_shoe()
         neighbours.append(hand)
 
@@ -99,14 +99,14 @@ def test_one_dealer_signs_in_at_one_of_two_tables(dealer: Hand) -> None:
     for table in tables:
         Hand(table, floor.staff(Role.PIT_BOSS, f"boss {table.name}"))("open_table")
     ida = floor.staff(Role.DEALER, "ida", "102")
-    results = at_once(*[partial(record.sign_in, table, ida) for table in tables])
+    results = at_once(*[partial(recorder.sign_in, table, ida) for table in tables])
     assert codes(results) == ["done", "signed_in_elsewhere", "signed_in_elsewhere"]
 
 
 def test_of_two_dealers_one_takes_a_table(dealer: Hand) -> None:
     """Harm: both believe that the table is theirs."""
     ida, iris = floor.staff(Role.DEALER, "ida", "102"), floor.staff(Role.DEALER, "iris", "103")
-    agreed = partial(record.relieve, dealer.table, dealer="dora", confirmed_by=dealer.by)
+    agreed = partial(recorder.relieve, dealer.table, dealer="dora", confirmed_by=dealer.by)
     results = at_once(*[partial(agreed, reliever) for reliever in (ida, iris)])
     assert codes(results) == ["done", "other_dealer"]
     stand = dealer.now.dealer

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ledger import cage
 from ledger.models import Account, Alert, LogEntry, Transfer
-from tables.floor import inputs, record
+from tables.floor import inputs, recorder
 from tables.models import Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -128,7 +128,7 @@ def test_a_new_limit_moves_the_log_on_so_that_no_bet_slips_in_under_the_old_one(
     operator, seq = floor.staff(Role.OPERATOR, "olga"), dealer.now.seq
     table_settings.change_table(dealer.table, {"max_cents": 2_000}, by=operator)
     stale = refused(
-        lambda: record.record(dealer.table, inputs.Bet(1, 5_000), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+        lambda: recorder.record(dealer.table, inputs.Bet(1, 5_000), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
     )
     assert (stale.code, stale.facts["seq"]) == ("stale_sequence", seq + 1)
 
@@ -212,7 +212,7 @@ def test_a_reported_refusal_sent_again_is_answered_the_same_and_reported_once(de
 
     def send(expected: int) -> Refused:
         return refused(
-            lambda: record.record(dealer.table, inputs.KeyCard(1), by=dealer.by, key=key, expected_seq=expected)
+            lambda: recorder.record(dealer.table, inputs.KeyCard(1), by=dealer.by, key=key, expected_seq=expected)
         )
 
     answer, repeat, later = send(seq), send(seq), send(seq + 1)
@@ -229,18 +229,18 @@ def test_a_key_is_answered_again_on_whatever_state_it_comes_back(dealer: Hand) -
     """Harm: a client that looked at the table again before it retried bets a second time, or is told off."""
     key, seq = uuid.uuid4(), dealer.now.seq
 
-    def send(expected: int) -> record.Answer:
+    def send(expected: int) -> recorder.Answer:
         bet = inputs.Bet(1, 1_000)
-        return record.record(dealer.table, bet, by=dealer.by, key=key, expected_seq=expected)
+        return recorder.record(dealer.table, bet, by=dealer.by, key=key, expected_seq=expected)
 
     answer = send(seq)
     assert (answer.entry, answer.seq, answer.again) == (seq + 1, seq + 1, False)
     for expected in (seq, seq + 1, 0, 99):
-        assert send(expected) == record.Answer(seq + 1, seq + 1, again=True)
+        assert send(expected) == recorder.Answer(seq + 1, seq + 1, again=True)
     dealer("close_bets")
-    assert send(seq + 2) == record.Answer(seq + 1, seq + 2, again=True)  # a bet would be refused now
+    assert send(seq + 2) == recorder.Answer(seq + 1, seq + 2, again=True)  # a bet would be refused now
     dealer.cards(8, 9, 8)
-    record.sign_out(dealer.table, dealer.by)
+    recorder.sign_out(dealer.table, dealer.by)
     assert send(seq).again  # and so would anything from somebody who tapped out
 
 
@@ -248,7 +248,7 @@ def test_a_key_belongs_to_its_user_and_input(dealer: Hand) -> None:
     """Harm: an input that was never recorded gets the receipt of another one, or the loser of two simultaneous inputs
     reads that theirs was accepted."""
     key, seq = uuid.uuid4(), dealer.now.seq
-    record.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
+    recorder.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
     colleague = floor.staff(Role.DEALER, "ida", "102")
     for entered, by in (
         (inputs.Bet(1, 2_000), dealer.by),
@@ -257,7 +257,7 @@ def test_a_key_belongs_to_its_user_and_input(dealer: Hand) -> None:
     ):
         for expected in (seq, seq + 1):
             again = refused(
-                lambda entered=entered, by=by, expected=expected: record.record(
+                lambda entered=entered, by=by, expected=expected: recorder.record(
                     dealer.table, entered, by=by, key=key, expected_seq=expected
                 )
             )
@@ -270,8 +270,8 @@ def test_the_same_key_at_another_table_is_another_input(dealer: Hand) -> None:
     key = uuid.uuid4()
     second_table = floor.table("Rocket 2")
     boss = Hand(second_table, floor.staff(Role.PIT_BOSS, "bert"))
-    record.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=dealer.now.seq)
-    answer = record.record(second_table, inputs.BeginSlip("opener"), by=boss.by, key=key, expected_seq=None)
+    recorder.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=dealer.now.seq)
+    answer = recorder.record(second_table, inputs.BeginSlip("opener"), by=boss.by, key=key, expected_seq=None)
     assert not answer.again
 
 
@@ -281,7 +281,7 @@ def test_a_stale_screen_is_told_where_the_table_is(dealer: Hand) -> None:
     dealer("bet", seat=1, amount_cents=1_000)
     for expected in (seq, seq - 1, seq + 2):
         stale = refused(
-            lambda expected=expected: record.record(
+            lambda expected=expected: recorder.record(
                 dealer.table, inputs.CloseBets(), by=dealer.by, key=uuid.uuid4(), expected_seq=expected
             )
         )
@@ -295,11 +295,11 @@ def test_paper_that_is_signed_in_mid_round_makes_no_card_stale(dealer: Hand) -> 
     seq, boss = dealer.now.seq, Hand(dealer.table, floor.crew("requested"))
     floor.signs(dealer.table, boss.by, inputs.BeginSlip("fill", ((500, 20),)))
     dispute = inputs.OpenDispute(1, "The card was mine", "the player at seat 1", 1, 0)
-    record.record(dealer.table, dispute, by=boss.by, key=uuid.uuid4(), expected_seq=None)
+    recorder.record(dealer.table, dispute, by=boss.by, key=uuid.uuid4(), expected_seq=None)
     assert dealer.now.seq == seq + 2
 
-    def press() -> record.Answer:
-        return record.record(dealer.table, inputs.KeyCard(9), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+    def press() -> recorder.Answer:
+        return recorder.record(dealer.table, inputs.KeyCard(9), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
 
     assert press().seq == seq + 3
     assert refused(press).code == "stale_sequence"
@@ -318,7 +318,7 @@ def test_an_input_costs_a_locked_read_and_a_write(dealer: Hand) -> None:
     for rank in (8, 9, 3):
         seq = dealer.now.seq
         with CaptureQueriesContext(connection) as captured:
-            record.record(dealer.table, inputs.KeyCard(rank), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+            recorder.record(dealer.table, inputs.KeyCard(rank), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
         costs.append([query["sql"].split()[0] for query in captured if "SAVEPOINT" not in query["sql"]])
     assert costs == [["EXECUTE", "EXECUTE"]] * 3
     assert len(kinds(dealer, seq + 1)) == 6, "the last card settles the round"
@@ -334,7 +334,7 @@ def test_a_standing_that_is_not_known_costs_one_query_more_however_long_the_log(
     seq = dealer.now.seq
     table_state.cache.clear()
     with CaptureQueriesContext(connection) as captured:
-        record.record(dealer.table, inputs.KeyCard(7), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
+        recorder.record(dealer.table, inputs.KeyCard(7), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
     assert len([query for query in captured if "SAVEPOINT" not in query["sql"]]) == 3
 
 
@@ -342,10 +342,10 @@ def test_a_used_key_never_reaches_a_handler_that_opens_a_secret() -> None:
     """Harm: the order of a live house shoe is sent to the database, and refused there into its log."""
     dealer, _ = dealt(source="house")
     key, seq = uuid.uuid4(), dealer.now.seq
-    record.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
+    recorder.record(dealer.table, inputs.Bet(1, 1_000), by=dealer.by, key=key, expected_seq=seq)
     dealer("take_back")
     with CaptureQueriesContext(connection) as captured, pytest.raises(Refused) as refusal:
-        record.record(dealer.table, inputs.RetireShoe(), by=dealer.by, key=key, expected_seq=dealer.now.seq)
+        recorder.record(dealer.table, inputs.RetireShoe(), by=dealer.by, key=key, expected_seq=dealer.now.seq)
     assert refusal.value.code == "key_reused"
     assert not any("tables_houseshoe" in query["sql"] or "opened" in query["sql"] for query in captured)
 
@@ -355,5 +355,5 @@ def test_a_bet_is_judged_by_the_limits_that_hold_under_the_lock(dealer: Hand) ->
     before = Table.objects.get(pk=dealer.table.pk)
     Table.objects.filter(pk=before.pk).update(max_cents=2_000)
     with pytest.raises(Refused) as refusal:
-        record.record(before, inputs.Bet(1, 5_000), by=dealer.by, key=uuid.uuid4(), expected_seq=dealer.now.seq)
+        recorder.record(before, inputs.Bet(1, 5_000), by=dealer.by, key=uuid.uuid4(), expected_seq=dealer.now.seq)
     assert refusal.value.code == "bad_bet"
