@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final
 
+from casino.embedded import servers as embedded
 from tests import servers, trials
 from tests.advisories import NOT_CHECKED
 
@@ -50,7 +51,7 @@ def check(name: str, *, is_release: bool) -> bool:
 @contextmanager
 def server_running() -> Iterator[None]:
     """PostgreSQL starts once and stays for all checks and tests; the broker starts with the first test that asks."""
-    with servers.attached(servers.DATABASE_SERVER) as house:
+    with embedded.attached(servers.DATABASE_SERVER) as house:
         for key, value in house.environment().items():
             os.environ.setdefault(key, value)
         yield
@@ -71,7 +72,7 @@ def everything(tier: str, *, is_release: bool = False) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    os.chdir(servers.BASE_DIR)
+    os.chdir(embedded.BASE_DIR)
     os.environ["CASINO_BROWSER"] = "install"  # once a test needs one; if none can be had, those tests say why
     command, *rest = arguments
     try:
@@ -82,7 +83,7 @@ def main(arguments: list[str]) -> int:
             return everything(rest[0] if rest else "test")
         if rest == ["release"]:
             return everything("test", is_release=True)
-    except servers.CannotStart as reason:
+    except embedded.CannotStart as reason:
         print(reason, file=sys.stderr)
         return 1
     if rest == ["harms"]:

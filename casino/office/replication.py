@@ -1,7 +1,8 @@
 """Assembles bundles that came in pieces by PostgreSQL's logical replication, and takes them like any other.
 
-A site fills its export database (``tables/audit/export_database.py``) and gets no answer from here. So pieces stay until
-their days are verified, and a refused bundle is tried again each hour, just as a site on a line would send it again.
+A site fills its export database (``tables/audit/export_database.py``) and gets no answer from here. So pieces stay
+until their days are verified, and a refused bundle is tried again each hour, just as a site
+on a line would send it again.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class Patience(HttpToolsProtocol):
         self._stop_waiting()
 
     def data_received(self, data: bytes) -> None:
-        """Limit what the parser takes in; casino/web/body_limits.py limits what a view reads of a body. Bytes are counted
-        before the parser sees them: the end of one request and the next may arrive together."""
+        """Limit what the parser takes in; casino/web/body_limits.py limits what a view reads of a body. Bytes are
+        counted before the parser sees them: the end of one request and the next may arrive together."""
         if self._request_bytes > (MOST_HEAD_BYTES if self._in_head else MOST_REQUEST_BYTES):
             self.give_up()
             return

@@ -446,7 +446,7 @@ class Beside:
     """What a form has beside a signature."""
 
     attested: Attestation | None
-    slip_workflow: FromPaper | None
+    paper: FromPaper | None
 
 
 def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: Beside, by: Staff) -> str:

@@ -92,7 +92,7 @@ class Desk:
     waits: Sequence[Line] = ()
     coming: Sequence[Line] = ()
     wrong: Sequence[Line] = ()
-    navigation: Sequence[Matter] = ()
+    matters: Sequence[Matter] = ()
 
     @property
     def open(self) -> int:

@@ -89,7 +89,7 @@ class Account(msgspec.Struct, kw_only=True):
     begun: bool = False
     """Whether a worker took it up."""
     reached: str = ""
-    verification_report: list[str] = msgspec.field(default_factory=list)
+    lines: list[str] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

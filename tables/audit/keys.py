@@ -135,7 +135,8 @@ def refuse_another(key: Ed25519PrivateKey) -> None:
     if published not in (None, public):
         raise BadKey(
             f"The house published the key {str(published)[:16]}, {sealed_note_checks.key_file()} holds {public[:16]}:"
-            " put the right file back. If it is lost: move this one away, and `manage.py audit key --lost REASON` makes another."
+            " put the right file back. If it is lost: move this one away, and"
+            " `manage.py audit key --lost REASON` makes another."
         )
 
 

@@ -2,7 +2,8 @@
 
 Each signature is an entry by the person who signed. The record of its type (``tables/log/slip_types.py``) and
 ``tables/log/slip_workflow.py`` define its conditions and effects. This module adds the ledger: the slip's number, the
-balance of a place, and its expected balance. A ``Desk`` is the book in which that happens: a table's, or the house's own.
+balance of a place, and its expected balance. A ``Desk`` is the log it is written to: a table's, or the
+site's.
 """
 
 from __future__ import annotations

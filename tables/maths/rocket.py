@@ -33,7 +33,7 @@ SEATS_TOGETHER: Final = (
     0.14540850743462524, 0.14550751554658223, 0.14551943056468547, 0.14548700286949162, 0.14548940840481348,
     0.14547954234289173, 0.14547644286335518, 0.14547952625234706,
 )  # fmt: skip
-"""The covariance of two seats with one bet each, by decks. ``advantage/seat_covariance.py`` computes it in ten seconds."""
+"""The covariance of two seats with one bet each, by decks: ``advantage/seat_covariance.py`` computes it in 10 s."""
 
 
 def covariances(rules: Rules) -> Covariances:

@@ -70,7 +70,7 @@ class Seen:
     place: Place
     alerts: int
     alert: Alert | None
-    actions: tuple[Act, ...]
+    acts: tuple[Act, ...]
     may_run: bool
 
     @property

@@ -58,7 +58,8 @@ silent("One signature under a day closes nothing yet.", days.DayProposed)
 silent(
     "Clocks, keys and copies are for the house's own operators.",
     days.NoteRestored, keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced,
-    carried_rows.PepperCarriedOver, carried_rows.RowsNoted, carried_rows.RowsTakenOver, clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
+    carried_rows.PepperCarriedOver, carried_rows.RowsNoted, carried_rows.RowsTakenOver,
+    clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
     checkpoints.CheckpointsBegun,
 )  # fmt: skip
 silent(
