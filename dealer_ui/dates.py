@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+from django.urls import register_converter
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
@@ -50,3 +51,6 @@ class Day:
     def to_url(self, day: date | str) -> str:
         """As it was read."""
         return str(day)
+
+
+register_converter(Day, "day")

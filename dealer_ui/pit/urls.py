@@ -1,19 +1,13 @@
-"""Addresses of the pit, all of them under ``/pit/``."""
+"""Addresses of the pit's floor, tables, alerts and records, under ``/pit/``."""
 
 from __future__ import annotations
 
-from django.urls import path, register_converter
+from django.urls import path
 
-from dealer_ui.audit import access_reviews, health, home, restored_tables
-from dealer_ui.dates import Day
 from dealer_ui.pit.alerts import inbox, reconciliation, rules
 from dealer_ui.pit.floor import assignments, floor_plan, search
 from dealer_ui.pit.records import disputes, log_search, round_search, surveillance
 from dealer_ui.pit.tables import display, table_limits, views
-from dealer_ui.reports import exceptions, inventories, penetration, results, shoe_audits
-
-app_name = "pit"
-register_converter(Day, "day")
 
 urlpatterns = [
     path("", views.floor, name="floor"),
@@ -21,9 +15,6 @@ urlpatterns = [
     path("posts/", assignments.page, name="posts"),
     path("posts/cover", assignments.cover, name="cover"),
     path("posts/give-back", assignments.give_back, name="give-back"),
-    path("restored/", restored_tables.page, name="restored"),
-    path("restored.csv", restored_tables.restored_csv, name="restored-csv"),
-    path("restored/<int:pk>/confirm", restored_tables.confirm, name="confirm-restored"),
     path("find/", search.find, name="find"),
     path("rounds/", round_search.round_search_page, name="round-search"),
     path("alerts/", inbox.alerts, name="alerts"),
@@ -40,30 +31,12 @@ urlpatterns = [
     path("bookmarks.csv", surveillance.bookmarks_csv, name="bookmarks-csv"),
     path("tables/<int:pk>/bookmark", surveillance.mark, name="bookmark"),
     path("tables/<int:pk>/moment/", views.moment_, name="moment"),
-    path("reports/", results.reports, name="reports"),
-    path("reports.csv", results.reports_csv, name="reports-csv"),
-    path("cash.csv", results.cash_csv, name="cash-csv"),
-    path("reports/<day:day>/close", results.close_day, name="close-day"),
-    path("reports/exceptions/", exceptions.exceptions, name="exceptions"),
-    path("reports/exceptions.csv", exceptions.exceptions_csv, name="exceptions-csv"),
-    path("reports/exceptions/dealers.csv", exceptions.dealers_csv, name="exceptions-dealers-csv"),
     path("log/", log_search.log_search, name="search"),
     path("log.csv", log_search.log_search_csv, name="search-csv"),
-    path("health/", health.health, name="health"),
-    path("health.json", health.health_json, name="health-json"),
-    path("chips/", inventories.inventories, name="inventory"),
-    path("chips.csv", inventories.inventories_csv, name="inventory-csv"),
-    path("access/", access_reviews.access, name="access"),
-    path("access.csv", access_reviews.access_csv, name="access-csv"),
-    path("penetration/", penetration.penetration, name="penetration"),
-    path("penetration.csv", penetration.penetration_csv, name="penetration-csv"),
     path("discrepancies/", reconciliation.discrepancies_page, name="discrepancies"),
     path("discrepancies.csv", reconciliation.discrepancies_csv, name="discrepancies-csv"),
     path("discrepancies/<int:pk>/take", reconciliation.take, name="take-discrepancy"),
     path("discrepancies/<int:pk>/close", reconciliation.close, name="close-discrepancy"),
-    path("audit/", home.home, name="audit"),
-    path("audit/ask", home.ask, name="audit-ask"),
-    path("audit/bundles/<day:day>.zip", home.bundle, name="audit-bundle"),
     path("runs/", reconciliation.runs_page, name="runs"),
     path("runs.csv", reconciliation.runs_csv, name="runs-csv"),
     path("disputes/", disputes.floor, name="disputes"),
@@ -74,15 +47,9 @@ urlpatterns = [
     path("tables/<int:pk>/mispays/", disputes.finder, name="mispays"),
     path("tables/<int:pk>/rounds/<int:number>/dispute/", disputes.open_dispute, name="open-dispute"),
     path("tables/<int:pk>/rounds/<int:number>/correct/", disputes.correct, name="correct"),
-    path("shoes/", shoe_audits.shoes, name="shoes"),
-    path("shoes.csv", shoe_audits.shoes_csv, name="shoes-csv"),
-    path("tables/<int:pk>/shoes/<int:seq>/", shoe_audits.shoe, name="shoe"),
-    path("tables/<int:pk>/shoes/<int:seq>.csv", shoe_audits.shoe_csv, name="shoe-csv"),
     path("tables/<int:pk>/", views.table, name="table"),
     path("tables/<int:pk>/more/", views.more, name="more"),
     path("tables/<int:pk>/limits/", table_limits.limits, name="limits"),
-    path("tables/<int:pk>/float/", inventories.rack_float, name="float"),
-    path("tables/<int:pk>/float.csv", inventories.rack_float_csv, name="float-csv"),
     path("tables/<int:pk>/display/", display.display, name="display"),
     path("tables/<int:pk>/rounds", views.rounds, name="rounds"),
     path("tables/<int:pk>/rounds.csv", views.rounds_csv, name="rounds-csv"),
