@@ -526,7 +526,7 @@ class ServiceToken(models.Model):
 
 
 class AttemptCount(models.Model):
-    """How many tries at a secret came from a place, for a name, since the first of them (see ``attempts.py``)."""
+    """How many tries at a secret came from a place, for a name, since the first of them (see ``guess_counts.py``)."""
 
     kind = models.CharField(max_length=20)
     place = models.CharField(max_length=64)

@@ -1,7 +1,7 @@
 """Who works here: taking people on, and changing what they may do.
 
 Every change is an entry in the house's book that says who made it. Nobody is given a PIN or a password: their owners
-make them (``making.py``).
+make them (``secret_changes.py``).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ NEVER = frozenset(
 def test_each_kind_of_entry_has_an_event_or_is_named_as_having_none() -> None:
     """Harm: a new kind of entry that programs never hear of, and nobody decided that."""
     undecided = [event.__name__ for event in EVENTS if (event in TELLERS) == (event in SILENT)]
-    assert undecided == [], "give these a form in tables/feed/events, or say in silent.py why they have none"
+    assert undecided == [], "give these a form in tables/feed/events, or say in not_published.py why they have none"
 
 
 def test_each_event_says_what_it_is() -> None:
