@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from casino import celery  # noqa: F401 -- tasks that a page asks for go to our broker
 from casino.web import processes
 from casino.web.access_log import AccessLog
-from casino.web.body_limits import Gate
+from casino.web.body_limits import BodyLimits
 from casino.web.request_threads import Handler
 from casino.web.slow_clients import raise_file_limit
 from tables import pepper
@@ -26,7 +26,7 @@ raise_file_limit()
 django.setup(set_prefix=False)
 
 from casino.web import prepared_types  # noqa: E402 -- these know the models, which are there from here on
-from casino.web.sign_in_throttle import Door  # noqa: E402
+from casino.web.sign_in_throttle import SignInThrottle  # noqa: E402
 from casino.web.streams import Streams  # noqa: E402
 from casino.web.throttle import Throttle  # noqa: E402
 from tables.staff import ceremonies  # noqa: E402, F401 -- what commands load late, a request must not wait for
@@ -37,4 +37,4 @@ prepared_types.prepare()
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 20, 50)
-application = AccessLog(Gate(Throttle(Door(Streams(Handler())))))
+application = AccessLog(BodyLimits(Throttle(SignInThrottle(Streams(Handler())))))

@@ -62,7 +62,7 @@ MIDDLEWARE = [
     "tables.staff.sign_in.TerminalSession",
     "casino.web.connection_pools.LaneOfPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "tables.staff.required_actions.Owing",
+    "tables.staff.required_actions.PendingRequirement",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "tables.reports.site_clock.HouseClock",

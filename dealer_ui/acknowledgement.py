@@ -19,7 +19,7 @@ from tables.floor import recorder, restored_tables
 from tables.floor.inputs import Input
 from tables.games.cards import pack_of
 from tables.log.entries.rounds import spelled, words_of
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Staff, Table
 from tables.state import acknowledgement
 from tables.state import table_state as standings
@@ -42,7 +42,7 @@ def heed(request: HttpRequest, table: Table, viewer: Staff) -> Table:
 
 
 def keep(
-    request: HttpRequest, response: HttpResponse, table: Table, standing: Standing, entered: Input | None = None
+    request: HttpRequest, response: HttpResponse, table: Table, standing: TableState, entered: Input | None = None
 ) -> None:
     """The screen keeps what it is shown now, and in words what was just entered there."""
     before = receipt_of(request, table.book_id)
@@ -69,7 +69,7 @@ def _pages(pk: int) -> tuple[str, str]:
     return reverse("dealer:screen", args=[pk]), reverse("pit:table", args=[pk])
 
 
-def _words(standing: Standing, entered: Input) -> str:
+def _words(standing: TableState, entered: Input) -> str:
     """An input as everybody at the table saw it."""
     current = standing.round
     if current is not None and current.plays and current.plays[-1].seq == standing.seq:

@@ -10,7 +10,7 @@ from tables.models import Staff
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ScreenLink:
     """A screen that the menu leads to."""
 
     title: str
@@ -37,7 +37,7 @@ class Ways:
     """A part of the menu; without a title it is shown as it is."""
 
     title: str
-    ways: tuple[Way, ...]
+    ways: tuple[ScreenLink, ...]
 
     def has(self, page: str) -> bool:
         return any(way.has(page) for way in self.ways)
@@ -46,35 +46,35 @@ class Ways:
 FLOOR: Final = "tables.watch_floor"
 MENU: Final = (
     Ways("", (
-        Way("Floor", "pit:floor", FLOOR,
+        ScreenLink("Floor", "pit:floor", FLOOR,
             ("pit:table", "pit:plan", "pit:posts", "pit:more", "pit:act", "pit:limits", "pit:log", "pit:round"),
             "tables pits plan posts cover"),
-        Way("Alerts", "pit:alerts", FLOOR, ("pit:alert-rules", "pit:alert-rule", "pit:alert-channels")),
-        Way("Cage", "cage", "tables.watch_cage", about="counter vault cash"),
-        Way("Slips", "slips:book", "", ("slips:slip", "slips:begin", "slips:papers"), "fills credits papers"),
-        Way("Figures", "pit:reports", FLOOR, ("pit:penetration",), "win drop hold day close report"),
+        ScreenLink("Alerts", "pit:alerts", FLOOR, ("pit:alert-rules", "pit:alert-rule", "pit:alert-channels")),
+        ScreenLink("Cage", "cage", "tables.watch_cage", about="counter vault cash"),
+        ScreenLink("Slips", "slips:book", "", ("slips:slip", "slips:begin", "slips:papers"), "fills credits papers"),
+        ScreenLink("Figures", "pit:reports", FLOOR, ("pit:penetration",), "win drop hold day close report"),
     )),
     Ways("Chips and cash", (
-        Way("Chips", "slips:chips", "tables.watch_chips", about="series counterfeit found"),
-        Way("Pieces", "pit:inventory", FLOOR, ("pit:float",), "inventory liability denomination"),
-        Way("Discrepancies", "pit:discrepancies", FLOOR, ("pit:runs", "pit:health"), "variance over short runs health"),
+        ScreenLink("Chips", "slips:chips", "tables.watch_chips", about="series counterfeit found"),
+        ScreenLink("Pieces", "pit:inventory", FLOOR, ("pit:float",), "inventory liability denomination"),
+        ScreenLink("Discrepancies", "pit:discrepancies", FLOOR, ("pit:runs", "pit:health"), "variance over short runs health"),
     )),
     Ways("Records", (
-        Way("Audit", "pit:audit", "ledger.view_logentry", ("pit:audit-ask",), "seals proofs bundles keys"),
-        Way("Disputes", "pit:disputes", FLOOR,
+        ScreenLink("Audit", "pit:audit", "ledger.view_logentry", ("pit:audit-ask",), "seals proofs bundles keys"),
+        ScreenLink("Disputes", "pit:disputes", FLOOR,
             ("pit:dispute", "pit:open-dispute", "pit:correct", "pit:correction", "pit:mispays"), "claims corrections"),
-        Way("Rounds", "pit:round-search", FLOOR, about="find search complaint time seat dealer amount"),
-        Way("Exceptions", "pit:exceptions", FLOOR, about="unusual dealers day"),
-        Way("Log", "pit:search", FLOOR, about="search entries"),
-        Way("After a restore", "pit:restored", FLOOR, about="backup put back confirm tables"),
-        Way("Bookmarks", "pit:bookmarks", "tables.watch_bookmarks", about="cameras surveillance"),
-        Way("Shoes", "pit:shoes", "tables.watch_shoes", ("pit:shoe",), "audit counting"),
+        ScreenLink("Rounds", "pit:round-search", FLOOR, about="find search complaint time seat dealer amount"),
+        ScreenLink("Exceptions", "pit:exceptions", FLOOR, about="unusual dealers day"),
+        ScreenLink("Log", "pit:search", FLOOR, about="search entries"),
+        ScreenLink("After a restore", "pit:restored", FLOOR, about="backup put back confirm tables"),
+        ScreenLink("Bookmarks", "pit:bookmarks", "tables.watch_bookmarks", about="cameras surveillance"),
+        ScreenLink("Shoes", "pit:shoes", "tables.watch_shoes", ("pit:shoe",), "audit counting"),
     )),
     Ways("People", (
-        Way("Certificates", "practice:certificates", FLOOR, about="dealers practice"),
-        Way("Access", "pit:access", "tables.view_staff", about="review roles permissions"),
-        Way("Codes", "codes", "tables.confirm_code", about="pin password"),
-        Way("Work as", "work-as", about="role change"),
+        ScreenLink("Certificates", "practice:certificates", FLOOR, about="dealers practice"),
+        ScreenLink("Access", "pit:access", "tables.view_staff", about="review roles permissions"),
+        ScreenLink("Codes", "codes", "tables.confirm_code", about="pin password"),
+        ScreenLink("Work as", "work-as", about="role change"),
     )),
 )  # fmt: skip
 
@@ -86,6 +86,6 @@ def menu_of(viewer: Staff) -> list[Ways]:
     return [Ways("", tuple(plain)), *(part for part in parts if part.title and len(part.ways) > 1)]
 
 
-def ways_of(viewer: Staff) -> Iterable[Way]:
+def ways_of(viewer: Staff) -> Iterable[ScreenLink]:
     """Every screen that somebody may open."""
     return (way for part in menu_of(viewer) for way in part.ways)

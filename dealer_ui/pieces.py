@@ -14,7 +14,7 @@ from tables.reports.inventory import Stock
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PieceCount:
     """One kind of chip in a place."""
 
     value_cents: int
@@ -39,7 +39,7 @@ class Pieces:
     """The chips of one place, the largest worth first."""
 
     place: str
-    lines: Sequence[Line]
+    lines: Sequence[PieceCount]
     moment: datetime
     is_live: bool
     odd_cents: int
@@ -79,7 +79,7 @@ def _pieces(stock: Stock, moment: datetime, colours: Mapping[int, str], *, is_li
     holding = stock.holding
     whole = sum(value * max(count, 0) for value, count in holding.pieces.items()) or 1
     lines = [
-        Line(
+        PieceCount(
             value_cents=value,
             colour=colours.get(value, ""),
             pieces=count,

@@ -19,7 +19,7 @@ Signed = TypeVar("Signed")
 _LONGEST: Final = 4_000
 
 
-class Signature(forms.Form):
+class SignatureForm(forms.Form):
     """The badge and the PIN that somebody signs with."""
 
     badge = forms.RegexField(r"^[0-9]{3,8}\Z")
@@ -45,7 +45,7 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
     Asked before the first signature is: a form that is refused for either is filled in anew."""
     if not roles:
         return ""
-    form = Signature({"badge": request.POST.get("second_badge"), "pin": request.POST.get("second_pin")})
+    form = SignatureForm({"badge": request.POST.get("second_badge"), "pin": request.POST.get("second_pin")})
     terminal = terminals.here(request)
     if terminal is None:
         raise terminals.not_enrolled(request)
@@ -67,7 +67,7 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
 
 def typed(request: HttpRequest) -> tuple[str, str]:
     """The badge and the PIN of this form. Raises Refused."""
-    form = Signature(request.POST)
+    form = SignatureForm(request.POST)
     if not form.is_valid():
         raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
     return form.cleaned_data["badge"], form.cleaned_data["pin"]

@@ -47,7 +47,7 @@ def give_back() -> None:
         connection.close()
 
 
-class Line:
+class TurnQueue:
     """A queue in this process: so many have their turn at once, so many wait for theirs, and nobody for long.
 
     Whoever waits holds no connection.
@@ -81,10 +81,10 @@ class Line:
 
 BOOK_HELD: Final = "The book is held by another task. Nothing was recorded: in a moment, do the same again."
 
-_books: Final[dict[int, Line]] = {}
+_books: Final[dict[int, TurnQueue]] = {}
 
 
-def turn_at(book_id: int) -> Line:
+def turn_at(book_id: int) -> TurnQueue:
     """The line before a book. The book's lock lets one in at a time anyway; here the others wait without a
     connection, so a book that is held for long costs each process one."""
-    return _books.setdefault(book_id, Line(places=1, queue=32, seconds=2, full=BOOK_HELD))
+    return _books.setdefault(book_id, TurnQueue(places=1, queue=32, seconds=2, full=BOOK_HELD))

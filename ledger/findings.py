@@ -92,7 +92,7 @@ def enter(journal: Journal, row: int, moment: datetime, by: str = BY, *, at_the_
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
         content: dict[str, Any] = json.loads(cursor.fetchone()[0])
-    tell = site_log.wait if at_the_door else site_log.report
+    tell = site_log.enqueue_at if at_the_door else site_log.report
     tell(journal.subject, journal.kind, by, content, moment)
 
 

@@ -27,12 +27,12 @@ LATE: Final = timedelta(minutes=10)
 """The watch carries what waits every minute; what has waited so long is a fault."""
 
 
-def leave(book_id: int, draft: Draft) -> None:
+def enqueue(book_id: int, draft: Draft) -> None:
     """Write an entry if the book is free, after those that wait; else leave a notice. Nobody is waited for."""
     with transaction.atomic():
         head = log.lock_if_free(book_id)
         if head is not None:
-            log.append(carry(head), draft)
+            log.append(flush(head), draft)
         else:
             keep(draft)
     if head is None:
@@ -44,7 +44,7 @@ def report(book_id: int, draft: Draft, moment: datetime) -> None:
     stays at the door, and says so when the book is proved."""
     try:
         with transaction.atomic():
-            leave(book_id, draft)
+            enqueue(book_id, draft)
     except (WrongClock, IntegrityError, DataError, log.Stale, log.KeyReused):
         keep(replace(draft, at=moment))
 
@@ -53,10 +53,10 @@ def carry_if_free(book_id: int) -> int:
     """Write what waits, unless somebody else holds the book; how many that were."""
     with transaction.atomic():
         before = log.lock_if_free(book_id)
-        return carry(before).seq - before.seq if before else 0
+        return flush(before).seq - before.seq if before else 0
 
 
-def carry(head: Head) -> Head:
+def flush(head: Head) -> Head:
     """Write what waits after the head that the book's lock gave; returns the new head."""
     for notice in Notice.objects.filter(seq=None).order_by("pk")[:AT_ONCE]:
         head = log.append(head, _draft(notice))

@@ -24,7 +24,7 @@ _EPOCH: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WatchPlan:
     """A piece of the watch and how often it is due."""
 
     task: str
@@ -44,7 +44,7 @@ class Plan:
         return start + (moment - start) // self.every * self.every
 
 
-def run(plan: Plan, deed: Callable[[], int], moment: datetime) -> bool:
+def run(plan: WatchPlan, deed: Callable[[], int], moment: datetime) -> bool:
     """Run the slot that is due, unless it has been run or another worker is running it; whether this call ran it.
 
     ``deed`` returns the number of faults that it found. It must be safe to repeat, because a killed worker leaves it
@@ -54,12 +54,12 @@ def run(plan: Plan, deed: Callable[[], int], moment: datetime) -> bool:
     return _run(plan, slot, deed, lambda: not RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists())
 
 
-def run_between(plan: Plan, deed: Callable[[], int], moment: datetime, is_due: Callable[[], bool]) -> bool:
+def run_between(plan: WatchPlan, deed: Callable[[], int], moment: datetime, is_due: Callable[[], bool]) -> bool:
     """The same for a plan that may run outside its slots, after a failure or by hand: the moment itself is the slot."""
     return _run(plan, moment, deed, is_due)
 
 
-def _run(plan: Plan, slot: datetime, deed: Callable[[], int], is_due: Callable[[], bool]) -> bool:
+def _run(plan: WatchPlan, slot: datetime, deed: Callable[[], int], is_due: Callable[[], bool]) -> bool:
     with alone(_lock(plan)) as is_alone:
         if not is_alone or not is_due():
             return False
@@ -75,22 +75,22 @@ def _run(plan: Plan, slot: datetime, deed: Callable[[], int], is_due: Callable[[
     return True
 
 
-def _lock(plan: Plan) -> str:
+def _lock(plan: WatchPlan) -> str:
     return f"run {plan.task}"
 
 
-def under_way(plans: Sequence[Plan]) -> bool:
+def under_way(plans: Sequence[WatchPlan]) -> bool:
     """Whether a worker is at one of them now."""
     return any(is_held(_lock(plan)) for plan in plans)
 
 
-def _missed(plan: Plan, slot: datetime) -> int:
+def _missed(plan: WatchPlan, slot: datetime) -> int:
     """The number of slots that passed between the last finished run and this one."""
     last = RunEnd.objects.filter(run__task=plan.task, run__slot__lt=slot).order_by("-run__slot").first()
     return 0 if last is None else max(0, (slot - last.run.slot) // plan.every - 1)
 
 
-def _report(plan: Plan, claimed: Run) -> None:
+def _report(plan: WatchPlan, claimed: Run) -> None:
     times = "once" if claimed.missed == 1 else f"{claimed.missed} times"
     message = f"{plan.says} did not run {times} before {claimed.slot:%Y-%m-%d %H:%M} UTC; one run made up"
     raise_event(None, "run_missed", message, {"cause": plan.task, "task": plan.task, "missed": claimed.missed})
@@ -125,10 +125,10 @@ def in_turn(deed: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PlanState:
     """The state of one piece of the watch at a moment."""
 
-    plan: Plan
+    plan: WatchPlan
     last: Run | None
     """The last run that ended."""
     runs: tuple[Run, ...]
@@ -150,7 +150,7 @@ class State:
         return self.last is None
 
 
-def late(plans: Sequence[Plan], moment: datetime | None = None) -> list[Plan]:
+def late(plans: Sequence[WatchPlan], moment: datetime | None = None) -> list[WatchPlan]:
     """The overdue pieces of the watch; those of a house that is too new to have run them are not.
 
     It reads only the last slots of each plan, so it stays cheap however old the house is.
@@ -161,16 +161,16 @@ def late(plans: Sequence[Plan], moment: datetime | None = None) -> list[Plan]:
     return [plan for plan in due if not _ended_since(plan, moment - plan.patience)]
 
 
-def _ended_since(plan: Plan, moment: datetime) -> bool:
+def _ended_since(plan: WatchPlan, moment: datetime) -> bool:
     return bool(RunEnd.objects.filter(run__task=plan.task, run__slot__gte=moment).exists())
 
 
-def states(plans: Sequence[Plan], since: datetime, moment: datetime | None = None) -> list[State]:
+def states(plans: Sequence[WatchPlan], since: datetime, moment: datetime | None = None) -> list[PlanState]:
     """The state of every piece of the watch, with its runs since a moment."""
     moment = moment or timezone.now()
     plan_states = []
     for plan in plans:
         rows = Run.objects.filter(task=plan.task, slot__lte=moment).select_related("end").order_by("-slot")
         last = rows.filter(end__isnull=False).first()
-        plan_states.append(State(plan, last, tuple(rows.filter(slot__gte=since)[:300]), moment))
+        plan_states.append(PlanState(plan, last, tuple(rows.filter(slot__gte=since)[:300]), moment))
     return plan_states

@@ -17,22 +17,22 @@ from ledger.proof.chain import Head
 def lock() -> Head:
     """Hold the house's book until the transaction ends: what takes this first happens one at a time. What was left at
     its door comes before it."""
-    return queue.carry(log.lock(_book_id()))
+    return queue.flush(log.lock(_book_id()))
 
 
-def note(event: Saying, by: str) -> None:
+def append(event: Saying, by: str) -> None:
     """Write one entry. Inside a transaction it stands or falls with it; never put a secret into it."""
     with transaction.atomic():
         log.append(lock(), Draft.of(event, by))
 
 
-def leave(event: Saying, by: str) -> None:
+def enqueue(event: Saying, by: str) -> None:
     """Write one entry if nobody else holds the book; else leave a notice, for whoever holds it next. On the way to a
     table nobody waits for the house."""
-    queue.leave(_book_id(), Draft.of(event, by))
+    queue.enqueue(_book_id(), Draft.of(event, by))
 
 
-def wait(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
+def enqueue_at(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
     """Leave a notice in any case, for whoever holds the book next."""
     queue.keep(Draft(subject, kind, by, content, at=moment))
 
@@ -48,7 +48,7 @@ def digest_of(secret: str) -> str:
     return sha256(secret.encode()).hexdigest() if secret else ""
 
 
-def carry() -> int:
+def flush_queue() -> int:
     """Write what was left, unless somebody else holds the book now; how many notices that were."""
     return queue.carry_if_free(_book_id())
 

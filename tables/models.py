@@ -23,7 +23,7 @@ from django.utils.crypto import salted_hmac
 
 from ledger.models import AppendOnly
 from ledger.proof.chips import money
-from ledger.site_log import digest_of, leave, note
+from ledger.site_log import append, digest_of, enqueue
 from tables import pepper
 from tables.games.catalog import GAMES
 from tables.log import role_choices, scopes
@@ -98,7 +98,7 @@ class StaffManager(BaseUserManager["Staff"]):
                 new=given,
                 secrets=staff.digests,
             )
-            note(event, "the command line")
+            append(event, "the command line")
         return staff
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Staff:
@@ -247,7 +247,7 @@ class Staff(AbstractBaseUser):
             with transaction.atomic():
                 if self.reseal(column):
                     digest = {self.username: {column: self.digests[column]}}
-                    leave(PepperCarriedOver(key=pepper.current(), secrets=digest), "sign-in")
+                    enqueue(PepperCarriedOver(key=pepper.current(), secrets=digest), "sign-in")
         return right
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:

@@ -18,12 +18,12 @@ from django.utils import timezone
 from ledger import cage, log
 from ledger.log import Draft
 from ledger.models import Account
-from ledger.site_log import difference, note
+from ledger.site_log import append, difference
 from tables import pepper
 from tables.board.table_view import Board, board
 from tables.floor import inputs, recorder
 from tables.floor.command_context import AtSeat
-from tables.floor.recorder import Answer
+from tables.floor.recorder import Receipt
 from tables.games.catalog import GAMES
 from tables.games.protocol import AskChoice, Choice
 from tables.log.entries.carried_rows import TableAdded
@@ -31,7 +31,7 @@ from tables.log.entries.chips import DenominationAdded
 from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded
 from tables.log.entries.terminals import TerminalEnrolled
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Denomination, SeatPage, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup.table_settings import settings_of
@@ -59,7 +59,7 @@ def staff(role: Role, username: str, badge: str | None = None) -> Staff:
     with transaction.atomic():
         somebody.save()
         facts: dict[str, Any] = {"name": somebody.name, "role": Role(role).value, "badge": badge}
-        note(StaffAdded(username=username, **facts, secrets=somebody.digests), SETS_UP)
+        append(StaffAdded(username=username, **facts, secrets=somebody.digests), SETS_UP)
     return somebody
 
 
@@ -88,7 +88,7 @@ def terminal_cookie(by: Staff, table: Table | None = None, name: str = "") -> st
     with transaction.atomic():
         terminal = Terminal(name=name, table=table, token_digest=sha256(token.encode()).hexdigest(), enrolled_by=by)
         terminal.save()
-        note(TerminalEnrolled(**terminals._whole(terminal)), SETS_UP)
+        append(TerminalEnrolled(**terminals._whole(terminal)), SETS_UP)
     response = HttpResponse()
     terminals.remember(response, token)
     return next(iter(response.cookies.values())).value  # its name depends on TLS
@@ -119,14 +119,14 @@ def table(name: str = "Rocket 1", **settings: Any) -> Table:
         "options": {"decks": 1},
     } | settings
     pot = GAMES[str(chosen.get("game", "rocket"))].kind == "pot"
-    note(TableAdded(name=name), SETS_UP)
+    append(TableAdded(name=name), SETS_UP)
     book = cage.open_table_book(name, seats, pot=pot, wagers=GAMES[str(chosen.get("game", "rocket"))].spots)
     felt = Table.objects.create(name=name, seats=seats, book=book, **chosen)
     for value, colour, face in CHIPS:
         chip, is_new = Denomination.objects.get_or_create(value_cents=value, defaults={"colour": colour, "face": face})
         felt.denominations.add(chip)
         if is_new:
-            note(DenominationAdded(value_cents=value, colour=colour, face=face), SETS_UP)
+            append(DenominationAdded(value_cents=value, colour=colour, face=face), SETS_UP)
     _bring_chips(felt)
     return felt
 
@@ -184,17 +184,17 @@ class Hand:
     table: Table
     by: Staff
 
-    def __call__(self, do: str, **facts: Any) -> Answer:
+    def __call__(self, do: str, **facts: Any) -> Receipt:
         if do in ("open_table", "close_table"):
             return counted(self, "opener" if do == "open_table" else "closer")
         return self.enters(inputs.read({"do": do} | facts))
 
-    def enters(self, entered: inputs.Input) -> Answer:
+    def enters(self, entered: inputs.Input) -> Receipt:
         """Record an input, also one that no screen sends."""
         seq = table_state.of(self.table).seq
         return recorder.record(self.table, entered, by=self.by, key=uuid.uuid4(), expected_seq=seq)
 
-    def reopens(self) -> Answer:
+    def reopens(self) -> Receipt:
         """Reopen the settled round, approved by the pit boss."""
         return self.enters(inputs.ReopenRound("bella"))
 
@@ -203,7 +203,7 @@ class Hand:
         return board(self.table, self.by)
 
     @property
-    def now(self) -> Standing:
+    def now(self) -> TableState:
         return table_state.of(self.table)
 
     def bets(self, **bets_cents: int) -> None:
@@ -234,7 +234,7 @@ class Hand:
             self("paid", seat=line.seat)
 
 
-def counted(hand: Hand, series: str, over_cents: int = 0) -> Answer:
+def counted(hand: Hand, series: str, over_cents: int = 0) -> Receipt:
     """A dealer counts the rack, and the one whose hand it is counts the same; the table opens or closes with it."""
     rack = cage.balance(Account.objects.get(book_id=hand.table.book_id, place="rack"))
     chips = ((CHIPS[0][0], (rack + over_cents) // CHIPS[0][0]),)
@@ -245,14 +245,14 @@ def counted(hand: Hand, series: str, over_cents: int = 0) -> Answer:
     return signs(hand.table, hand.by, inputs.SignSlip(slip.name, "recounted", chips))
 
 
-def signs(table: Table, by: Staff, entered: inputs.SlipInput) -> Answer:
+def signs(table: Table, by: Staff, entered: inputs.SlipInput) -> Receipt:
     """Somebody signs a slip, whose PIN was right."""
     key = uuid.uuid4()
     attested = where_demanded(table.book.name, by, entered, key)
     return recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested)
 
 
-def relieve(table: Table, relief: Staff) -> Answer:
+def relieve(table: Table, relief: Staff) -> Receipt:
     """A dealer takes a table from the one who deals there, who has agreed."""
     dealer = table_state.of(table).dealer
     assert dealer is not None
@@ -268,7 +268,7 @@ class Player:
     by: AtSeat
     token: str
 
-    def __call__(self, choice: str, *, seq: int | None = None, key: uuid.UUID | None = None, **named: Any) -> Answer:
+    def __call__(self, choice: str, *, seq: int | None = None, key: uuid.UUID | None = None, **named: Any) -> Receipt:
         entered = inputs.read({"do": "choose", "seat": self.by.seat, "choice": choice} | named)
         expected = table_state.of(self.table).seq if seq is None else seq
         return recorder.record(self.table, entered, by=self.by, key=key or uuid.uuid4(), expected_seq=expected)
@@ -280,7 +280,7 @@ class Player:
         asks = current.game.prompts(current.state) if current else ()
         return next((ask.choices for ask in asks if isinstance(ask, AskChoice) and ask.seat == self.by.seat), ())
 
-    def chooses(self, choice: Choice) -> Answer:
+    def chooses(self, choice: Choice) -> Receipt:
         """One of these."""
         fields = msgspec.to_builtins(choice)
         return self(

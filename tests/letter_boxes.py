@@ -12,7 +12,7 @@ from typing import Final
 import psycopg
 
 from casino.embedded.keeper import postgres_program
-from casino.embedded.servers import BASE_DIR, POSTGRESQL, SUPERUSER, House, attached, is_ready
+from casino.embedded.servers import BASE_DIR, POSTGRESQL, SUPERUSER, ServerSet, attached, is_ready
 
 DATABASE: Final = "letter_box"
 WRITER: Final = "casino_letters"
@@ -28,9 +28,9 @@ class LetterBox:
     _use: ExitStack = field(default_factory=ExitStack, init=False)
 
     @property
-    def server(self) -> House:
+    def server(self) -> ServerSet:
         """The server's folder and programs."""
-        return House(self.folder, (POSTGRESQL,), durable=False)
+        return ServerSet(self.folder, (POSTGRESQL,), durable=False)
 
     def make(self) -> None:
         """Set it up as in docs/head-office.md. Only the fetching role needs a password; all others are trusted."""

@@ -28,7 +28,7 @@ from tests.database import MIGRATED
 P = ParamSpec("P")
 T = TypeVar("T")
 FRESH_SECONDS: Final = 120
-"""Less than the patience of the watch's shortest plan (``ledger.runs.Plan.patience``: 150 seconds)."""
+"""Less than the patience of the watch's shortest plan (``ledger.runs.WatchPlan.patience``: 150 seconds)."""
 NOW: Final = timezone.now
 EMPTY: Final = " AND ".join(
     f"NOT EXISTS (SELECT FROM {table})"

@@ -5,11 +5,11 @@ from contextlib import ExitStack
 from functools import cache
 
 from casino.embedded import servers
-from casino.embedded.servers import POSTGRESQL, VALKEY, House
+from casino.embedded.servers import POSTGRESQL, VALKEY, ServerSet
 from tests.tiers import Tier
 
-DATABASE_SERVER = House(servers.LOCAL / "test", (POSTGRESQL,), durable=False)
-BROKER = House(servers.LOCAL / "test-broker", (VALKEY,), durable=False)
+DATABASE_SERVER = ServerSet(servers.LOCAL / "test", (POSTGRESQL,), durable=False)
+BROKER = ServerSet(servers.LOCAL / "test-broker", (VALKEY,), durable=False)
 
 _use = ExitStack()
 atexit.register(_use.close)
@@ -21,7 +21,7 @@ class WrongTier(RuntimeError):
 
 
 @cache
-def running(house: House) -> House:
+def running(house: ServerSet) -> ServerSet:
     """The server, started unless it runs; this process uses it until it ends. Raises `WrongTier`."""
     if house is not DATABASE_SERVER:
         refuse_in_quick(" and ".join(house.servers))

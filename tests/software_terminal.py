@@ -23,10 +23,10 @@ from ledger.proof.spelling import canonical
 from tables.cage import cage_desk
 from tables.floor import recorder, signature_checks
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
-from tables.floor.recorder import Answer
+from tables.floor.recorder import Receipt
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
-from tables.log.slip_types import SLIPS, Series, Stage
+from tables.log.slip_types import SLIPS, SlipType, Stage
 from tables.models import Staff, Table, Terminal
 from tables.staff import passkeys, terminal_keys, terminals
 from tests.authenticator import ORIGIN, Authenticator
@@ -123,7 +123,7 @@ def _beside(step: Stage, facts: Mapping[str, str]) -> dict[str, Any]:
     return {} if typed is None else {"facts": typed}
 
 
-def _apart(step: Stage, record: Series, entered: BeginSlip | SignSlip) -> dict[str, Any]:
+def _apart(step: Stage, record: SlipType, entered: BeginSlip | SignSlip) -> dict[str, Any]:
     if not (step.is_count and record.cash):
         return {}
     notes = sorted((kind, cents, mark.strip()) for kind, cents, mark in entered.apart)
@@ -154,7 +154,7 @@ def signs_on(
     entered: SlipInput,
     *,
     passkey: Authenticator | None = None,
-) -> Answer | str:
+) -> Receipt | str:
     """Somebody whose PIN was right signs a slip on a terminal: of a table, or of the house."""
     key = uuid4()
     book = table.book.name if table else "house"

@@ -12,14 +12,14 @@ from urllib.parse import quote
 import psycopg
 
 from casino.embedded import keeper
-from casino.embedded.servers import SUPERUSER, House
+from casino.embedded.servers import SUPERUSER, ServerSet
 from tests.patience import eventually
 
 
 class Standby:
     """Follows a server. Its sockets lie in a short folder: a socket's address has few letters."""
 
-    def __init__(self, primary: House) -> None:
+    def __init__(self, primary: ServerSet) -> None:
         self._primary = primary
         self._prefix, self._owner = keeper.unprivileged()
         self._folder = Path(tempfile.mkdtemp(prefix="casino-standby-"))

@@ -3,18 +3,18 @@
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from tables.log.policies import Change
+from tables.log.policies import PolicyChange
 from tables.setup import policies
 
 _ALWAYS: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-of_tests: Final = (Change(_ALWAYS, 0, {"pin_digits_min": 4}),)
+of_tests: Final = (PolicyChange(_ALWAYS, 0, {"pin_digits_min": 4}),)
 """What holds for a test's process that entered nothing: the tests' people have short PINs."""
 
 
-def held(**values: Any) -> tuple[Change, ...]:
+def held(**values: Any) -> tuple[PolicyChange, ...]:
     """The same with these values, as a process keeps them."""
-    return (*of_tests, Change(_ALWAYS, 0, values))
+    return (*of_tests, PolicyChange(_ALWAYS, 0, values))
 
 
 def read_again() -> None:

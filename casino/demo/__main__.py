@@ -122,7 +122,7 @@ class Demo:
     is_live: bool
     has_reader: bool = True
     children: list[Child] = field(default_factory=list)
-    house: servers.House | None = None  # None: configured servers, which are not ours to revive
+    house: servers.ServerSet | None = None  # None: configured servers, which are not ours to revive
     owns_database: bool = True
     began: float = field(default_factory=time.monotonic)
 
@@ -206,7 +206,7 @@ class Demo:
 
     def set_environment(self) -> None:
         """What the demo's processes are told: the configured servers, or else the embedded ones."""
-        house = servers.House(FOLDER)
+        house = servers.ServerSet(FOLDER)
         house.prepare()
         self.owns_database = "DATABASE_URL" not in os.environ
         if not self.owns_database:

@@ -26,7 +26,7 @@ from django.utils import timezone  # noqa: E402
 from casino.demo import more_tables  # noqa: E402
 from tables.log.scopes import CARDS  # noqa: E402
 from tables.management.commands import seed_demo  # noqa: E402
-from tables.management.commands.shoe_reader import Line, Reader, Refusal, Shoe  # noqa: E402
+from tables.management.commands.shoe_reader import MessageQueue, Reader, RefusedMessage, SimulatedShoe  # noqa: E402
 from tables.models import ServiceAccount, Staff, Table  # noqa: E402
 from tables.refusals import Refused  # noqa: E402
 from tables.setup import service_accounts  # noqa: E402
@@ -70,8 +70,8 @@ def _keep(token_file: Path, token: str) -> None:
 def run(url: str, token_file: Path, seed: int) -> None:
     """Name cards. Raises Refused or Refusal where somebody took the reader its table or its account."""
     table = prepare(token_file)
-    line = Line(f"{url.rstrip('/')}/api/tables/{table.pk}/reader/", token_file.read_text())
-    Reader(line, Shoe(random.Random(seed)), tell=lambda text: print(text, flush=True)).work()  # noqa: S311
+    line = MessageQueue(f"{url.rstrip('/')}/api/tables/{table.pk}/reader/", token_file.read_text())
+    Reader(line, SimulatedShoe(random.Random(seed)), tell=lambda text: print(text, flush=True)).work()  # noqa: S311
 
 
 def main() -> int:
@@ -85,7 +85,7 @@ def main() -> int:
         return 1
     try:
         run(options.url, options.token_file, options.seed)
-    except (Refused, Refusal) as reason:
+    except (Refused, RefusedMessage) as reason:
         print(f"{ACCOUNT} reads no more: {reason}", flush=True)
         signal.pause()  # started again, it would be told the same
     return 0

@@ -12,7 +12,7 @@ from tables.board.table_view import Board, board
 from tables.floor import inputs, recorder
 from tables.games.cards import Composition, pack_of
 from tables.games.protocol import DEALER, AskBet, AskCard, AskChoice
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import ShoeSource, Staff, Table
 from tables.state import table_state
 
@@ -57,7 +57,7 @@ def _fitting(ask: AskBet, cents: int) -> int:
 
 
 @dataclass
-class Dealer:
+class SimulatedDealer:
     """Somebody at a table, with the players there."""
 
     table: Table
@@ -66,7 +66,7 @@ class Dealer:
     players: Mapping[int, Player]
     passes: Callable[[float], None]
     """Lets so many seconds go by."""
-    latest: Standing | None = None
+    latest: TableState | None = None
     stakes: list[tuple[int, int]] = field(default_factory=list)
     """The bets that are still to be placed: seats and cents."""
     _stakes_of: int = 0
@@ -84,7 +84,7 @@ class Dealer:
         return self.stands.seq
 
     @property
-    def stands(self) -> Standing:
+    def stands(self) -> TableState:
         if self.latest is None:
             self.latest = table_state.of(self.table)
         return self.latest

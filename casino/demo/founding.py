@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from casino.demo import clock, more_tables
-from casino.demo.history import House
+from casino.demo.history import DemoSite
 from casino.demo.people import People, balance, pieces
 from ledger.proof import seals
 from tables.audit import keys, sealed_note_checks
@@ -13,7 +13,7 @@ from tables.management.commands import seed_demo
 from tables.models import Table
 
 
-def found(present: clock.Clock, chance: random.Random) -> House:
+def found(present: clock.Clock, chance: random.Random) -> DemoSite:
     """The house as it is founded, with every rack counted and every table closed."""
     operator = seed_demo.seed_staff()
     seed_demo.seed_chips(operator)
@@ -28,7 +28,7 @@ def found(present: clock.Clock, chance: random.Random) -> House:
     for table in tables.values():
         chips = seed_demo.rack_of(seed_demo.TABLES[table.name])
         people.counts(table, "closer", "dan", chips)
-    return House(present, chance, people, tables)
+    return DemoSite(present, chance, people, tables)
 
 
 def make_key() -> None:

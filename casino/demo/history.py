@@ -14,7 +14,7 @@ from typing import Final
 
 from casino.demo import incidents, roulette
 from casino.demo.clock import Clock
-from casino.demo.dealer import CardCounter, Dealer, Guest, Player
+from casino.demo.dealer import CardCounter, Guest, Player, SimulatedDealer
 from casino.demo.people import Box, People, balance, pieces
 from tables.alerts import log_followers
 from tables.audit import day_seals
@@ -43,7 +43,7 @@ TABLES_A_DAY: Final = 3
 
 
 @dataclass
-class House:
+class DemoSite:
     """The house while its past is made."""
 
     clock: Clock
@@ -55,7 +55,7 @@ class House:
     """Those that wait in the count room."""
 
 
-def live_through(house: House, days: Sequence[date], say: Callable[[str], None]) -> None:
+def live_through(house: DemoSite, days: Sequence[date], say: Callable[[str], None]) -> None:
     """Every day, the first one first. All but the last are closed and sealed; that one is over and counted."""
     incidents.of_the_first_morning(house)
     for ago, day in zip(reversed(range(len(days))), days, strict=True):
@@ -70,7 +70,7 @@ def pass_until(clock: Clock, people: People, present: datetime) -> None:
         cage_desk.sell(50_000, by=people["cara"], key=people.key())
 
 
-def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
+def _day(house: DemoSite, day: date, ago: int, *, is_first: bool) -> int:
     """One day, so many before the last; how many rounds were dealt."""
     span = gaming_hours.span(day)
     if not is_first:
@@ -94,7 +94,7 @@ def _day(house: House, day: date, ago: int, *, is_first: bool) -> int:
 # --- an evening ------------------------------------------------------------------------------------------------
 
 
-def _open(house: House, ago: int) -> list[Dealer]:
+def _open(house: DemoSite, ago: int) -> list[SimulatedDealer]:
     """Some tables open: each is counted, has a dealer, and players who come with chips or cash."""
     kinds = {name: kind_of(GAMES[table.game]) for name, table in house.tables.items()}
     names = [name for name, kind in kinds.items() if kind.sells_chips and not kind.is_by_count]
@@ -104,7 +104,7 @@ def _open(house: House, ago: int) -> list[Dealer]:
     return [_take(house, house.tables[name], username, ago) for name, username in zip(chosen, on_duty, strict=True)]
 
 
-def _take(house: House, table: Table, username: str, ago: int) -> Dealer:
+def _take(house: DemoSite, table: Table, username: str, ago: int) -> SimulatedDealer:
     house.clock.passes(90)
     values = tuple(table_settings.settings_of(table).denominations)
     house.opened_with.setdefault(table.name, balance("rack", table))
@@ -114,10 +114,10 @@ def _take(house: House, table: Table, username: str, ago: int) -> Dealer:
     players: dict[int, Player] = {seat: Guest() for seat in seats}
     if incidents.counts_cards(table, ago):
         players[seats[0]] = CardCounter(penetration.results("rocket").count.tags, table.options["decks"])
-    return Dealer(table, house.people[username], house.chance, players, house.clock.passes)
+    return SimulatedDealer(table, house.people[username], house.chance, players, house.clock.passes)
 
 
-def _evening(house: House, dealers: Sequence[Dealer], ago: int) -> int:
+def _evening(house: DemoSite, dealers: Sequence[SimulatedDealer], ago: int) -> int:
     """A round at each table in turn; cash is bought in between."""
     rounds = 0
     for turn in range(COUNTED_ROUNDS):
@@ -129,7 +129,7 @@ def _evening(house: House, dealers: Sequence[Dealer], ago: int) -> int:
     return rounds
 
 
-def _between_rounds(house: House, dealer: Dealer) -> None:
+def _between_rounds(house: DemoSite, dealer: SimulatedDealer) -> None:
     if house.chance.random() < 0.25:
         dealer.latest = None
         cents = 10_000 * house.chance.randint(1, 5)
@@ -138,7 +138,7 @@ def _between_rounds(house: House, dealer: Dealer) -> None:
         dealer.latest = None
 
 
-def _shut(house: House, dealers: Sequence[Dealer], ago: int) -> None:
+def _shut(house: DemoSite, dealers: Sequence[SimulatedDealer], ago: int) -> None:
     """Racks are brought back to what they opened with, tables are counted and closed, boxes are taken away."""
     for dealer in dealers:
         table, username = dealer.table, dealer.by.username
@@ -152,14 +152,14 @@ def _shut(house: House, dealers: Sequence[Dealer], ago: int) -> None:
         house.boxes.append(house.people.removes_box(table, f"{table.pk}-{ago + 1}"))
 
 
-def _level(house: House, table: Table, username: str, values: tuple[int, ...]) -> None:
+def _level(house: DemoSite, table: Table, username: str, values: tuple[int, ...]) -> None:
     opened, rack = house.opened_with[table.name], balance("rack", table)
     over = (rack - opened) // values[0] * values[0]
     if abs(over) * 10 > opened:
         house.people.carries(table, "credit" if over > 0 else "fill", username, pieces(abs(over), values))
 
 
-def _count(house: House) -> None:
+def _count(house: DemoSite) -> None:
     """Boxes are counted, chips change hands at the cage, and so is its cash."""
     for box in house.boxes:
         house.clock.passes(240)
@@ -172,7 +172,7 @@ def _count(house: House) -> None:
     house.people.counts_cash("vaultcash", "vault_cash")
 
 
-def _close(house: House, day: date) -> None:
+def _close(house: DemoSite, day: date) -> None:
     """Two people sign a day's figures."""
     if matters_open := day_close.open_matters(day):
         raise RuntimeError(f"{day} cannot be closed: {' '.join(matters_open)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from casino.demo.dealer import Dealer
+from casino.demo.dealer import SimulatedDealer
 from ledger import alerts, discrepancies
 from ledger.models import Alert
 from tables.alerts import bookmarks
@@ -16,7 +16,7 @@ from tables.models import Staff, Table
 from tables.training import certificates
 
 if TYPE_CHECKING:
-    from casino.demo.history import House
+    from casino.demo.history import DemoSite
 
 SHORTAGE: Final = 8
 CARD_COUNTER: Final = 5
@@ -38,12 +38,12 @@ def counts_cards(table: Table, ago: int) -> bool:
     return table.name == COUNTERS_TABLE and ago == CARD_COUNTER
 
 
-def of_the_first_morning(house: House) -> None:
+def of_the_first_morning(house: DemoSite) -> None:
     """A dealer practises a game, and is certified."""
     certify(house, house.people[CERTIFIED])
 
 
-def certify(house: House, dealer: Staff) -> None:
+def certify(house: DemoSite, dealer: Staff) -> None:
     """A practice with every question answered right, signed by a pit boss."""
     practice = certificates.start(dealer)
     for number, question in enumerate(certificates.session(practice).questions, 1):
@@ -51,7 +51,7 @@ def certify(house: House, dealer: Staff) -> None:
     certificates.certify(practice, by=house.people["bella"])
 
 
-def of_the_morning(house: House, ago: int) -> None:
+def of_the_morning(house: DemoSite, ago: int) -> None:
     """What the evening before left is looked into."""
     if ago == SHORTAGE - 1 and (shortage := discrepancies.open_ones().filter(amount_cents=-SHORT_CENTS).first()):
         boris = house.people["boris"]
@@ -63,7 +63,7 @@ def of_the_morning(house: House, ago: int) -> None:
             alerts.acknowledge(alert, house.people["bella"].signature, "Looked at on the floor; nothing came of it")
 
 
-def of_the_night(house: House, dealers: list[Dealer], ago: int) -> None:
+def of_the_night(house: DemoSite, dealers: list[SimulatedDealer], ago: int) -> None:
     """What players and the surveillance have to say of the last rounds."""
     if ago == DISPUTE:
         _dispute(house, dealers[0], is_settled=True)
@@ -76,7 +76,7 @@ def of_the_night(house: House, dealers: list[Dealer], ago: int) -> None:
         bookmarks.mark(table, house.clock.moment, says, by=vera, round=round_.number if round_ else None)
 
 
-def _dispute(house: House, dealer: Dealer, *, is_settled: bool) -> None:
+def _dispute(house: DemoSite, dealer: SimulatedDealer, *, is_settled: bool) -> None:
     """A seat says that it was not paid; it is heard, believed and paid, or waits."""
     table, (round_, winner) = dealer.table, _won(dealer)
     claim = OpenDispute(round_, "Was not paid", "The player", seat=winner.seat, claim_cents=winner.net_cents)
@@ -89,7 +89,7 @@ def _dispute(house: House, dealer: Dealer, *, is_settled: bool) -> None:
         _settle(house, dealer, number, winner.seat, round_)
 
 
-def _won(dealer: Dealer) -> tuple[int, Payout]:
+def _won(dealer: SimulatedDealer) -> tuple[int, Payout]:
     """The next round in which somebody wins, and what they win."""
     for _ in range(MOST_ROUNDS):
         dealer.round()
@@ -100,7 +100,7 @@ def _won(dealer: Dealer) -> tuple[int, Payout]:
     raise RuntimeError(f"Nobody won at {dealer.table.name} in {MOST_ROUNDS} rounds")
 
 
-def _settle(house: House, dealer: Dealer, number: int, seat: int, round_: int) -> None:
+def _settle(house: DemoSite, dealer: SimulatedDealer, number: int, seat: int, round_: int) -> None:
     table, people = dealer.table, house.people
     house.clock.passes(300)
     people.enters(table, "boris", RuleDispute(number, "player", "The camera shows no payment"))
@@ -111,13 +111,13 @@ def _settle(house: House, dealer: Dealer, number: int, seat: int, round_: int) -
     people.enters(table, "bella", CloseDispute(number))
 
 
-def dealer_seq(dealer: Dealer) -> int:
+def dealer_seq(dealer: SimulatedDealer) -> int:
     """Where the table's log ends, whoever wrote there last."""
     dealer.latest = None
     return dealer.seq
 
 
-def off_cents(dealer: Dealer, ago: int) -> int:
+def off_cents(dealer: SimulatedDealer, ago: int) -> int:
     """What the rack holds more or less than the transfers say: a chip handed out by mistake, a seat paid twice."""
     dealer.latest = None
     round_ = dealer.stands.round

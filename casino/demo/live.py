@@ -23,7 +23,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import DatabaseError, connection  # noqa: E402
 
-from casino.demo.dealer import Dealer, Guest  # noqa: E402
+from casino.demo.dealer import Guest, SimulatedDealer  # noqa: E402
 from ledger.clock import WrongClock  # noqa: E402
 from tables.floor import recorder  # noqa: E402
 from tables.games.catalog import GAMES  # noqa: E402
@@ -44,11 +44,11 @@ PAUSE_SECONDS = 20.0
 
 
 @dataclass(order=True)
-class Due:
+class NextInput:
     """When a table's next input is due."""
 
     moment: float
-    dealer: Dealer = field(compare=False)
+    dealer: SimulatedDealer = field(compare=False)
 
 
 def keep_moving(seed: int, wait: Callable[[float], None] = time.sleep) -> None:
@@ -57,17 +57,17 @@ def keep_moving(seed: int, wait: Callable[[float], None] = time.sleep) -> None:
     dealers = dealers_of(chance)
     pace = max(1.0, len(dealers) / (MOST_A_SECOND * sum(PACE_SECONDS) / 2))
     moment = time.monotonic()
-    queue = [Due(moment + chance.uniform(0, PACE_SECONDS[1]), dealer) for dealer in dealers]
+    queue = [NextInput(moment + chance.uniform(0, PACE_SECONDS[1]), dealer) for dealer in dealers]
     heapq.heapify(queue)
     while queue:
         due = heapq.heappop(queue)
         wait(max(0.0, due.moment - time.monotonic()))
         went_on = enter(due.dealer)
         pause = pace * chance.uniform(*PACE_SECONDS) if went_on else PAUSE_SECONDS
-        heapq.heappush(queue, Due(time.monotonic() + pause, due.dealer))
+        heapq.heappush(queue, NextInput(time.monotonic() + pause, due.dealer))
 
 
-def enter(dealer: Dealer) -> bool:
+def enter(dealer: SimulatedDealer) -> bool:
     """The next input at a table; whether there was one."""
     dealer.latest = None  # somebody else may have written here
     try:
@@ -88,7 +88,7 @@ def enter(dealer: Dealer) -> bool:
     return True
 
 
-def dealers_of(chance: random.Random) -> list[Dealer]:
+def dealers_of(chance: random.Random) -> list[SimulatedDealer]:
     """One for each table against the house that is not the newcomer's."""
     banked = [
         table
@@ -99,7 +99,7 @@ def dealers_of(chance: random.Random) -> list[Dealer]:
     ]
     people = hired(len(banked))
     return [
-        Dealer(table, person, chance, _players(table, chance), lambda seconds: None)
+        SimulatedDealer(table, person, chance, _players(table, chance), lambda seconds: None)
         for table, person in zip(banked, people, strict=True)
     ]
 

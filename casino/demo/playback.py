@@ -57,7 +57,7 @@ def load(days: Sequence[date], *, through: datetime) -> None:
     with clock.set_back(gaming_hours.span(days[0]).start) as present:
         with connection.cursor() as cursor:
             cursor.execute("SET synchronous_commit = off")
-        moved = Moved(date.fromisoformat(header.first_day), days[0], header.slips, _own())
+        moved = MovedText(date.fromisoformat(header.first_day), days[0], header.slips, _own())
         with transaction.atomic():
             _Loader(present, moved).load(moved.text(text.partition("\n")[2]).splitlines())
         _count_on(header.tables)
@@ -82,7 +82,7 @@ _COUNTED: Final = """SELECT table_name FROM information_schema.columns
 # --- Other days, slips and secrets -----------------------------------------------------------------------------
 
 
-class Moved:
+class MovedText:
     """The recording's text as it reads at this site, with these days in place of its own."""
 
     def __init__(self, first: date, new_first: date, slips: Sequence[Sequence[Any]], own: Mapping[str, str]) -> None:
@@ -154,7 +154,7 @@ class _Loader:
     """Loads the lines of a recording, one after the other."""
 
     clock: clock.Clock
-    moved: Moved
+    moved: MovedText
     hashes: dict[str, str] = field(default_factory=dict)
     """Of the entries that are sealed, by book and number."""
     journal: dict[str, str] = field(default_factory=dict)

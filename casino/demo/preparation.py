@@ -43,7 +43,7 @@ PATIENCE: Final = 60
 def prepare(options: argparse.Namespace) -> str:
     """Do what is missing; how everybody signs in. Raises Damaged."""
     if options.folder:
-        _await_servers(servers.House(options.folder))
+        _await_servers(servers.ServerSet(options.folder))
     if not options.is_migrated:
         say("Migrating the database")
         with as_owner():
@@ -65,7 +65,7 @@ def prepare(options: argparse.Namespace) -> str:
     return logins.getvalue()
 
 
-def _await_servers(house: servers.House) -> None:
+def _await_servers(house: servers.ServerSet) -> None:
     """They are started while this process imports what it needs."""
     deadline = time.monotonic() + PATIENCE
     while not servers.is_ready(house) and time.monotonic() < deadline:

@@ -10,7 +10,7 @@ from tables.floor.inputs import ChangeChips, SellChips
 from tables.models import Table
 
 if TYPE_CHECKING:
-    from casino.demo.history import House
+    from casino.demo.history import DemoSite
 
 NAME: Final = "Roulette 1"
 SALES: Final = 7
@@ -19,7 +19,7 @@ HOLD_PER_CENT: Final = (4, 34)
 STEP_CENTS: Final = 500
 
 
-def evening(house: House, username: str) -> int:
+def evening(house: DemoSite, username: str) -> int:
     """The table opens, sells, is counted twice, and closes; how often it sold chips. Its box waits for the count."""
     table, people = house.tables[NAME], house.people
     values = tuple(chip.value_cents for chip in table.denominations.all())
@@ -34,7 +34,7 @@ def evening(house: House, username: str) -> int:
     return 2 * SALES
 
 
-def _half(house: House, table: Table, username: str, values: tuple[int, ...], count: str) -> None:
+def _half(house: DemoSite, table: Table, username: str, values: tuple[int, ...], count: str) -> None:
     """Players buy in and play; then the rack tells what they lost, which is more than they took away."""
     dropped = 0
     for _ in range(SALES):
@@ -50,7 +50,7 @@ def _half(house: House, table: Table, username: str, values: tuple[int, ...], co
     house.people.counts(table, count, username, pieces(counted, values))
 
 
-def _leveled(house: House, table: Table, username: str, values: tuple[int, ...]) -> None:
+def _leveled(house: DemoSite, table: Table, username: str, values: tuple[int, ...]) -> None:
     """A fill brings the rack back to what it opened with."""
     lacks = (house.opened_with[NAME] - balance("rack", table)) // STEP_CENTS * STEP_CENTS
     if lacks > 0:

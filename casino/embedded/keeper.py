@@ -28,7 +28,7 @@ from casino.embedded.servers import (
     SUPERUSER,
     VALKEY,
     CannotStart,
-    House,
+    ServerSet,
     last_line,
     lock,
     open_log,
@@ -137,7 +137,7 @@ def stop_stray(pid_file: Path, mark: Path) -> None:
 class Keeper:
     """Owns the two servers of a house for as long as somebody uses them."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ServerSet) -> None:
         self.house = house
         self.prefix, self.owner = unprivileged()
         self.running: dict[str, subprocess.Popen[bytes]] = {}
@@ -279,7 +279,7 @@ def this_boot() -> str:
     return ""
 
 
-def keep(house: House) -> None:
+def keep(house: ServerSet) -> None:
     os.umask(0o077)
     if (descriptor := only_keeper(house)) is None:
         return  # another was quicker
@@ -295,7 +295,7 @@ def keep(house: House) -> None:
         sys.exit(1)
 
 
-def only_keeper(house: House) -> int | None:
+def only_keeper(house: ServerSet) -> int | None:
     for _ in range(20):  # somebody who merely looks whether there is a keeper holds the lock for a moment, too
         try:
             return lock(house.keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -304,13 +304,13 @@ def only_keeper(house: House) -> int | None:
     return None
 
 
-def chosen(arguments: list[str]) -> House:
+def chosen(arguments: list[str]) -> ServerSet:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--servers", nargs="+", default=(POSTGRESQL, VALKEY), choices=(POSTGRESQL, VALKEY))
     parser.add_argument("--not-durable", action="store_true")
     options = parser.parse_args(arguments)
-    return House(options.folder, tuple(options.servers), durable=not options.not_durable)
+    return ServerSet(options.folder, tuple(options.servers), durable=not options.not_durable)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def is_free(path: Path, kind: int) -> bool:
 
 
 @dataclass(frozen=True)
-class House:
+class ServerSet:
     """One set of servers: where its data, sockets and locks are."""
 
     folder: Path
@@ -188,12 +188,12 @@ class House:
 
 
 @contextlib.contextmanager
-def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[House]:
+def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[ServerSet]:
     """Use the servers of `name`, and name them in the environment.
 
     What is set in the environment already stays, so a configured server is never replaced by this one.
     """
-    with attached(House(within / name)) as house:
+    with attached(ServerSet(within / name)) as house:
         with writing(house.folder):
             environment = house.environment()
         for key, value in environment.items():
@@ -202,7 +202,7 @@ def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[House]:
 
 
 @contextlib.contextmanager
-def attached(house: House) -> Iterator[House]:
+def attached(house: ServerSet) -> Iterator[ServerSet]:
     """Attach to the house's servers if they run, or start them; the last to leave stops them."""
     house.prepare()
     with writing(house.folder):
@@ -215,7 +215,7 @@ def attached(house: House) -> Iterator[House]:
         leave(house, use)
 
 
-def wait_until_ready(house: House, seconds: float = 60) -> None:
+def wait_until_ready(house: ServerSet, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     started = False
     while not is_ready(house):
@@ -229,12 +229,12 @@ def wait_until_ready(house: House, seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-def is_ready(house: House) -> bool:
+def is_ready(house: ServerSet) -> bool:
     """A lock says so and not a file's content: a keeper that is killed takes its word back at once."""
     return not is_free(house.ready, fcntl.LOCK_SH)
 
 
-def revive(house: House) -> bool:
+def revive(house: ServerSet) -> bool:
     """Start the keeper again if somebody killed it; whether that was so."""
     if keeper_lives(house):
         return False
@@ -242,7 +242,7 @@ def revive(house: House) -> bool:
     return True
 
 
-def start_keeper(house: House) -> None:
+def start_keeper(house: ServerSet) -> None:
     """Returns when a keeper holds its lock; it is nobody's child, so that it outlives whoever started it."""
     with open_log(house.log) as log:
         command = [sys.executable, "-m", "casino.embedded.keeper", str(house.folder), "--servers", *house.servers]
@@ -262,7 +262,7 @@ def last_line(log: Path) -> str:
     return lines[-1] if lines else f"The servers did not start: see {log}"
 
 
-def leave(house: House, use: int) -> None:
+def leave(house: ServerSet, use: int) -> None:
     try:
         fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -274,11 +274,11 @@ def leave(house: House, use: int) -> None:
         time.sleep(0.02)
 
 
-def keeper_lives(house: House) -> bool:
+def keeper_lives(house: ServerSet) -> bool:
     return not is_free(house.keeper, fcntl.LOCK_SH)
 
 
-def is_in_use(house: House) -> bool:
+def is_in_use(house: ServerSet) -> bool:
     """Somebody came in as we left. A keeper that shuts down holds the same lock, but soon is no longer ready."""
     if is_free(house.users, fcntl.LOCK_EX):
         return False

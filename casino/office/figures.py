@@ -29,7 +29,7 @@ from tables.log.terms import Settings, game_title, settings_after
 
 
 @dataclass(slots=True)
-class Line:
+class TableFigures:
     """One table's figures of a day."""
 
     game: str = ""
@@ -48,10 +48,10 @@ class Line:
 
 
 @dataclass(slots=True)
-class Sheet:
+class BundleFigures:
     """All figures in a bundle."""
 
-    reckoned: dict[tuple[str, str], Line] = field(default_factory=lambda: defaultdict(Line))
+    reckoned: dict[tuple[str, str], TableFigures] = field(default_factory=lambda: defaultdict(TableFigures))
     """By day and table."""
     signed: list[DayClosed] = field(default_factory=list)
 
@@ -64,9 +64,9 @@ class _Entry(NamedTuple):
     body: bytes
 
 
-def sheet_of(path: Path) -> Sheet:
+def sheet_of(path: Path) -> BundleFigures:
     """The figures of a bundle. It must have been verified: nothing is checked here."""
-    sheet = Sheet()
+    sheet = BundleFigures()
     with Bundle(path) as bundle:
         days = _days(bundle)
         names = [str(leaf["book"]) for leaf in bundle.documents(leaves_part(days[-1]))]
@@ -100,7 +100,11 @@ def _closes(bundle: Bundle, number: int) -> Iterator[DayClosed]:
 
 
 def _reckon(
-    lines: dict[tuple[str, str], Line], bundle: Bundle, number: int, name: str, leaves: Sequence[Mapping[str, Any]]
+    lines: dict[tuple[str, str], TableFigures],
+    bundle: Bundle,
+    number: int,
+    name: str,
+    leaves: Sequence[Mapping[str, Any]],
 ) -> None:
     """Add up a table's rounds and money, each on the day of its entry."""
     days = {seq: str(leaf["day"]) for leaf in leaves for seq in range(leaf["first"], leaf["last"] + 1)}
@@ -135,7 +139,7 @@ def _settings(settings: Settings | None, entry: _Entry) -> Settings | None:
     return settings_after(settings, event.after)
 
 
-def _move(line: Line, source: str, target: str, cents: int) -> None:
+def _move(line: TableFigures, source: str, target: str, cents: int) -> None:
     """Add a chip movement to win and drop. The rack's and box's gains are win, except from and to the cage; taking a
     box away is no loss."""
     if TRANSIT in (source, target):
@@ -169,7 +173,7 @@ def _entry(line: bytes) -> _Entry:
 # --- Storing ---------------------------------------------------------------------------------------------------
 
 
-def enter(arrival: Arrival, sheet: Sheet, fresh: Collection[date]) -> None:
+def enter(arrival: Arrival, sheet: BundleFigures, fresh: Collection[date]) -> None:
     """Store the reckoned figures of the new days, and all signed ones. Rows that exist already are the same."""
     rows = [
         TableDay(

@@ -16,7 +16,7 @@ PATIENCE: Final = timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReportingStatus:
     """A house's progress and faults."""
 
     house: House
@@ -33,17 +33,17 @@ class Standing:
         return self.late.days if self.late else 0
 
 
-def standings(moment: datetime) -> list[Standing]:
+def standings(moment: datetime) -> list[ReportingStatus]:
     """The standings of all houses, by name."""
     return [standing(house, moment) for house in House.objects.order_by("name")]
 
 
-def standing(house: House, moment: datetime) -> Standing:
+def standing(house: House, moment: datetime) -> ReportingStatus:
     """One house's standing at a moment."""
     last = houses.last_day(house)
     since = last.ends + A_DAY if last else house.at
     late = moment - since - PATIENCE
-    return Standing(
+    return ReportingStatus(
         house, last, late if late > timedelta(0) else None, tuple(houses.waiting(house)), _fault(house, last)
     )
 

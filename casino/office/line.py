@@ -21,12 +21,12 @@ from django.views.decorators.http import require_POST
 
 from casino.office import houses, receiving
 from casino.office.models import House
-from casino.office.receiving import State
+from casino.office.receiving import ArrivalState
 from tables import pepper
 from tables.alerts import webhook_signatures
 from tables.refusals import Refused
 
-STATUS: Final = {State.TAKEN: 202, State.KNOWN: 200, State.EARLY: 409, State.REFUSED: 422}
+STATUS: Final = {ArrivalState.TAKEN: 202, ArrivalState.KNOWN: 200, ArrivalState.EARLY: 409, ArrivalState.REFUSED: 422}
 _PIECE: Final = re.compile(r"([0-9a-f]{64})/(0|[1-9][0-9]{0,12})/([1-9][0-9]{0,12})")
 
 
@@ -117,6 +117,6 @@ def _finish(house: House, piece: Piece, path: Path) -> JsonResponse:
         answer = receiving.take(house, path, by="its line")
     finally:
         path.unlink(missing_ok=True)
-    if answer.state == State.TAKEN:
+    if answer.state == ArrivalState.TAKEN:
         receiving.queue_verification(house)
     return JsonResponse(answer.as_json(), status=STATUS[answer.state])

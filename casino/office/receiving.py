@@ -34,7 +34,7 @@ MOST_SAID: Final = 600
 """Characters of a verdict or refusal that are stored."""
 
 
-class State(StrEnum):
+class ArrivalState(StrEnum):
     """The result of a bundle's check at the door."""
 
     TAKEN = "taken"
@@ -47,10 +47,10 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ArrivalAnswer:
     """The answer to the sender of a bundle."""
 
-    state: State
+    state: ArrivalState
     due: int
     """The number of the day that the house has to send next."""
     says: str
@@ -76,7 +76,7 @@ def path_of(arrival: Arrival) -> Path:
 # --- At the door -----------------------------------------------------------------------------------------------
 
 
-def take(house: House, bundle: Path, *, by: str) -> Answer:
+def take(house: House, bundle: Path, *, by: str) -> ArrivalAnswer:
     """Check a house's complete bundle. If it is taken, its file moves to the house's folder; else it stays in place."""
     with bundle.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
@@ -86,10 +86,10 @@ def take(house: House, bundle: Path, *, by: str) -> Answer:
     except Wrong as wrong:
         return refuse(house, digest, str(wrong), by)
     if not fresh:
-        return Answer(State.KNOWN, houses.due(house), f"{_span(outline)}: already here, and the same.")
+        return ArrivalAnswer(ArrivalState.KNOWN, houses.due(house), f"{_span(outline)}: already here, and the same.")
     due = houses.due(house)
     if fresh[0]["number"] > due:
-        return Answer(State.EARLY, due, f"{_span(outline)} cannot be taken yet: day {due} comes first.")
+        return ArrivalAnswer(ArrivalState.EARLY, due, f"{_span(outline)} cannot be taken yet: day {due} comes first.")
     return _keep(house, bundle, digest, outline, by)
 
 
@@ -107,8 +107,10 @@ def _differs(day: Day, digests: dict[int, str]) -> bool:
     return digests.get(day.number) != day.digest
 
 
-def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) -> Answer:
-    answer = Answer(State.TAKEN, max(houses.due(house), outline.chain[-1]["number"] + 1), f"{_span(outline)}: taken.")
+def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) -> ArrivalAnswer:
+    answer = ArrivalAnswer(
+        ArrivalState.TAKEN, max(houses.due(house), outline.chain[-1]["number"] + 1), f"{_span(outline)}: taken."
+    )
     earlier = Arrival.objects.filter(house=house, sha256=digest).order_by("attempt").last()
     if earlier is not None and not hasattr(earlier, "verdict"):
         return answer
@@ -123,12 +125,12 @@ def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) ->
     return answer
 
 
-def refuse(house: House, digest: str, reason: str, by: str) -> Answer:
+def refuse(house: House, digest: str, reason: str, by: str) -> ArrivalAnswer:
     """Refuse a bundle: record only its digest and the reason, and raise an alert."""
     row = Refusal(house=house, sha256=digest, says=reason[:MOST_SAID], by=by, at=clock.read().database)
     Refusal.objects.bulk_create([row], ignore_conflicts=True)
     _alert(house, reason)
-    return Answer(State.REFUSED, houses.due(house), reason)
+    return ArrivalAnswer(ArrivalState.REFUSED, houses.due(house), reason)
 
 
 def _alert(house: House, reason: str) -> None:

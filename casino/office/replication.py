@@ -21,7 +21,7 @@ from django.db.models.functions import Length
 
 from casino.office import houses, receiving
 from casino.office.models import Arrival, House, Piece, Refusal
-from casino.office.receiving import State
+from casino.office.receiving import ArrivalState
 from ledger import runs
 
 BY: Final = "replication"
@@ -62,9 +62,9 @@ def take(house: House, *, again: bool = False) -> int:
     with runs.alone(f"pieces of the house {house.code}") as is_alone:
         for bundle in _submissible(house, again=again) if is_alone else ():
             state = _submit(house, bundle)
-            if state == State.EARLY:  # so are all later ones
+            if state == ArrivalState.EARLY:  # so are all later ones
                 break
-            count += state == State.TAKEN
+            count += state == ArrivalState.TAKEN
     if count:
         receiving.queue_verification(house)
     return count
@@ -101,7 +101,7 @@ def _is_due(house: House, bundle: Bundle, *, again: bool) -> bool:
     return again or not is_refused
 
 
-def _submit(house: House, bundle: Bundle) -> State:
+def _submit(house: House, bundle: Bundle) -> ArrivalState:
     """Check a bundle at the door. Its pieces are deleted if its day is here already, or if no newer verifier or key
     could ever make it hold."""
     path = receiving.folder(house) / "replicated.pieces"  # not the bundle's name: a house may send ../../x as that
@@ -113,7 +113,9 @@ def _submit(house: House, bundle: Bundle) -> State:
     finally:
         path.unlink(missing_ok=True)
     last = houses.last_day(house)
-    if state == State.KNOWN or (state == State.REFUSED and last is not None and bundle.number <= last.number):
+    if state == ArrivalState.KNOWN or (
+        state == ArrivalState.REFUSED and last is not None and bundle.number <= last.number
+    ):
         _delete_pieces(house, bundle)
     return state
 

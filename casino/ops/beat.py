@@ -23,7 +23,7 @@ ASK_SECONDS: Final = 2.0
 """Between two statements of the session that holds the lock, and between two tries of one that does not."""
 
 
-class Turn:
+class BeatLock:
     """The lock, and the session that holds it or waits for it."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Scheduler(PersistentScheduler):
     """Schedules tasks only while it holds the lock."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        self.turn = Turn()
+        self.turn = BeatLock()
         super().__init__(*arguments, **options)
 
     def tick(self, *arguments: Any, **options: Any) -> float:

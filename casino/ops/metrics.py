@@ -61,7 +61,7 @@ def text() -> bytes:
     else:
         counted = REGISTRY
     house = CollectorRegistry()
-    house.register(House())
+    house.register(SiteCollector())
     return generate_latest(counted) + generate_latest(house)
 
 
@@ -74,7 +74,7 @@ def forget_dead(folder: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-class House(Collector):
+class SiteCollector(Collector):
     """What the database and the broker know. What cannot be asked is left out: its absence is what an alert goes by."""
 
     def collect(self) -> Iterable[Metric]:

@@ -28,7 +28,7 @@ PATIENCE = 60.0
 """Seconds for a client to read each part of an answer, before the connection is cut."""
 
 
-class Refusal(Exception):
+class RefusedRequest(Exception):
     """An answer that replaces the application's."""
 
     def __init__(self, status: int, sentence: str, *, retry_after: int | None = None, limit: str = "") -> None:
@@ -40,9 +40,9 @@ class Refusal(Exception):
         """The name of the limit that was reached, for the access log; empty if it was none."""
 
 
-TOO_LARGE = Refusal(413, "The request is too large: the house reads at most a megabyte.")
-NO_LENGTH = Refusal(400, "The request's Content-Length is not a number.")
-NOT_UTF8 = Refusal(415, "Send text in UTF-8.")
+TOO_LARGE = RefusedRequest(413, "The request is too large: the house reads at most a megabyte.")
+NO_LENGTH = RefusedRequest(400, "The request's Content-Length is not a number.")
+NOT_UTF8 = RefusedRequest(415, "Send text in UTF-8.")
 CODES = {
     400: "bad_request",
     404: "not_found",
@@ -54,7 +54,7 @@ CODES = {
 """The error code that an API client gets with each status."""
 
 
-class Gate:
+class BodyLimits:
     """Refuses what no view should have to handle, and answers any Refusal that the application raises."""
 
     def __init__(self, application: Application) -> None:
@@ -67,7 +67,7 @@ class Gate:
         try:
             check_headers(dict(scope["headers"]))
             await self.application(scope, limited(receive), timed(send))
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             note_limit(scope, refusal)
             await answer(refusal, scope, send)
 
@@ -107,7 +107,7 @@ def timed(send: Send) -> Send:
     return send_in_time
 
 
-def note_limit(scope: Scope, refusal: Refusal) -> None:
+def note_limit(scope: Scope, refusal: RefusedRequest) -> None:
     """Count a refusal, and mark the scope so that the access log can sum up the refusals of each limit."""
     if refusal.limit:
         scope[LIMIT] = refusal.limit
@@ -120,7 +120,7 @@ def is_page(scope: Scope) -> bool:
     return scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
 
 
-async def answer(refusal: Refusal, scope: Scope, send: Send) -> None:
+async def answer(refusal: RefusedRequest, scope: Scope, send: Send) -> None:
     path, body, kind = scope["path"], refusal.sentence.encode(), "text/plain; charset=utf-8"
     if path.startswith("/api/"):
         refused = Refused(CODES[refusal.status], refusal.sentence, refusal.status)

@@ -89,7 +89,7 @@ def main() -> None:
         host=options.host,
         port=options.port,
         workers=processes(),
-        http="casino.web.slow_clients:Patience",
+        http="casino.web.slow_clients:SlowClientProtocol",
         lifespan="off",
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=HANGS_SECONDS,

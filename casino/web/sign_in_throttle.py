@@ -12,15 +12,15 @@ from django.conf import settings
 from django.urls import reverse
 
 from casino.web import origin
-from casino.web.body_limits import Application, Receive, Refusal, Scope, Send
+from casino.web.body_limits import Application, Receive, RefusedRequest, Scope, Send
 from casino.web.buckets import Buckets
 
-TOO_OFTEN: Final = Refusal(
+TOO_OFTEN: Final = RefusedRequest(
     429, "Too many people sign in from this address: wait a few seconds, then try again.", limit="sign-ins"
 )
 
 
-class Door:
+class SignInThrottle:
     """Sends away who tries too often, before Django and its threads hear of it: a refusal costs next to nothing."""
 
     def __init__(self, application: Application) -> None:

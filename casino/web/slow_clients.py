@@ -1,4 +1,4 @@
-"""Time-outs and limits for slow clients: `uvicorn --http casino.web.slow_clients:Patience`.
+"""Time-outs and limits for slow clients: `uvicorn --http casino.web.slow_clients:SlowClientProtocol`.
 
 A client that sends half a request, or does not read its answer, costs one open file, and not for long. A proxy in front
 does the same; this protects a house without one, and against clients that get past it.
@@ -24,10 +24,10 @@ MOST_REQUEST_BYTES = MOST_HEAD_BYTES + 4 * MOST_BYTES
 """For all of a request as it is sent: a body, and what chunks add to it."""
 
 
-class Patience(HttpToolsProtocol):
+class SlowClientProtocol(HttpToolsProtocol):
     """A connection that is closed if its client takes too long."""
 
-    _waiting: dict["Patience", None] = {}
+    _waiting: dict["SlowClientProtocol", None] = {}
     """The connections without a complete request, oldest first."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

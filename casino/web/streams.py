@@ -19,11 +19,11 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 
 from casino.web import origin
-from casino.web.body_limits import HEALTH, Application, Event, Receive, Refusal, Scope, Send
+from casino.web.body_limits import HEALTH, Application, Event, Receive, RefusedRequest, Scope, Send
 from casino.web.slow_clients import file_limit
 from dealer_ui.live import notifications
 from dealer_ui.live.admission import TICKET, Right, Ticket, that_hold
-from dealer_ui.live.open_screens import BREATH, Screen
+from dealer_ui.live.open_screens import BREATH, OpenStream
 from tables.audit.watch import is_kept
 
 PATHS: Final = re.compile(r"/live/|/seat/[^/]+/live")
@@ -40,14 +40,14 @@ BEATS: Final = 25
 OPENED_AT_ONCE: Final = 4
 """The new streams that Django decides on at a time. After a restart every screen reconnects at once."""
 
-STREAMS_ALONE: Final = Refusal(
+STREAMS_ALONE: Final = RefusedRequest(
     404, "This process serves only live streams: the proxy must send everything else to the web processes."
 )
-TOO_MANY_THERE: Final = Refusal(
+TOO_MANY_THERE: Final = RefusedRequest(
     429, "Too many screens at this address are following the tables. Close some, or try again soon.", retry_after=10,
     limit="streams of an address",
 )  # fmt: skip
-TOO_MANY: Final = Refusal(
+TOO_MANY: Final = RefusedRequest(
     429, "Too many screens are following the tables. Try again soon.", retry_after=10, limit="streams"
 )
 
@@ -105,7 +105,7 @@ def _body(content: bytes) -> Event:
 
 
 @contextmanager
-def _ended_by(scope: Scope, receive: Receive, screen: Screen) -> Iterator[None]:
+def _ended_by(scope: Scope, receive: Receive, screen: OpenStream) -> Iterator[None]:
     """End the stream when its client disconnects or the server stops (``casino/web/slow_clients.py``)."""
 
     async def watch() -> None:
@@ -128,8 +128,8 @@ class Open:
         self.desk = asyncio.Semaphore(OPENED_AT_ONCE)
         self._most = min(settings.STREAMS_IN_ALL, file_limit() // 2)
         self._addresses: Counter[str] = Counter()
-        self._holders: dict[str, dict[Screen, None]] = defaultdict(dict)
-        self._slots: list[dict[Right, set[Screen]]] = [{} for _ in range(SLOTS)]
+        self._holders: dict[str, dict[OpenStream, None]] = defaultdict(dict)
+        self._slots: list[dict[Right, set[OpenStream]]] = [{} for _ in range(SLOTS)]
         self._due: set[Right] = set()
         self._walking: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
@@ -154,7 +154,7 @@ class Open:
                 del self._addresses[address]
 
     @contextmanager
-    def screen(self, ticket: Ticket, screen: Screen) -> Iterator[None]:
+    def screen(self, ticket: Ticket, screen: OpenStream) -> Iterator[None]:
         """Register a stream. A holder's newest stream ends their oldest, so that reloading a page always works, even if
         the browser left old streams open."""
         own = self._holders[ticket.holder]
@@ -179,7 +179,7 @@ class Open:
 
     # --- Rights ---
 
-    def _slot(self, right: Right) -> dict[Right, set[Screen]]:
+    def _slot(self, right: Right) -> dict[Right, set[OpenStream]]:
         return self._slots[hash(right) % SLOTS]
 
     async def _walk(self) -> None:
@@ -208,7 +208,7 @@ def _valid(rights: set[Right]) -> set[Right]:
     return that_hold(rights)
 
 
-async def _beat(screens: list[Screen]) -> None:
+async def _beat(screens: list[OpenStream]) -> None:
     for count, screen in enumerate(screens, 1):
         screen.put(None, b":\n\n")
         screen.wake()

@@ -11,11 +11,13 @@ from typing import Final
 from django.conf import settings
 
 from casino.web import origin
-from casino.web.body_limits import HEALTH, Application, Receive, Refusal, Scope, Send
+from casino.web.body_limits import HEALTH, Application, Receive, RefusedRequest, Scope, Send
 from casino.web.buckets import Buckets
 
-CLIENT: Final = Refusal(429, "This screen asks too often. Wait a second, then go on.", retry_after=1, limit="client")
-ADDRESS: Final = Refusal(
+CLIENT: Final = RefusedRequest(
+    429, "This screen asks too often. Wait a second, then go on.", retry_after=1, limit="client"
+)
+ADDRESS: Final = RefusedRequest(
     429, "Too many requests from this address. Wait a few seconds, then try again.", retry_after=2, limit="address"
 )
 

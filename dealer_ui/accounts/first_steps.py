@@ -22,7 +22,7 @@ from tables.roles import Role
 KEPT_SECONDS: Final = 365 * 24 * 3600
 
 
-class Step(NamedTuple):
+class FirstStep(NamedTuple):
     """One thing to do, where it is done, and what to try in a demo."""
 
     title: str
@@ -32,53 +32,53 @@ class Step(NamedTuple):
     demo: str = ""
 
 
-_SLIPS: Final = Step(
+_SLIPS: Final = FirstStep(
     "Sign what waits for you",
     "Every paper is signed on a terminal, by badge and PIN, by whoever stands there.",
     "slips:book",
     "Open one of the drop boxes: five signatures, and a print.",
 )
 
-STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
+STEPS: Final[Mapping[str, tuple[FirstStep, ...]]] = {
     Role.DEALER: (
-        Step(
+        FirstStep(
             "Pick your table",
             "Sign in on a terminal by badge and PIN, and tap the table that you deal.",
             "dealer:tables",
             "Rocket 1 waits for you, its rack counted.",
         ),
-        Step(
+        FirstStep(
             "Follow the one prompt",
             "The shoe first; then bets, then each card as you turn it. Backspace takes a wrong key back.",
             "dealer:tables",
             "Number keys name cards; 0 is a ten.",
         ),
-        Step(
+        FirstStep(
             "Practise without chips",
             "A practice asks what to do and what to pay. A good score makes a certificate, once a pit boss signs it.",
             "practice:begin",
         ),
     ),
     Role.PIT_BOSS: (
-        Step(
+        FirstStep(
             "Read the floor",
             "Every table, live: who deals, what lies there, what wants you.",
             "pit:floor",
             "Start the demo with --live, and it moves.",
         ),
-        Step(
+        FirstStep(
             "Take note of alerts",
             "Each says what happened and leads there. Write what it came to.",
             "pit:alerts",
             "Those of the last two evenings wait for you.",
         ),
-        Step(
+        FirstStep(
             "Rule on disputes",
             "Hear the player, then the dealer; see what each ruling costs; sign the correction by two.",
             "pit:disputes",
             "One of last night waits for a ruling.",
         ),
-        Step(
+        FirstStep(
             "Sign the day",
             "What every table won. A pit boss signs first, an operator second.",
             "pit:reports",
@@ -86,34 +86,36 @@ STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
         ),
     ),
     Role.OPERATOR: (
-        Step("Set the house up", "Tables, limits, chips, people, terminals: in the administration.", "admin:index"),
-        Step(
+        FirstStep(
+            "Set the house up", "Tables, limits, chips, people, terminals: in the administration.", "admin:index"
+        ),
+        FirstStep(
             "Close the day",
             "You sign second, after a pit boss, the figures that you see.",
             "pit:reports",
             "Sign yesterday as Bella first.",
         ),
-        Step("See who may do what", "And since when, and who granted it.", "pit:access"),
-        Step("Help somebody to a PIN", "Two of you give a code; its owner makes the secret.", "codes"),
+        FirstStep("See who may do what", "And since when, and who granted it.", "pit:access"),
+        FirstStep("Help somebody to a PIN", "Two of you give a code; its owner makes the secret.", "codes"),
     ),
     Role.AUDITOR: (
-        Step(
+        FirstStep(
             "Prove the house",
             "Sealed days and their roots. Verify one, or all; take its bundle and prove it elsewhere.",
             "pit:audit",
             "Thirteen days are sealed.",
         ),
-        Step(
+        FirstStep(
             "Read the exceptions",
             "What was out of the ordinary on a day, and each dealer beside the house.",
             "pit:exceptions",
         ),
-        Step(
+        FirstStep(
             "Search the log",
             "By person, table, kind, time, amount and words, all books at once.",
             "pit:search",
         ),
-        Step(
+        FirstStep(
             "Look at the shoes",
             "Who bet by the cards that were left.",
             "pit:shoes",
@@ -121,35 +123,37 @@ STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
         ),
     ),
     Role.CASHIER: (
-        Step("See what the cage holds", "Chips by kind, cash, and what is on its way.", "cage"),
-        Step("Sell and redeem", "Chips for cash and back, by the piece.", "cage", "Sell 500 in greens."),
+        FirstStep("See what the cage holds", "Chips by kind, cash, and what is on its way.", "cage"),
+        FirstStep("Sell and redeem", "Chips for cash and back, by the piece.", "cage", "Sell 500 in greens."),
         _SLIPS,
     ),
     Role.CAGE_MANAGER: (
-        Step("See what the cage holds", "Chips by kind, cash, and what is on its way.", "cage"),
-        Step("Know your chips", "Series, kinds, what is out and what came back.", "slips:chips"),
+        FirstStep("See what the cage holds", "Chips by kind, cash, and what is on its way.", "cage"),
+        FirstStep("Know your chips", "Series, kinds, what is out and what came back.", "slips:chips"),
         _SLIPS,
     ),
     Role.SECURITY: (
-        Step("Carry chips and boxes", "A fill or a credit waits until you sign that you carry it.", "slips:book"),
-        Step("Keys that are out", "Who has which, since when.", "slips:custody"),
+        FirstStep("Carry chips and boxes", "A fill or a credit waits until you sign that you carry it.", "slips:book"),
+        FirstStep("Keys that are out", "Who has which, since when.", "slips:custody"),
         _SLIPS,
     ),
     Role.COUNTER: (
-        Step("Count what was dropped", "Two of you count each box, neither seeing the other's figures.", "slips:book"),
-        Step("Keys that are out", "Who has which, since when.", "slips:custody"),
+        FirstStep(
+            "Count what was dropped", "Two of you count each box, neither seeing the other's figures.", "slips:book"
+        ),
+        FirstStep("Keys that are out", "Who has which, since when.", "slips:custody"),
         _SLIPS,
     ),
     Role.SURVEILLANCE: (
-        Step("Watch the floor", "Every table and every round, live.", "pit:floor"),
-        Step(
+        FirstStep("Watch the floor", "Every table and every round, live.", "pit:floor"),
+        FirstStep(
             "Mark a moment",
             "A bookmark keeps the time, the table and the camera; who is watched never sees it.",
             "pit:bookmarks",
             "One is there.",
         ),
-        Step("Play a round back", "Disputes lead to their round, card by card.", "pit:disputes"),
-        Step("Search the log", "By person, table, kind, time, amount and words.", "pit:search"),
+        FirstStep("Play a round back", "Disputes lead to their round, card by card.", "pit:disputes"),
+        FirstStep("Search the log", "By person, table, kind, time, amount and words.", "pit:search"),
     ),
 }
 

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui.guards import watches
 from tables.audit import condition
-from tables.audit.condition import State
+from tables.audit.condition import Urgency
 
 HEADLINES = {
-    State.WELL: "The house is well",
-    State.WATCH: "The house goes on, and somebody should look",
-    State.WRONG: "Something is wrong",
+    Urgency.WELL: "The house is well",
+    Urgency.WATCH: "The house goes on, and somebody should look",
+    Urgency.WRONG: "Something is wrong",
 }
 
 

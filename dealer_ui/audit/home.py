@@ -26,7 +26,7 @@ from dealer_ui.pit.alerts.inbox import count, open_now
 from ledger import discrepancies
 from ledger.models import HOUSE, Book, DayRoot
 from tables.audit import downloads, jobs, keys
-from tables.audit.jobs import Errand, State
+from tables.audit.jobs import AuditJob, JobState
 from tables.disputes import cases
 from tables.log.entries.disputes import CLOSED
 from tables.models import Staff
@@ -48,7 +48,7 @@ class SealedDay:
 
     root: DayRoot
     entries: int
-    verified: State | None
+    verified: JobState | None
     bundle: Path | None
 
     @property
@@ -129,7 +129,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     """Ask the worker for a proof or a bundle; a second click joins what is under way."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
     day = request.POST.get("day", "")
-    errand = Errand.read(request.POST.get("deed", ""), dates.day(day))
+    errand = AuditJob.read(request.POST.get("deed", ""), dates.day(day))
     if errand is None or (day and errand.day is None):
         raise Http404("There is no such errand.")
     try:
@@ -140,7 +140,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     if run.task != errand.task:
         messages.error(
             request,
-            f"{Errand.of(run).says} is under way: one at a time. Ask again when it is over.",
+            f"{AuditJob.of(run).says} is under way: one at a time. Ask again when it is over.",
             extra_tags="under_way",
         )
     return redirect("pit:audit")

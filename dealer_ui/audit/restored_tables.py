@@ -22,7 +22,7 @@ from tables.floor import recorder
 from tables.floor.inputs import ConfirmRestored
 from tables.log.catalog import read_as
 from tables.log.entries.restored import SUBJECT, RestoreConfirmed
-from tables.log.state import HOUSE_SHOE, Restored, Standing
+from tables.log.state import HOUSE_SHOE, Restored, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.state import table_state as standings
@@ -78,7 +78,7 @@ def waiting() -> list[Waiting]:
     ]
 
 
-def _waits(standing: Standing) -> bool:
+def _waits(standing: TableState) -> bool:
     return standing.restored is not None and standing.restored.waits
 
 
@@ -122,7 +122,7 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
         return _draw(request, refused)
     entered = ConfirmRestored(request.POST.get("note", ""))
 
-    def act(staff: Staff) -> recorder.Answer:
+    def act(staff: Staff) -> recorder.Receipt:
         return recorder.record(table, entered, by=staff, key=key, expected_seq=seq)
 
     try:

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import dates, signatures
 from dealer_ui.cage.slips import on_paper
 from tables.cage import back_entry
-from tables.cage.back_entry import Place
+from tables.cage.back_entry import BackEntryBook
 from tables.floor import recorder
 from tables.floor.back_entry import refuse_beginner, refused
 from tables.floor.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
@@ -101,7 +101,11 @@ def _end(request: HttpRequest, viewer: Staff, key: UUID) -> None:
 
 
 def _by_two(
-    request: HttpRequest, viewer: Staff, key: UUID, places: list[Place], entered: Callable[[Staff], BackEntryInput]
+    request: HttpRequest,
+    viewer: Staff,
+    key: UUID,
+    places: list[BackEntryBook],
+    entered: Callable[[Staff], BackEntryInput],
 ) -> Staff:
     """Enter it in each of the books, one after the other: what was entered before stands, and the same form goes on
     where it was interrupted. The second person, whose badge and PIN the form has. Raises Refused."""
@@ -121,7 +125,7 @@ def _by_two(
     return second
 
 
-def _into(place: Place, entered: BackEntryInput, by: Staff, key: UUID) -> None:
+def _into(place: BackEntryBook, entered: BackEntryInput, by: Staff, key: UUID) -> None:
     """Enter it in the book that it is about. Raises Refused with the place."""
     try:
         if place.table is not None:
@@ -148,7 +152,7 @@ _DEEDS: Final[Mapping[str, Callable[[HttpRequest, Staff, UUID], None]]] = {
 }
 
 
-def _chosen(request: HttpRequest) -> list[Place]:
+def _chosen(request: HttpRequest) -> list[BackEntryBook]:
     """The books that were ticked. Raises Refused."""
     ticked = set(request.POST.getlist("where"))
     places = [place for place in back_entry.places() if str(place.number) in ticked]

@@ -17,7 +17,7 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, VAULT
 from tables.cage import cage_desk, chip_series, chip_stock, slip_fields, slip_records
 from tables.cage.chip_stock import Stock
-from tables.cage.slip_records import Sheet
+from tables.cage.slip_records import SlipRecord
 from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
 
@@ -26,7 +26,7 @@ _GIVEN_BACK: Final = tuple(series for series in SLIPS.values() if series.about)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SeriesPieces:
     """One kind of chip in a series, by pieces."""
 
     value_cents: int
@@ -51,7 +51,7 @@ class Made:
     series: ChipSeries | None
     """None: chips of no series."""
     last_day: date | None
-    kinds: tuple[Kind, ...]
+    kinds: tuple[SeriesPieces, ...]
 
     @property
     def left_cents(self) -> int:
@@ -93,8 +93,10 @@ def _made() -> list[Made]:
     return series
 
 
-def _kinds(pieces: Stock, values: list[int]) -> tuple[Kind, ...]:
-    return tuple(Kind(value, pieces.received[value], pieces.destroyed[value], pieces.lapsed[value]) for value in values)
+def _kinds(pieces: Stock, values: list[int]) -> tuple[SeriesPieces, ...]:
+    return tuple(
+        SeriesPieces(value, pieces.received[value], pieces.destroyed[value], pieces.lapsed[value]) for value in values
+    )
 
 
 _CHIPS_HEADER: Final = (
@@ -144,7 +146,7 @@ def _register_pages() -> Iterator[list[tuple[Any, ...]]]:
         before = page[-1][0]
 
 
-def _register_rows(sheet: Sheet) -> list[tuple[Any, ...]]:
+def _register_rows(sheet: SlipRecord) -> list[tuple[Any, ...]]:
     slip = sheet.slip
     taken = [slip.facts.get(name, "") for name in ("place", "moment", "taken_from", "envelope")]
     handed = [slip.facts.get(name, "") for name in ("paid", "handed_to", "report")]

@@ -19,7 +19,7 @@ COINS_BELOW: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DenominationField:
     """One kind of chip or note to be counted, and what was typed for it."""
 
     value_cents: int
@@ -37,12 +37,14 @@ class Asked:
         return f"{self.prefix}{self.value_cents}"
 
 
-def asked(form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = (), prefix: str = "n") -> list[Asked]:
+def asked(
+    form: QueryDict, kinds: Iterable[Denomination], cash: Iterable[int] = (), prefix: str = "n"
+) -> list[DenominationField]:
     """A field for every kind of chip; or for the notes and coins that it may be, where cash is counted."""
     values = list(cash)
     chips = {} if values else {chip.value_cents: chip for chip in kinds}
     return [
-        Asked(value, chips.get(value), form.get(f"{prefix}{value}", ""), prefix)
+        DenominationField(value, chips.get(value), form.get(f"{prefix}{value}", ""), prefix)
         for value in sorted(values or chips, reverse=True)
     ]
 

@@ -21,14 +21,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui import exports, signatures
 from dealer_ui.cage import denomination_fields, paper_fields
-from dealer_ui.cage.denomination_fields import Asked
+from dealer_ui.cage.denomination_fields import DenominationField
 from dealer_ui.numbers import amount_cents, number
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
 from tables.cage import back_entry, cage_desk, chip_series, slip_records, table_desk
 from tables.cage import slip_fields as slip_facts
-from tables.cage.slip_records import Sheet
+from tables.cage.slip_records import SlipRecord
 from tables.floor import recorder, table_opening
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
@@ -45,7 +45,7 @@ from tables.log.slip_types import (
     VOID_ASKED,
     Chips,
     Fact,
-    Series,
+    SlipType,
     Stage,
     offered,
 )
@@ -82,7 +82,7 @@ def _here(viewer: Staff) -> Table | None:
     return table_opening.table_of(viewer) if viewer.role == Role.DEALER else None
 
 
-def _series(viewer: Staff, name: str, table: Table | None) -> Series:
+def _series(viewer: Staff, name: str, table: Table | None) -> SlipType:
     """The series of that name, for those who may see it at this table."""
     series = SLIPS.get(name)
     if series is None:
@@ -118,7 +118,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
     return render(request, "dealer_ui/cage/book.html", context)
 
 
-def _begins(viewer: Staff, series: Series) -> bool:
+def _begins(viewer: Staff, series: SlipType) -> bool:
     """Whether the viewer's role signs the first step here."""
     return viewer.role in role_choices.signers(series, series.first)
 
@@ -143,7 +143,7 @@ def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:
         before = page[-1][0]
 
 
-def _rows(sheet: Sheet) -> list[tuple[Any, ...]]:
+def _rows(sheet: SlipRecord) -> list[tuple[Any, ...]]:
     about = (sheet.slip.name, sheet.where, sheet.slip.total_cents, sheet.state)
     signed = [(line, line.by) for line in sheet.lines if line.by]
     return [(*about, line.stage.name, by.name, by.role, line.moment, line.hash) for line, by in signed]
@@ -263,11 +263,11 @@ def _typed_facts(request: HttpRequest, stage: Stage) -> dict[str, str]:
     return {name: text for name, text in typed.items() if text}
 
 
-def _asked_facts(request: HttpRequest, series: Series, stage: Stage) -> list[AskedFact]:
+def _asked_facts(request: HttpRequest, series: SlipType, stage: Stage) -> list[AskedFact]:
     return [AskedFact(fact, request.POST.get(_field_of(fact), ""), _choices(fact, series)) for fact in stage.asks]
 
 
-def _choices(fact: Fact, series: Series) -> list[tuple[str, str]] | None:
+def _choices(fact: Fact, series: SlipType) -> list[tuple[str, str]] | None:
     """What may be chosen, as the value and in words; None where something is typed."""
     if fact.kind == CHIP_SERIES:
         rows = chip_series.all_of_them()
@@ -389,13 +389,13 @@ def _terms(table: Table | None, slip: str, stage: str, *, asks: bool = False) ->
     return terms | {"book": book}
 
 
-def _terms_of_step(table: Table | None, slip: str, series: Series, stage: Stage) -> dict[str, Any]:
+def _terms_of_step(table: Table | None, slip: str, series: SlipType, stage: Stage) -> dict[str, Any]:
     """The same of the step that is due."""
     terms = _terms(table, slip, stage.name, asks=stage.is_count)
     return terms | ({"facts": None} if stage.asks else {}) | _puts_apart(series, stage)
 
 
-def _puts_apart(series: Series, stage: Stage) -> dict[str, Any]:
+def _puts_apart(series: SlipType, stage: Stage) -> dict[str, Any]:
     """A count of cash says too which notes it puts apart."""
     return {"format": attestation.CASH_COUNT, "apart": None} if stage.is_count and series.cash else {}
 
@@ -408,7 +408,7 @@ class Begun:
     shift: str
 
 
-def _begun(sheet: Sheet) -> Begun | None:
+def _begun(sheet: SlipRecord) -> Begun | None:
     moment = sheet.lines[0].moment
     if moment is None:
         return None
@@ -416,7 +416,7 @@ def _begun(sheet: Sheet) -> Begun | None:
     return Begun(calendar.day_of(moment), calendar.shift_of(moment).name)
 
 
-def _entered(request: HttpRequest, table: Table | None, series: Series, name: SlipName) -> SlipInput:
+def _entered(request: HttpRequest, table: Table | None, series: SlipType, name: SlipName) -> SlipInput:
     """The signature that a form sends: a void, or the step that was due when it was drawn."""
     if request.POST.get("void") == "on":
         return VoidSlip(str(name), request.POST.get("reason", ""))
@@ -434,7 +434,7 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
         key = UUID(request.POST.get("key", ""))
     except ValueError:
         raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    beside = Beside(signatures.attested(request), paper_fields.of_form(request))
+    beside = SignatureMetadata(signatures.attested(request), paper_fields.of_form(request))
     by, spelled = signatures.sign(request, partial(_recorded, table, entered, key, beside))
     name = SlipName.parse(spelled)
     messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.", extra_tags="signed")
@@ -442,14 +442,14 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SignatureMetadata:
     """What a form has beside a signature."""
 
     attested: Attestation | None
     paper: FromPaper | None
 
 
-def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: Beside, by: Staff) -> str:
+def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: SignatureMetadata, by: Staff) -> str:
     """The slip's name, once the signature is in the book that it belongs to."""
     attested, on_paper = beside.attested, beside.paper
     if table is None:
@@ -458,7 +458,7 @@ def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: Beside
     return table_desk.name_at(table.book_id, answer.entry)
 
 
-def _asked(request: HttpRequest, table: Table | None, series: Series, prefix: str = "n") -> list[Asked]:
+def _asked(request: HttpRequest, table: Table | None, series: SlipType, prefix: str = "n") -> list[DenominationField]:
     """Every chip of the table, or the notes and coins of a box, the largest first."""
     return denomination_fields.asked(request.POST, _denominations(table), series.cash, prefix)
 
@@ -498,5 +498,5 @@ def _denominations(table: Table | None) -> Iterable[Denomination]:
     return table.denominations.all() if table else Denomination.objects.all()
 
 
-def _chips(request: HttpRequest, table: Table | None, series: Series, prefix: str = "n") -> Chips:
+def _chips(request: HttpRequest, table: Table | None, series: SlipType, prefix: str = "n") -> Chips:
     return denomination_fields.chips_of(request.POST, _denominations(table), series.cash, prefix)

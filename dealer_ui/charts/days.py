@@ -7,7 +7,7 @@ from datetime import date
 
 from dealer_ui.charts import plot
 from dealer_ui.charts.axis import MONEY, amount, signed_amount
-from dealer_ui.charts.plot import Plot, Step
+from dealer_ui.charts.plot import Plot, PlotStep
 
 
 def wins(lines: Sequence[tuple[date, int, int]], address: Callable[[date], str]) -> Plot:
@@ -17,7 +17,7 @@ def wins(lines: Sequence[tuple[date, int, int]], address: Callable[[date], str])
     panel = plot.bars("Win", values, kinds, unit=MONEY, top=plot.TOP + plot.NAMED, height=170)
     labels = plot.sparse([str(day.day) for day, _, _ in lines])
     steps = [
-        Step(_says(*line), label, under=month, link=address(line[0]))
+        PlotStep(_says(*line), label, under=month, link=address(line[0]))
         for line, label, month in zip(lines, labels, _months([day for day, _, _ in lines], labels), strict=True)
     ]
     return plot.plot([panel], steps)

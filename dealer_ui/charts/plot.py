@@ -38,7 +38,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlotLine:
     """Values joined from step to step."""
 
     points: str
@@ -58,7 +58,7 @@ class Panel:
     height: float
     ticks: tuple[Tick, ...]
     bars: tuple[Bar, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[PlotLine, ...] = ()
     area: str = ""
 
     @property
@@ -68,7 +68,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlotStep:
     """What one place from left to right stands for."""
 
     says: str
@@ -82,7 +82,7 @@ class Step:
 class Mark:
     """A step with its place: what is pointed at, or reached by key."""
 
-    step: Step
+    step: PlotStep
     x: float
     width: float
     is_first: bool
@@ -109,12 +109,12 @@ class Plot:
         return self.foot + FOOT
 
     @property
-    def names(self) -> list[Line]:
+    def names(self) -> list[PlotLine]:
         """The lines that bear a name at their right end."""
         return [line for panel in self.panels for line in panel.lines if line.name]
 
 
-def plot(panels: Sequence[Panel], steps: Sequence[Step]) -> Plot:
+def plot(panels: Sequence[Panel], steps: Sequence[PlotStep]) -> Plot:
     """Panels over their steps."""
     width = 100 / max(1, len(steps))
     marks = (Mark(step, round(place * width, 3), round(width, 3), not place) for place, step in enumerate(steps))
@@ -168,7 +168,7 @@ def running(name: str, values: Sequence[int], *, unit: Unit, top: float, height:
     ys = [level(scale, value, top, height) for value in values]
     points = _points(xs, ys)
     area = f"{xs[0] * 10:g},{zero} {points} {xs[-1] * 10:g},{zero}"
-    line = Line(points, kind="running", dots=((xs[-1], ys[-1]),))
+    line = PlotLine(points, kind="running", dots=((xs[-1], ys[-1]),))
     return Panel(name, top, height, standing(scale, unit, top, height), lines=(line,), area=area)
 
 
@@ -181,7 +181,7 @@ def stairs(name: str, values: Sequence[int], *, unit: Unit, top: float, height: 
         for side in (0, room)
     ]
     return Panel(
-        name, top, height, standing(scale, unit, top, height), lines=(Line(" ".join(corners), kind="running"),)
+        name, top, height, standing(scale, unit, top, height), lines=(PlotLine(" ".join(corners), kind="running"),)
     )
 
 
@@ -201,11 +201,11 @@ def lines(
     return Panel(name, top, height, ticks, lines=tuple(sorted(drawn, key=lambda line: line.kind == "chosen")))
 
 
-def _named_line(name: str, levels: Sequence[float], name_y: float, *, is_chosen: bool) -> Line:
+def _named_line(name: str, levels: Sequence[float], name_y: float, *, is_chosen: bool) -> PlotLine:
     xs = middles(len(levels))
     dots = tuple(zip(xs, levels, strict=True)) if is_chosen else ()
     kind = "chosen" if is_chosen else "other"
-    return Line(_points(xs, levels), kind, name, round(name_y, 1), levels[-1], dots)
+    return PlotLine(_points(xs, levels), kind, name, round(name_y, 1), levels[-1], dots)
 
 
 def _points(xs: Sequence[float], ys: Sequence[float]) -> str:

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from dealer_ui.charts import plot
 from dealer_ui.charts.axis import MONEY, signed_amount
-from dealer_ui.charts.plot import Plot, Step
+from dealer_ui.charts.plot import Plot, PlotStep
 from tables.audit.round_list import RoundLine
 
 
@@ -36,7 +36,7 @@ def wins(newest_first: Sequence[RoundLine]) -> Wins | None:
     each = plot.bars("Each round", nets, kinds, unit=MONEY, top=plot.below(added_up), height=110)
     labels = plot.sparse([f"{number:,}" for number in numbers])
     steps = [
-        Step(f"Round {number}: {signed_amount(net)}, added up {signed_amount(total)}", label)
+        PlotStep(f"Round {number}: {signed_amount(net)}, added up {signed_amount(total)}", label)
         for number, net, total, label in zip(numbers, nets, sums, labels, strict=True)
     ]
     drawn = plot.plot([added_up, each], steps)

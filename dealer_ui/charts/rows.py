@@ -11,7 +11,7 @@ from dealer_ui.charts.scale import Scale
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """One table: its win from zero to the right or left, its drop below. Places are in per cent."""
 
     name: str
@@ -27,7 +27,7 @@ class Row:
 class Rows:
     """Win and drop of several tables on one axis."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
     ticks: tuple[Tick, ...]
     zero: float
     idle: tuple[str, ...] = ()
@@ -44,8 +44,8 @@ def win_and_drop(lines: Sequence[tuple[str, int, int]]) -> Rows:
     )
 
 
-def _row(scale: Scale, name: str, win_cents: int, drop_cents: int) -> Row:
-    return Row(
+def _row(scale: Scale, name: str, win_cents: int, drop_cents: int) -> ChartRow:
+    return ChartRow(
         name=name,
         win_cents=win_cents,
         drop_cents=drop_cents,

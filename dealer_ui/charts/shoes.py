@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dealer_ui.charts import plot
 from dealer_ui.charts.axis import MONEY, PER_CENT, Unit, amount
-from dealer_ui.charts.plot import Panel, Plot, Step
+from dealer_ui.charts.plot import Panel, Plot, PlotStep
 
 A_PER_CENT: Final = 10**13
 """The edge of a shoe's audit is a whole number of 10^-15; so many are one per cent."""
@@ -24,7 +24,7 @@ def edges(rounds: Sequence[dict[str, Any]]) -> Plot | None:
     for seat in sorted({seat for row in rounds for seat, _, _ in row["bets"]}):
         panels.append(_bets(seat, rounds, plot.below(panels[-1])))
     labels = plot.sparse([f"{row['round']:,}" for row in rounds])
-    return plot.plot(panels, [Step(_says(row), label) for row, label in zip(rounds, labels, strict=True)])
+    return plot.plot(panels, [PlotStep(_says(row), label) for row, label in zip(rounds, labels, strict=True)])
 
 
 def _bets(seat: int, rounds: Sequence[dict[str, Any]], top: float) -> Panel:

@@ -19,7 +19,7 @@ from dealer_ui.guards import dealers
 from tables.floor import recorder
 from tables.floor.inputs import AnnounceRound, ComparePaper
 from tables.log.back_entry import ROUNDS, Mode
-from tables.log.state import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.staff import terminals
@@ -44,11 +44,11 @@ def papers(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/dealer/papers.html", context, status=refused.status if refused else 200)
 
 
-def _deals(standing: Standing, viewer: Staff) -> bool:
+def _deals(standing: TableState, viewer: Staff) -> bool:
     return standing.dealer is not None and standing.dealer.username == viewer.username
 
 
-def _drawn(table: Table, standing: Standing) -> dict[str, Any]:
+def _drawn(table: Table, standing: TableState) -> dict[str, Any]:
     mode = standing.back_entry
     return {
         "table": table,

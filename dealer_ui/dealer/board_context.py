@@ -35,7 +35,7 @@ from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
 from tables.log.entries.limit_plans import called
 from tables.log.slip_workflow import Slip
-from tables.log.state import CardReader, Standing
+from tables.log.state import CardReader, TableState
 from tables.log.terms import game_title
 from tables.refusals import Refused
 from tables.roles import Role
@@ -143,11 +143,11 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Screen:
+class DealerScreen:
     """Everything that one rendering of the dealer's screen draws."""
 
     board: Board
-    standing: Standing
+    standing: TableState
     key: UUID = field(default_factory=uuid4)
     """Made for this rendering: an input from it is recorded once, however often it is sent."""
     typed: Mapping[str, str] = field(default_factory=dict)

@@ -31,7 +31,7 @@ from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
 from tables.log.game_kinds import kind_of
 from tables.log.pieces import handed_out
 from tables.log.slip_types import CASH, Chips, total
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.setup import cash_policies
@@ -45,7 +45,7 @@ _GIVEN, _HANDED = "n", "c"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class CashAction:
     """One thing that the sheet does."""
 
     name: str
@@ -56,9 +56,9 @@ class Way:
     """Whether smaller chips are handed out than the fewest that make the amount."""
 
 
-SALE: Final = Way("sale", "Cash for chips", "Cash")
-UP: Final = Way("up", "Colour up", "Chips")
-SMALLER: Final = Way("smaller", "Into smaller", "Chips", smaller=True)
+SALE: Final = CashAction("sale", "Cash for chips", "Cash")
+UP: Final = CashAction("up", "Colour up", "Chips")
+SMALLER: Final = CashAction("smaller", "Into smaller", "Chips", smaller=True)
 WAYS: Final = (SALE, UP, SMALLER)
 
 
@@ -66,7 +66,7 @@ WAYS: Final = (SALE, UP, SMALLER)
 class Exchange:
     """What comes in and what goes out, as it was typed so far."""
 
-    way: Way
+    way: CashAction
     amount_cents: int
     given: Chips
     """Notes or chips, where somebody said which."""
@@ -146,13 +146,13 @@ def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refu
     }
 
 
-def _way(request: HttpRequest, table: Table) -> Way:
+def _way(request: HttpRequest, table: Table) -> CashAction:
     asked = request.POST.get("way") or request.GET.get("way")
     ways = _ways(table)
     return next((way for way in ways if way.name == asked), ways[0])
 
 
-def _ways(table: Table) -> list[Way]:
+def _ways(table: Table) -> list[CashAction]:
     """Where players play for a pot, cash buys in at a seat, on the felt."""
     return [way for way in WAYS if way is not SALE or kind_of(GAMES[table.game]).sells_chips]
 
@@ -221,7 +221,7 @@ def _event(table: Table, seq: int | None) -> Entered:
     return event
 
 
-def _receipt(table: Table, standing: Standing, seq: int | None) -> Receipt:
+def _receipt(table: Table, standing: TableState, seq: int | None) -> Receipt:
     event = _event(table, seq)
     return Receipt(
         seq=seq or 0,

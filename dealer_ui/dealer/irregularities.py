@@ -43,7 +43,7 @@ from tables.games.protocol import MAIN
 from tables.log import slip_workflow
 from tables.log.game_kinds import kind_of
 from tables.log.irregularities import ACTS, MISHAPS, REASONS, RULINGS, Mishap, choice_of
-from tables.log.state import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, TableState
 from tables.log.terms import rules_of
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -103,7 +103,7 @@ def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> Http
     return render(request, "dealer_ui/dealer/mishap.html", context, status=refused.status if refused else 200)
 
 
-def here(viewer: Staff, pk: int) -> tuple[Table, Standing]:
+def here(viewer: Staff, pk: int) -> tuple[Table, TableState]:
     """The table that somebody deals at. Nobody else sees what can be done there."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     standing = standings.of(table)
@@ -112,7 +112,7 @@ def here(viewer: Staff, pk: int) -> tuple[Table, Standing]:
     return table, standing
 
 
-def _drawn(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, Any]:
+def _drawn(table: Table, standing: TableState, mishap: Mishap, viewer: Staff) -> dict[str, Any]:
     """What the sheet shows."""
     possible = _possible(table, standing, mishap, viewer)
     return {
@@ -141,7 +141,7 @@ def _rules_alone() -> bool:
     return policies.in_force(RULED_BY) == "dealer"
 
 
-def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
+def _possible(table: Table, standing: TableState, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
     """The acts of a mishap that can be done as the table stands. Whether they may be is decided when one is entered."""
     entries = entries_of(table, standing, viewer)
     ready, kind = standing.shoe is not None and standing.shoe.stage == "ready", kind_of(GAMES[table.game])
@@ -162,14 +162,14 @@ def _possible(table: Table, standing: Standing, mishap: Mishap, viewer: Staff) -
     return {act: True for act in acts if can[act]}
 
 
-def _rulings(standing: Standing) -> dict[str, bool]:
+def _rulings(standing: TableState) -> dict[str, bool]:
     """The possible rulings on the hand of a player who left, once its seat has to decide."""
     ask = rounds.deciding(standing.round)
     waits = ask is not None and standing.lock is None
     return {ruling: waits and bool(ask and choice_of(ruling, ask.choices)) for ruling in RULINGS}
 
 
-def _cards(table: Table, standing: Standing) -> list[str]:
+def _cards(table: Table, standing: TableState) -> list[str]:
     """The cards that can be named; of a house shoe none, which names its own."""
     if standing.shoe is None or standing.shoe.source == HOUSE_SHOE:
         return []

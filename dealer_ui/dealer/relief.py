@@ -15,7 +15,7 @@ from dealer_ui.dealer.table_choice import choice
 from dealer_ui.dealer.views import draw, why_gone
 from dealer_ui.guards import dealers, gone
 from tables.floor import recorder, table_opening
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import SECRETS, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -89,7 +89,7 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 
 def _take_over(
-    request: HttpRequest, viewer: Staff, table: Table, standing: Standing, terminal: str | None
+    request: HttpRequest, viewer: Staff, table: Table, standing: TableState, terminal: str | None
 ) -> HttpResponse:
     """Ask who agrees; should another dealer have come in between, they are asked about instead."""
     assert standing.dealer is not None  # noqa: S101 -- the caller looked
@@ -107,7 +107,7 @@ def _take_over(
     return _ask(request, table, standing, refused)
 
 
-def _ask(request: HttpRequest, table: Table, standing: Standing, refused: Refused | None = None) -> HttpResponse:
+def _ask(request: HttpRequest, table: Table, standing: TableState, refused: Refused | None = None) -> HttpResponse:
     """Whether the dealer who stands there agrees."""
     assert standing.dealer is not None  # noqa: S101 -- the callers looked
     own = Staff.objects.filter(username=standing.dealer.username).values_list("badge", flat=True).first()

@@ -20,7 +20,7 @@ from tables.floor import recorder, rounds
 from tables.floor.inputs import ReopenRound, TakeBack
 from tables.games.cards import pack_of
 from tables.log.entries import rounds as log
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.staff import terminals
@@ -28,7 +28,7 @@ from tables.state import table_state as standings
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SettledSeat:
     """A seat that the input had decided."""
 
     seat: int
@@ -69,7 +69,7 @@ def _reopen(request: HttpRequest, viewer: Staff, table: Table) -> None:
         signatures.sign(request, lambda boss: record(ReopenRound(boss.username)))
 
 
-def _drawn(table: Table, standing: Standing) -> dict[str, Any]:
+def _drawn(table: Table, standing: TableState) -> dict[str, Any]:
     current = standing.round
     if current is None or not current.plays or not current.over or current.voided:
         return {"round": None}
@@ -83,7 +83,7 @@ def _drawn(table: Table, standing: Standing) -> dict[str, Any]:
     }
 
 
-def _lines(current: Round) -> list[Line]:
+def _lines(current: Round) -> list[SettledSeat]:
     waiting = {payout.seat for payout in current.to_pay}
     decided = map(current.in_cents, current.plays[-1].decided)
-    return [Line(payout.seat, payout.net_cents, payout.seat not in waiting) for payout in decided]
+    return [SettledSeat(payout.seat, payout.net_cents, payout.seat not in waiting) for payout in decided]

@@ -10,7 +10,7 @@ from typing import Final
 from django.db import connection
 
 from ledger.log import CONTENT
-from tables.log.state import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, TableState
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.setup.pits import natural
@@ -22,7 +22,7 @@ LONGEST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DealerEntry:
     """The latest entry about who deals at a table."""
 
     kind: str
@@ -41,8 +41,8 @@ class Offer:
     """A table as a dealer may take it."""
 
     table: Table
-    standing: Standing
-    turn: Turn | None
+    standing: TableState
+    turn: DealerEntry | None
     was_left: bool
     """Whether the dealer who chooses stood there last."""
     refusal: str
@@ -63,7 +63,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TableChoice:
     """What a dealer chooses from: where they are needed, and all else that is open."""
 
     needed: list[Offer]
@@ -73,7 +73,7 @@ class Choice:
     """Where the dealer is signed in already."""
 
 
-def choice(viewer: Staff, terminal: Terminal | None) -> Choice:
+def choice(viewer: Staff, terminal: Terminal | None) -> TableChoice:
     """What this dealer may take on this terminal."""
     rows = Table.objects.filter(retired_at=None).select_related("book")
     tables = sorted(rows, key=lambda table: natural(table.name))
@@ -96,10 +96,10 @@ def choice(viewer: Staff, terminal: Terminal | None) -> Choice:
     ]
     needed = _needed([offer for offer in offers if not offer.refusal])
     others = sorted((offer for offer in offers if offer not in needed), key=lambda offer: bool(offer.refusal))
-    return Choice(needed, others, [table for table in tables if table not in opened], here)
+    return TableChoice(needed, others, [table for table in tables if table not in opened], here)
 
 
-def _deals(viewer: Staff, standing: Standing) -> bool:
+def _deals(viewer: Staff, standing: TableState) -> bool:
     return standing.dealer is not None and standing.dealer.username == viewer.username
 
 
@@ -137,8 +137,8 @@ _TURNS: Final = f"""
 """  # noqa: S608
 
 
-def _turns(tables: list[Table]) -> dict[int, Turn]:
+def _turns(tables: list[Table]) -> dict[int, DealerEntry]:
     """Who came or went last, by table."""
     with connection.cursor() as cursor:
         cursor.execute(_TURNS, [[table.pk for table in tables], [table.book_id for table in tables]])
-        return {pk: Turn(*row) for pk, *row in cursor.fetchall()}
+        return {pk: DealerEntry(*row) for pk, *row in cursor.fetchall()}

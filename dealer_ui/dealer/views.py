@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import acknowledgement
-from dealer_ui.dealer.board_context import Screen, reader_line
+from dealer_ui.dealer.board_context import DealerScreen, reader_line
 from dealer_ui.dealer.forms import key_of, seq_of
 from dealer_ui.guards import by_script, dealers, gone
 from dealer_ui.numbers import amount_cents
@@ -29,7 +29,7 @@ from tables.floor.cash import kinds_at
 from tables.floor.inputs import BuyIn, CashOut, CheckDecks, Input, ReadDecks, StartGame, read
 from tables.games.protocol import Bet
 from tables.log.pieces import handed_out
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.staff import terminals
@@ -112,7 +112,7 @@ def call(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     return draw(request, viewer, pk, whole=False) if by_script(request) else redirect("dealer:screen", pk)
 
 
-def _called(request: HttpRequest, pk: int, standing: Standing) -> pit_calls.Call | None:
+def _called(request: HttpRequest, pk: int, standing: TableState) -> pit_calls.PitCall | None:
     """The call that was made here: until somebody comes, and then for the rest of the round."""
     memo = request.session.get(_CALL)
     if memo is None or memo["table"] != pk:
@@ -124,7 +124,7 @@ def _called(request: HttpRequest, pk: int, standing: Standing) -> pit_calls.Call
     return called
 
 
-def _reopens(table: Table, standing: Standing, viewer: Staff) -> str:
+def _reopens(table: Table, standing: TableState, viewer: Staff) -> str:
     """The label of the button that reopens the settled round; empty where no round can be reopened."""
     current = standing.round
     if current is None or not current.over or not entries_of(table, standing, viewer).can_reopen():
@@ -137,7 +137,7 @@ def draw(
     viewer: Staff,
     pk: int,
     *,
-    after: recorder.After | None = None,
+    after: recorder.StateAfter | None = None,
     refused: Refused | None = None,
     done: Input | None = None,
     whole: bool = True,
@@ -158,7 +158,7 @@ def draw(
         return gone(request, elsewhere)
     picture = board(table, viewer, standing)
     context = {
-        "screen": Screen(
+        "screen": DealerScreen(
             picture, standing, typed=request.POST.dict(), refused=refused, reopens=_reopens(table, standing, viewer)
         ),
         "board": picture,
@@ -187,7 +187,7 @@ def _hand_out(table: Table, done: Input | None) -> str:
 # --- Who is not at the table -----------------------------------------------------------------------------------
 
 
-def why_gone(table: Table, standing: Standing) -> Refused:
+def why_gone(table: Table, standing: TableState) -> Refused:
     if not standing.is_open:
         return Refused("table_closed", f"{table.name} is closed.", 403)
     if standing.dealer is None:

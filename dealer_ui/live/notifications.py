@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 
 from dealer_ui.live.admission import Cards, OneTable, Watch
-from dealer_ui.live.open_screens import Crowd, Follower, Screen
+from dealer_ui.live.open_screens import Crowd, Follower, OpenStream
 from dealer_ui.live.wall import Wall
 from ledger import notifications
 from ledger.log import CHANNEL
@@ -44,17 +44,17 @@ class Floor:
         self._heads: dict[int, int] = {}
         self._ear: asyncio.Task[None] | None = None
 
-    def screen(self, watch: Watch) -> AbstractContextManager[Screen]:
+    def screen(self, watch: Watch) -> AbstractContextManager[OpenStream]:
         """An open screen. Its page was drawn before the stream began, so it is told first where its tables stand."""
         return self._cards(watch) if isinstance(watch, Cards) else self._follower(watch)
 
     @contextmanager
-    def _cards(self, watch: Cards) -> Iterator[Screen]:
+    def _cards(self, watch: Cards) -> Iterator[OpenStream]:
         with self._listening(), self._wall.screen(watch, self._heads) as screen:
             yield screen
 
     @contextmanager
-    def _follower(self, watch: OneTable) -> Iterator[Screen]:
+    def _follower(self, watch: OneTable) -> Iterator[OpenStream]:
         screen = Follower(watch.last_seq)
         if watch.book in self._heads:
             screen.tell(self._heads[watch.book])

@@ -19,7 +19,7 @@ def event(name: str, data: Mapping[str, Any]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
 
-class Screen:
+class OpenStream:
     """One open stream. What is newer replaces what waits about the same thing: a client that reads slowly is told less
     often, and never has more waiting for it than one message a table."""
 
@@ -56,7 +56,7 @@ class Screen:
                 return
 
 
-class Follower(Screen):
+class Follower(OpenStream):
     """A screen that follows one table: it is told the table's bare sequence number."""
 
     __slots__ = ("last_seq",)
@@ -76,10 +76,10 @@ class Crowd:
     """The players' screens that are to be woken, a batch at a time: thousands of them do not make a dealer wait."""
 
     def __init__(self) -> None:
-        self._sleeping: dict[Screen, None] = {}
+        self._sleeping: dict[OpenStream, None] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def wake(self, screen: Screen) -> None:
+    def wake(self, screen: OpenStream) -> None:
         """As soon as it is its turn."""
         self._sleeping[screen] = None
         if self._task is None or self._task.done():

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Final, Protocol
 
 from dealer_ui.live.admission import Cards
-from dealer_ui.live.open_screens import Screen, event
+from dealer_ui.live.open_screens import OpenStream, event
 from dealer_ui.live.painter import CannotDraw, Drawing, Messages, Order, PainterProcess, on_page
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Painter(Protocol):
         """Have it drawn. Raises CannotDraw."""
 
 
-class Watcher(Screen):
+class Watcher(OpenStream):
     """A screen of the pit."""
 
     __slots__ = ("watch",)
@@ -145,7 +145,7 @@ class Wall:
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def screen(self, watch: Cards, heads: Mapping[int, int]) -> Iterator[Screen]:
+    def screen(self, watch: Cards, heads: Mapping[int, int]) -> Iterator[OpenStream]:
         """An open screen. It is told where each table stands, and then how it looks."""
         screen, role = Watcher(watch), watch.role
         for book, seq in heads.items():

@@ -38,7 +38,7 @@ Bounds = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class BetLimits:
     """The least and the most of a bet, in the house's money."""
 
     title: str
@@ -47,11 +47,11 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LimitChange:
     """What the limits are to be, and from when."""
 
     moment: datetime
-    limits: Sequence[Limit]
+    limits: Sequence[BetLimits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +77,22 @@ class Placard:
     table: str
     game: str
     is_open: bool
-    limits: Sequence[Limit]
+    limits: Sequence[BetLimits]
     """That of a bet first, then the wagers that have their own."""
     bets: Sequence[str]
     """The bet step, and how winnings are rounded."""
-    changes: Sequence[Change]
+    changes: Sequence[LimitChange]
     how: str
     rules: Sequence[Rule]
     pays: Sequence[PaidLines]
     edges: Sequence[Edge]
 
     @property
-    def main(self) -> Limit:
+    def main(self) -> BetLimits:
         return self.limits[0]
 
     @property
-    def own(self) -> Sequence[Limit]:
+    def own(self) -> Sequence[BetLimits]:
         return self.limits[1:]
 
 
@@ -125,11 +125,11 @@ def placards_of(tables: Sequence[Table]) -> list[Placard]:
     ]
 
 
-def _limits(table: Table, least: int, most: int, own: Any) -> list[Limit]:
+def _limits(table: Table, least: int, most: int, own: Any) -> list[BetLimits]:
     titles = _titles(table)
-    lines = [Limit("Limits", money(least), money(most))]
+    lines = [BetLimits("Limits", money(least), money(most))]
     return lines + [
-        Limit(titles[wager], money(own[wager][0]), money(own[wager][1])) for wager in titles if wager in own
+        BetLimits(titles[wager], money(own[wager][0]), money(own[wager][1])) for wager in titles if wager in own
     ]
 
 
@@ -152,14 +152,14 @@ def _titles(table: Table) -> dict[str, str]:
     return {wager.name: wager.title for wager in wagers}
 
 
-def _coming(tables: Sequence[Table]) -> dict[str, list[Change]]:
+def _coming(tables: Sequence[Table]) -> dict[str, list[LimitChange]]:
     """By table the limits that a plan sets next, and those that two people approved for a moment to come."""
     by_name = {table.name: table for table in tables}
-    changes: dict[str, list[Change]] = {}
+    changes: dict[str, list[LimitChange]] = {}
     for name, told in plans.outcomes(tables, timezone.now()).items():
         coming = told.outcome.next
         if coming and any(limit in _SHOWN or limit.startswith(WAGER) for limit in coming.changed):
-            changes[name] = [Change(coming.moment, _planned(by_name[name], values_of(coming.layers)))]
+            changes[name] = [LimitChange(coming.moment, _planned(by_name[name], values_of(coming.layers)))]
     for proposal in proposals.to_come():
         table = by_name.get(proposal.about)
         if table is None or proposal.effective is None or proposal.effective <= timezone.now():
@@ -168,14 +168,14 @@ def _coming(tables: Sequence[Table]) -> dict[str, list[Change]]:
             continue
         after = settings_after(table_settings.settings_of(table), table_settings.values_of(proposal))
         limits = _limits(table, after.min_cents, after.max_cents, after.wager_limits)
-        changes.setdefault(table.name, []).append(Change(proposal.effective, limits))
+        changes.setdefault(table.name, []).append(LimitChange(proposal.effective, limits))
     return {name: sorted(of_one, key=lambda change: change.moment) for name, of_one in changes.items()}
 
 
 _SHOWN: Final = ("min_cents", "max_cents")
 
 
-def _planned(table: Table, values: Values) -> list[Limit]:
+def _planned(table: Table, values: Values) -> list[BetLimits]:
     own = {name.removeprefix(WAGER): value for name, value in values.items() if name.startswith(WAGER)}
     least, most = (int(str(values.get(name, getattr(table, name)))) for name in _SHOWN)
     return _limits(table, least, most, own)

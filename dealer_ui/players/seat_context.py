@@ -17,7 +17,7 @@ from tables.games.catalog import GAMES
 from tables.games.game import Words
 from tables.games.play import prompts_for
 from tables.games.protocol import AskChoice, Choice, Choose, HandView, SeatView, View
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.models import Table
 from tables.refusals import Refused
 
@@ -32,7 +32,7 @@ class Tap:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SeatChoice:
     """One kind of choice: tapped at once, or put together from several cards and then confirmed."""
 
     name: str
@@ -53,7 +53,7 @@ class SeatScreen:
 
     table: Table
     seat: int
-    standing: Standing
+    standing: TableState
     token: str
     refused: Refused | None = None
     key: UUID = field(default_factory=uuid4)
@@ -210,22 +210,22 @@ class SeatScreen:
         return next((prompt for prompt in asks if isinstance(prompt, AskChoice) and prompt.seat == self.seat), None)
 
     @cached_property
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[SeatChoice, ...]:
         """The kinds of choices that this seat has, in the game's words."""
         kinds: dict[str, list[Choice]] = {}
         for choice in self.ask.choices if self.ask else ():
             kinds.setdefault(choice.name, []).append(choice)
         return tuple(self._way(name, choices) for name, choices in kinds.items())
 
-    def _way(self, name: str, choices: Sequence[Choice]) -> Way:
+    def _way(self, name: str, choices: Sequence[Choice]) -> SeatChoice:
         words: Words | None = self._game.words.get(name)
         label = words.label if words else name.replace("_", " ").capitalize()
         rule = words.rule if words else ""
         sets = [choice.cards for choice in choices if choice.cards is not None]
         if not sets:
-            return Way(name, label, rule, taps=tuple(self._taps(label, choices)))
+            return SeatChoice(name, label, rule, taps=tuple(self._taps(label, choices)))
         most, ordered = max(map(len, sets)), choices[0].ordered
-        return Way(name, label, rule, cards=_pool(sets), most=most, ordered=ordered)
+        return SeatChoice(name, label, rule, cards=_pool(sets), most=most, ordered=ordered)
 
     def _taps(self, label: str, choices: Sequence[Choice]) -> Iterable[Tap]:
         for choice in choices:

@@ -19,7 +19,7 @@ from tables.models import Staff
 from tables.reports import exceptions as days
 from tables.reports import gaming_hours
 from tables.reports.dealer_figures import DealerLine, Held
-from tables.reports.exceptions import Report
+from tables.reports.exceptions import DayExceptions
 
 SHOWN: Final = 100
 """Lines of one matter on the page; the CSV has all."""
@@ -35,7 +35,7 @@ def _asked(request: HttpRequest) -> date:
     return min(dates.day(request.GET.get("day")) or today, today)
 
 
-def _report(request: HttpRequest, day: date) -> Report:
+def _report(request: HttpRequest, day: date) -> DayExceptions:
     return days.of_day(day, whole=reads_the_house(request.user))
 
 

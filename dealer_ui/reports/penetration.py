@@ -18,12 +18,12 @@ from django.views.decorators.http import require_GET
 from dealer_ui import exports
 from dealer_ui.charts import plot
 from dealer_ui.charts.axis import NUMBER, PER_CENT, Unit
-from dealer_ui.charts.plot import Plot, Step
+from dealer_ui.charts.plot import Plot, PlotStep
 from dealer_ui.replica_pages import reads_replica
 from tables.maths.advantage.penetration import (
     SUBJECTS,
-    Cell,
     Pace,
+    PenetrationCell,
     Results,
     Subject,
     cards_behind,
@@ -38,7 +38,7 @@ Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PenetrationQuery:
     """What the page is asked for."""
 
     subject: Subject = SUBJECTS[0]
@@ -54,11 +54,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DepthRow:
     """A row of the list: one depth of the cut card."""
 
-    cell: Cell
-    asked: Asked
+    cell: PenetrationCell
+    asked: PenetrationQuery
 
     @property
     def cards(self) -> int:
@@ -142,7 +142,7 @@ def penetration(request: HttpRequest) -> HttpResponse:
         "asked": asked,
         "refused": refused,
         "subjects": SUBJECTS,
-        "lines": [Line(measured.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(game.cuts)],
+        "lines": [DepthRow(measured.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(game.cuts)],
         "wins": _plot(asked, NUMBER, lambda cell: cell.wins(asked.spread)[0]),
         "time": _plot(asked, PER_CENT, lambda cell: 100 * cell.shuffling(asked.pace)),
         "correlation": f"{usual.correlation:.3f}",
@@ -178,7 +178,7 @@ def penetration_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, f"cut-card-{asked.subject.game}", HEADER, iter([rows]))
 
 
-def _row(cell: Cell, asked: Asked) -> tuple[str | float | None, ...]:
+def _row(cell: PenetrationCell, asked: PenetrationQuery) -> tuple[str | float | None, ...]:
     game = asked.subject
     return (
         game.game, game.wager, cell.decks, cell.seats, cell.cut,
@@ -188,7 +188,7 @@ def _row(cell: Cell, asked: Asked) -> tuple[str | float | None, ...]:
     )  # fmt: skip
 
 
-def _plot(asked: Asked, unit: Unit, value: Callable[[Cell], float]) -> Plot:
+def _plot(asked: PenetrationQuery, unit: Unit, value: Callable[[PenetrationCell], float]) -> Plot:
     """A line for each number of decks, from the shallowest shoe to the deepest; the marks have the chosen one."""
     measured, cuts = asked.measured, asked.subject.cuts[::-1]
     series = {decks: [value(measured.cell(decks, asked.seats, cut)) for cut in cuts] for decks in asked.subject.decks}
@@ -202,7 +202,7 @@ def _plot(asked: Asked, unit: Unit, value: Callable[[Cell], float]) -> Plot:
         height=280,
     )
     steps = [
-        Step(f"{cut:.0%} behind, {_decks(asked.decks)}: {unit.say(round(Fraction(chosen), 2))}", f"{cut:.0%}")
+        PlotStep(f"{cut:.0%} behind, {_decks(asked.decks)}: {unit.say(round(Fraction(chosen), 2))}", f"{cut:.0%}")
         for cut, chosen in zip(cuts, series[asked.decks], strict=True)
     ]
     return plot.plot([panel], steps)
@@ -218,16 +218,16 @@ def _subject(request: HttpRequest) -> Subject:
     return subject(game, wager or None)
 
 
-def _usual(request: HttpRequest) -> Asked:
+def _usual(request: HttpRequest) -> PenetrationQuery:
     """The shoe that the page shows of a game where nobody asks for another; of the first game, where there is none."""
     try:
         chosen = _subject(request)
     except Unknowable:
-        return Asked()
-    return Asked(chosen, chosen.typical, chosen.seats[-1], 10 if chosen.lowest else 1)
+        return PenetrationQuery()
+    return PenetrationQuery(chosen, chosen.typical, chosen.seats[-1], 10 if chosen.lowest else 1)
 
 
-def _asked(request: HttpRequest) -> Asked:
+def _asked(request: HttpRequest) -> PenetrationQuery:
     """From the query. Raises Unknowable."""
     given, chosen = request.GET, _subject(request)
     usual = _usual(request)
@@ -241,7 +241,7 @@ def _asked(request: HttpRequest) -> Asked:
     pace = Pace(
         number("round_seconds", usual.pace.round_seconds), number("shuffle_seconds", usual.pace.shuffle_seconds)
     )
-    asked = Asked(
+    asked = PenetrationQuery(
         chosen, number("decks", usual.decks), number("seats", usual.seats), number("spread", usual.spread), pace
     )
     asked.measured.cell(asked.decks, asked.seats, chosen.usual).wins(asked.spread)

@@ -31,12 +31,12 @@ from tables.refusals import Refused
 from tables.reports import blind_figures, cash, cash_shifts, figures, gaming_hours, outliers, to_date_figures
 from tables.reports import day_close as days
 from tables.reports.cash_shifts import ShiftCash
-from tables.reports.figures import COLUMNS, Figures, Report
+from tables.reports.figures import COLUMNS, Figures, SpanFigures
 from tables.reports.outliers import Interval, Looked
 from tables.setup import pits
-from tables.setup.pits import NOWHERE, Place, natural
+from tables.setup.pits import NOWHERE, TablePlace, natural
 
-SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], Report]]]] = {
+SPANS: Final[dict[str, tuple[str, Callable[[date, Sequence[Table] | None], SpanFigures]]]] = {
     "day": ("Day", figures.day),
     "month": ("Month to date", to_date_figures.month),
     "year": ("Year to date", to_date_figures.year),
@@ -46,12 +46,12 @@ NO_PIT: Final = "No pit"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReportBlock:
     """One block of a report: a shift, or the whole span."""
 
     name: str
-    report: Report
-    places: Mapping[str, Place]
+    report: SpanFigures
+    places: Mapping[str, TablePlace]
     """Where tables stand now: a table that moved takes its past along."""
 
     @property
@@ -145,12 +145,14 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
 
 
-def _digest(on: date, whole: Report, by_shift: Sequence[ShiftCash]) -> str:
+def _digest(on: date, whole: SpanFigures, by_shift: Sequence[ShiftCash]) -> str:
     money = tuple(line.row() for line in cash.day(on, whole.through))
     return days.digest_of(on.isoformat(), days.rows(whole.lines), money, tuple(line.row() for line in by_shift))
 
 
-def _terms(on: date, proposal: days.Proposal | None, whole: Report, by_shift: Sequence[ShiftCash]) -> dict[str, Any]:
+def _terms(
+    on: date, proposal: days.DayProposal | None, whole: SpanFigures, by_shift: Sequence[ShiftCash]
+) -> dict[str, Any]:
     """What the terminal signs of a day's figures: those that were signed first, or those that are shown."""
     digest = proposal.digest if proposal else _digest(on, whole, by_shift)
     stage = "closed" if proposal else "proposed"
@@ -218,7 +220,7 @@ def _cash_row(row: Mapping[str, Any], kind: str, cents: int) -> tuple[Any, ...]:
     return tuple(columns[name] for name in CASH_HEADER)
 
 
-def _looked(on: date, unseen: Sequence[str], whole: Report) -> list[Looked]:
+def _looked(on: date, unseen: Sequence[str], whole: SpanFigures) -> list[Looked]:
     return [
         outlier for outlier in outliers.day(on, whole) if (outlier.win or outlier.hold) and outlier.table not in unseen
     ]
@@ -243,16 +245,16 @@ def _asked(request: HttpRequest) -> tuple[date, str]:
     return min(day, today), (span if span in (*SPANS, "shifts") else "day")
 
 
-def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[Part]:
+def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[ReportBlock]:
     places = pits.places()
     if span != "shifts":
         says, read = SPANS[span]
-        return [Part(says, read(on, tables), places)]
+        return [ReportBlock(says, read(on, tables), places)]
     begun = {shift.name for shift in gaming_hours.shifts_of(on) if shift.start <= timezone.now()}
     shifts = figures.by_shift(on, tables).items()
     return [
-        *(Part(name, report, places) for name, report in shifts if name in begun),
-        Part("The whole day", figures.day(on, tables), places),
+        *(ReportBlock(name, report, places) for name, report in shifts if name in begun),
+        ReportBlock("The whole day", figures.day(on, tables), places),
     ]
 
 
@@ -268,7 +270,7 @@ def reports_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), rows)
 
 
-def _rows(parts: Sequence[Part], *, hides_racks: bool) -> Iterator[list[tuple[Any, ...]]]:
+def _rows(parts: Sequence[ReportBlock], *, hides_racks: bool) -> Iterator[list[tuple[Any, ...]]]:
     for part in parts:
         report = part.report
         blocks: list[tuple[str, Sequence[Figures]]] = [

@@ -61,7 +61,7 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShoeRow:
     """A finished shoe of a list: what is told of each of its wagers."""
 
     audits: tuple[ShoeAudit, ...]
@@ -104,12 +104,12 @@ def _tested(audit: ShoeAudit, seat: dict[str, Any]) -> Tested:
     )
 
 
-def _lines(audits: Iterable[ShoeAudit]) -> list[Line]:
+def _lines(audits: Iterable[ShoeAudit]) -> list[ShoeRow]:
     """The wagers of each shoe together."""
     shoes: dict[tuple[int, int], list[ShoeAudit]] = {}
     for audit in audits:
         shoes.setdefault((audit.book_id, audit.begun_seq), []).append(audit)
-    return [Line(tuple(wagers)) for wagers in shoes.values()]
+    return [ShoeRow(tuple(wagers)) for wagers in shoes.values()]
 
 
 @audits
@@ -200,7 +200,7 @@ def _listed(row: tuple[ShoeAudit, Tested]) -> tuple[Any, ...]:
 # --- One shoe --------------------------------------------------------------------------------------------------
 
 
-def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) -> Line | HttpResponse:
+def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) -> ShoeRow | HttpResponse:
     """The audit of a shoe, once it is in the log who looks; or the sentence that says why there is none yet."""
     table = get_object_or_404(Table, pk=pk)
     try:
@@ -211,7 +211,7 @@ def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) ->
         raise Http404("No shoe was shuffled with that entry.")
     with replica.on_primary():
         shoe_audit.viewed(_viewer(request), wagers[0], as_copy=as_copy)
-    return Line(tuple(wagers))
+    return ShoeRow(tuple(wagers))
 
 
 @audits

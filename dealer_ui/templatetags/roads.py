@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ledger.proof.chips import money
 from tables.board import roads
-from tables.board.roads import ROWS, Cell, Hand, Road, Roads, Winner
+from tables.board.roads import ROWS, Hand, Road, RoadCell, Roads, Winner
 
 register = template.Library()
 
@@ -77,7 +77,7 @@ DRAGON_TIGER: Final = Game(
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class PostedLimit:
     """The least and the most that may be bet."""
 
     name: str
@@ -91,7 +91,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class HandCount:
     """How often a hand of the shoe ended like this."""
 
     side: Side
@@ -115,17 +115,17 @@ class Display:
     game: Game
     shoe: int
     hands: Sequence[Hand]
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[PostedLimit, ...] = ()
     roads: Roads = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roads", roads.roads(self.hands))
 
     @property
-    def outcomes(self) -> list[Count]:
+    def outcomes(self) -> list[HandCount]:
         """How often each side won, and how often neither did."""
         won = Counter(hand.winner for hand in self.hands)
-        return [Count(side, won[side.winner]) for side in self.game.sides]
+        return [HandCount(side, won[side.winner]) for side in self.game.sides]
 
     @property
     def bonuses(self) -> list[Bonus]:
@@ -208,7 +208,7 @@ def _derived(road: Road, name: str, shapes: dict[str, SafeString]) -> SafeString
     return _drawn(road, DERIVED_COLUMNS, spoken, lambda cell: shapes[cell.kind])
 
 
-def _drawn(road: Road, columns: int, name: str, shape: Callable[[Cell], SafeString]) -> SafeString:
+def _drawn(road: Road, columns: int, name: str, shape: Callable[[RoadCell], SafeString]) -> SafeString:
     """A road on its grid, with the newest cell lit."""
     gone = _columns_gone(road, columns)
     shown = [cell for cell in road if cell.column >= gone]
@@ -246,12 +246,12 @@ def _joined(shapes: Iterable[SafeString]) -> SafeString:
     return format_html_join("", "{}", ((shape,) for shape in shapes))
 
 
-def _placed(cell: Cell, gone: int, shape: SafeString) -> SafeString:
+def _placed(cell: RoadCell, gone: int, shape: SafeString) -> SafeString:
     place = (cell.column - gone) * CELL, cell.row * CELL
     return format_html('<g class="side--{}" transform="translate({} {})">{}</g>', cell.kind, *place, shape)
 
 
-def _lit(cell: Cell, gone: int) -> SafeString:
+def _lit(cell: RoadCell, gone: int) -> SafeString:
     place = (cell.column - gone) * CELL, cell.row * CELL
     return format_html('<rect class="road__last" x="{}" y="{}" width="{}" height="{}"/>', *place, CELL, CELL)
 
@@ -274,7 +274,7 @@ STROKES: Final = {
 }
 
 
-def _bead(cell: Cell, game: Game) -> SafeString:
+def _bead(cell: RoadCell, game: Game) -> SafeString:
     letter = game.side(cell.kind).letter
     bead = format_html(
         '<circle class="road__bead" cx="10" cy="10" r="8.8"/><text class="road__letter" x="10" y="14">{}</text>', letter
@@ -282,7 +282,7 @@ def _bead(cell: Cell, game: Game) -> SafeString:
     return _joined([bead, *_pairs(cell), *([_NATURAL] if cell.natural else [])])
 
 
-def _ring(cell: Cell, game: Game) -> SafeString:
+def _ring(cell: RoadCell, game: Game) -> SafeString:
     if cell.kind == "tie":
         return _joined([_WAITING, *_more_ties(cell)])
     letter = game.side(cell.kind).letter
@@ -294,11 +294,11 @@ def _ring(cell: Cell, game: Game) -> SafeString:
     return _joined([ring, *tied, *_pairs(cell), *_more_ties(cell)])
 
 
-def _pairs(cell: Cell) -> list[SafeString]:
+def _pairs(cell: RoadCell) -> list[SafeString]:
     return [_BANKER_PAIR] * cell.banker_pair + [_PLAYER_PAIR] * cell.player_pair
 
 
-def _more_ties(cell: Cell) -> list[SafeString]:
+def _more_ties(cell: RoadCell) -> list[SafeString]:
     """One tie is a stroke through the ring; how many there are is written if there are more."""
     if cell.ties < 2:
         return []

@@ -14,10 +14,10 @@ from django.utils.timesince import timesince
 
 from ledger.proof.slip_name import series_in
 from tables.cage import next_signer
-from tables.cage.back_entry import Line
+from tables.cage.back_entry import PaperEntry
 from tables.floor import signature_checks
 from tables.log import attestation, back_entry
-from tables.log.slip_types import PAPERS, SLIPS, VOID, Series, total
+from tables.log.slip_types import PAPERS, SLIPS, VOID, SlipType, total
 from tables.log.slip_workflow import Slip
 from tables.log.trusted_keys import Trust
 from tables.models import Terminal
@@ -88,7 +88,7 @@ def of_paper(moment: str) -> datetime:
 
 
 @register.filter
-def in_paper(seq: int, lines: Mapping[int, Line]) -> Line | None:
+def in_paper(seq: int, lines: Mapping[int, PaperEntry]) -> PaperEntry | None:
     """What was entered from paper with an entry, if it was."""
     return lines.get(seq)
 
@@ -106,7 +106,7 @@ def worth(chips: Any) -> int:
 
 
 @register.filter
-def signers(series: Series) -> str:
+def signers(series: SlipType) -> str:
     """Who may begin a slip."""
     return next_signer.describe(series, series.first)
 

@@ -10,10 +10,10 @@ from ledger.proof import chips
 from tables.board.descriptions import Chips, OutcomeLine
 from tables.board.table_view import HandBox, SeatBox, SpotBox
 from tables.games.cards import UNKNOWN, pack_of
-from tables.games.house_script import HandSeen, SpotSeen, State
+from tables.games.house_script import HandSeen, HouseState, SpotSeen
 from tables.games.protocol import DEALER, PLACE_NAMES, Phrase, Settled
 from tables.training.providers import provider
-from tables.training.questions import Course, Question, Wagered
+from tables.training.questions import CourseSpec, Question, Wagered
 
 _PLACES = {name: place for place, name in PLACE_NAMES.items()}
 
@@ -65,7 +65,7 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class PracticeFelt:
     """The felt of a question, as the dealer's templates draw it."""
 
     felt: Felt
@@ -76,27 +76,27 @@ class Screen:
     """A card has come to the seat that is asked about: nobody there has to act."""
 
 
-def screen(course: Course, due: Question, denominations: Sequence[chips.Denomination] = ()) -> Screen:
+def screen(course: CourseSpec, due: Question, denominations: Sequence[chips.Denomination] = ()) -> PracticeFelt:
     """The felt of a question, its bets in these chips."""
     phrase = Phrase(do=due.asks, say="", rule=due.decisions)
     game = provider(course.game).game
     if not game.spots:
         return _stacks(game, due, phrase, denominations)
-    state: State = due.state
+    state: HouseState = due.state
     titles = {wager.name: wager.title for wager in game.wagers(state.rules)}
     hands = tuple(_hand(state, hand, _PLACES.get(hand.name, DEALER)) for hand in state.hands)
-    return Screen(_SPREAD, Board(phrase, hands), tuple(_seat(state, spot, due, titles) for spot in state.spots))
+    return PracticeFelt(_SPREAD, Board(phrase, hands), tuple(_seat(state, spot, due, titles) for spot in state.spots))
 
 
 # --- One bet and one stack at a seat ---------------------------------------------------------------------------
 
 
-def _stacks(game: Any, due: Question, phrase: Phrase, denominations: Sequence[chips.Denomination]) -> Screen:
+def _stacks(game: Any, due: Question, phrase: Phrase, denominations: Sequence[chips.Denomination]) -> PracticeFelt:
     state = due.state
     stacks = state.stacks or ((),) * len(state.seats)
     net_cents = {payout.seat: payout.returned_cents - payout.staked_cents for payout in game.settle(state)}
     is_called = due.kind == "called"
-    return Screen(
+    return PracticeFelt(
         felt=_STACKS,
         board=Board(phrase, dealer_stack=state.dealer, dealer_acting=is_called and due.seat == DEALER),
         seats=tuple(
@@ -132,7 +132,7 @@ def _in_chips(amount_cents: int, denominations: Sequence[chips.Denomination]) ->
 # --- Wagers and hands apart ------------------------------------------------------------------------------------
 
 
-def _seat(state: State, spot: SpotSeen, due: Question, titles: dict[str, str]) -> Seat:
+def _seat(state: HouseState, spot: SpotSeen, due: Question, titles: dict[str, str]) -> Seat:
     left = [wager for wager in spot.wagers if Wagered(spot.seat, wager.bet, wager.hand) not in due.paid]
     net_cents = sum(wager.net_cents for wager in spot.wagers)
     box = SeatBox(
@@ -166,7 +166,7 @@ def _spots(spot: SpotSeen, due: Question, titles: dict[str, str]) -> Iterable[Sp
         )
 
 
-def _own_hand(state: State, spot: SpotSeen, hand: HandSeen, due: Question) -> HandBox:
+def _own_hand(state: HouseState, spot: SpotSeen, hand: HandSeen, due: Question) -> HandBox:
     wager = next((wager for wager in spot.wagers if wager.hand == hand.number), None)
     if wager is None:
         return _hand(state, hand, spot.seat)
@@ -184,7 +184,7 @@ def _own_hand(state: State, spot: SpotSeen, hand: HandSeen, due: Question) -> Ha
     )
 
 
-def _hand(state: State, hand: HandSeen, place: int, **bet: Any) -> HandBox:
+def _hand(state: HouseState, hand: HandSeen, place: int, **bet: Any) -> HandBox:
     pack = pack_of(state.gone)
     shown = tuple(str(pack.spell(card)) for card in hand.cards if card != UNKNOWN)
     return HandBox(

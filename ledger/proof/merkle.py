@@ -21,7 +21,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
     return sha256(b"\x01" + left + right).digest()
 
 
-class Tree:
+class MerkleTree:
     """A tree that leaves are added to. It remembers one hash for each full subtree, so its size costs nothing."""
 
     def __init__(self, leaves: Iterable[bytes] = (), *, size: int = 0, full: Sequence[bytes] = ()) -> None:
@@ -55,7 +55,7 @@ class Tree:
 
 
 def root(leaves: Iterable[bytes]) -> bytes:
-    return Tree(leaves).root
+    return MerkleTree(leaves).root
 
 
 # --- Making proofs --------------------------------------------------------------------------------------------

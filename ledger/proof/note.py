@@ -64,7 +64,7 @@ class VerifierKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class NoteSignature:
     """One line under a note."""
 
     name: str
@@ -84,7 +84,7 @@ class Note:
     """A text and what is signed of it."""
 
     text: str
-    signatures: tuple[Signature, ...]
+    signatures: tuple[NoteSignature, ...]
 
     def __str__(self) -> str:
         return self.text + "\n" + "".join(signature.line for signature in self.signatures)
@@ -112,7 +112,7 @@ class Note:
         return times
 
 
-def read_signatures(lines: str) -> tuple[Signature, ...]:
+def read_signatures(lines: str) -> tuple[NoteSignature, ...]:
     """Lines of signatures alone, as a witness answers them. Raises BadNote."""
     rows = lines.split("\n")
     if rows.pop() or not rows or len(rows) > MOST_SIGNATURES:
@@ -120,29 +120,29 @@ def read_signatures(lines: str) -> tuple[Signature, ...]:
     return tuple(_signature(row) for row in rows)
 
 
-def _signature(row: str) -> Signature:
+def _signature(row: str) -> NoteSignature:
     name, _, blob = row.removeprefix(_DASH).partition(" ")
     raw = decoded(blob)
     if not row.startswith(_DASH) or not name or "+" in name or name.split() != [name] or len(raw) < 5:
         raise BadNote(f"{row[:80]!r} is no line of a signature.")
-    return Signature(name, raw[:4], raw[4:])
+    return NoteSignature(name, raw[:4], raw[4:])
 
 
 # --- Signing and verifying --------------------------------------------------------------------------------------
 
 
-def sign(key: Ed25519PrivateKey, name: str, text: str) -> Signature:
+def sign(key: Ed25519PrivateKey, name: str, text: str) -> NoteSignature:
     """A log's own signature."""
-    return Signature(name, VerifierKey.of(name, ED25519, key).id, key.sign(text.encode()))
+    return NoteSignature(name, VerifierKey.of(name, ED25519, key).id, key.sign(text.encode()))
 
 
-def cosign(key: Ed25519PrivateKey, name: str, text: str, seconds: int) -> Signature:
+def cosign(key: Ed25519PrivateKey, name: str, text: str, seconds: int) -> NoteSignature:
     """A witness's, with the POSIX time at which it vouches for the checkpoint."""
     content = seconds.to_bytes(8, "big") + key.sign(_cosigned(text, seconds))
-    return Signature(name, VerifierKey.of(name, COSIGNATURE, key).id, content)
+    return NoteSignature(name, VerifierKey.of(name, COSIGNATURE, key).id, content)
 
 
-def time_of(signature: Signature, key: VerifierKey, text: str) -> int:
+def time_of(signature: NoteSignature, key: VerifierKey, text: str) -> int:
     """The POSIX time of a cosignature, 0 of a plain signature. Raises BadNote for one that the key did not make."""
     seconds, content, message = 0, signature.content, text.encode()
     if key.type == COSIGNATURE:

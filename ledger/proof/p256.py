@@ -59,7 +59,7 @@ def is_signed(public: str, signature: str, message: bytes) -> bool:
     return True
 
 
-class Answer(NamedTuple):
+class PasskeyAnswer(NamedTuple):
     """What a passkey's signature holds beside what it was asked."""
 
     origin: str
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
         return self.site == sha256((urlsplit(self.origin).hostname or "").encode()).digest()
 
 
-def answer_to(public: str, signature: str, authenticator: str, client: str, message: bytes) -> Answer | None:
+def answer_to(public: str, signature: str, authenticator: str, client: str, message: bytes) -> PasskeyAnswer | None:
     """What a passkey signed, where it signed this: its challenge is the digest of the message, and its owner was there
     and proved who they are. None for anything else.
 
@@ -99,7 +99,7 @@ def answer_to(public: str, signature: str, authenticator: str, client: str, mess
             return None
         whole = authenticator_bytes + sha256(client_bytes).digest()
         _read(public).verify(_bytes(signature), whole, ECDSA(SHA256()))
-        answer = Answer(str(client_data.get("origin")), authenticator_bytes[:32], uses)
+        answer = PasskeyAnswer(str(client_data.get("origin")), authenticator_bytes[:32], uses)
         return answer if answer.is_of_its_site else None
     except (InvalidSignature, ValueError, IndexError, RecursionError):
         return None

@@ -27,7 +27,7 @@ from tables.feed.publication import FORMS
 from tables.games.catalog import GAMES
 from tables.log import moments
 from tables.log.entries.settings import PAYS
-from tables.log.state import KEYED, Standing
+from tables.log.state import KEYED, TableState
 from tables.log.terms import Settings
 from tables.models import (
     MOST_RAKE_PERMILLE,
@@ -44,7 +44,7 @@ from tables.reports import gaming_hours as shifts
 from tables.reports.gaming_hours import Hours
 from tables.roles import Role
 from tables.setup import pay_tables, table_settings
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 from tables.setup.table_settings import Faults
 from tables.staff import staffing, terminals
 from tables.state import table_state
@@ -318,7 +318,7 @@ class Judged(forms.ModelForm):
         """What is wrong with what was typed."""
         raise NotImplementedError
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         """What is to be proposed, where it takes two people; None where one does it."""
         return None
 
@@ -512,7 +512,7 @@ class TableForm(Judged):
         if self.instance.pk is None:
             return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
         is_later = self.waits_for_shoe or self.cleaned_data.get("effective")
-        state = Standing() if is_later else table_state.of(self.instance)
+        state = TableState() if is_later else table_state.of(self.instance)
         sentences = table_settings.shoe_faults(self.instance, self.changes()) if self.waits_for_shoe else {}
         return table_settings.change_faults(self.instance, self.changes(), state) | sentences
 
@@ -520,7 +520,7 @@ class TableForm(Judged):
     def waits_for_shoe(self) -> bool:
         return self.cleaned_data.get("takes") == "shoe"
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         if self.instance.pk is None:
             return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
         table = Table.objects.get(pk=self.instance.pk)  # the form's own instance has what was typed
@@ -553,7 +553,7 @@ class DenominationForm(Judged):
         worth = denominations.value_faults(self.cleaned_data["value"]) if self.instance.pk is None else {}
         return worth | denominations.look_faults(self.instance, self._looks())
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         chip = None if self.instance.pk is None else self.instance
         return denominations.draft(chip, self.cleaned_data.get("value", 0), self._looks())
 
@@ -595,7 +595,7 @@ class StaffForm(Judged):
             return staffing.username_faults(new.username) | staffing.change_faults(new, self._all_values())
         return staffing.change_faults(self.instance, self.changes())
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         new = self.instance.pk is None
         typed = self._all_values() if new else self.changes()
         return staffing.draft(self.cleaned_data["username"] if new else self.instance.username, typed)

@@ -23,10 +23,10 @@ from ledger import discrepancies, runs
 from ledger.models import Alert
 from ledger.proof.chips import money
 from tables.admin import navigation
-from tables.admin.navigation import Matter
+from tables.admin.navigation import NavGroup
 from tables.alerts import delivery, inbox
 from tables.alerts.alert_types import sort_of
-from tables.alerts.inbox import OPEN, Wanted
+from tables.alerts.inbox import OPEN, AlertFilter
 from tables.approvals import proposals
 from tables.audit import protections, watch
 from tables.cage import cage_desk
@@ -35,12 +35,12 @@ from tables.limits import plans
 from tables.log.entries.staff import CALLED
 from tables.log.policies import title_of
 from tables.log.slip_workflow import Slip
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.log.terms import game_title, rounding_words
 from tables.models import HouseHours, HouseTerms, OneTimeCode, Proposal, Staff, Table
 from tables.reports import access_review, day_close, gaming_hours
 from tables.setup import payouts, pits
-from tables.setup.pits import NOWHERE, Place
+from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
 
 MOST_LINES: Final = 8
@@ -50,7 +50,7 @@ NO_PIT: Final = "No pit"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TaskRow:
     """Something to be done or known, and the page where that is."""
 
     text: str
@@ -89,10 +89,10 @@ class Desk:
     is_shown: bool = False
     """Whether the viewer watches the floor at all."""
     pits: Sequence[Pit] = ()
-    waits: Sequence[Line] = ()
-    coming: Sequence[Line] = ()
-    wrong: Sequence[Line] = ()
-    matters: Sequence[Matter] = ()
+    waits: Sequence[TaskRow] = ()
+    coming: Sequence[TaskRow] = ()
+    wrong: Sequence[TaskRow] = ()
+    matters: Sequence[NavGroup] = ()
 
     @property
     def open(self) -> int:
@@ -129,10 +129,10 @@ def desk_of(viewer: Staff) -> Desk:
 # --- What is open ----------------------------------------------------------------------------------------------
 
 
-def _pits(tables: Sequence[Table], standings: Mapping[int, Standing]) -> list[Pit]:
+def _pits(tables: Sequence[Table], standings: Mapping[int, TableState]) -> list[Pit]:
     places = pits.places()
 
-    def place(table: Table) -> Place:
+    def place(table: Table) -> TablePlace:
         return places.get(table.name, NOWHERE)
 
     ordered = sorted(tables, key=lambda table: place(table).order(table.name))
@@ -142,7 +142,7 @@ def _pits(tables: Sequence[Table], standings: Mapping[int, Standing]) -> list[Pi
     ]
 
 
-def _open_table(table: Table, state: Standing) -> OpenTable:
+def _open_table(table: Table, state: TableState) -> OpenTable:
     return OpenTable(
         name=table.name,
         game=game_title(table),
@@ -156,7 +156,7 @@ def _open_table(table: Table, state: Standing) -> OpenTable:
 # --- What waits for whoever looks ------------------------------------------------------------------------------
 
 
-def _waits(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Standing]) -> Iterator[Line]:
+def _waits(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, TableState]) -> Iterator[TaskRow]:
     for proposal in proposals.waiting_for(viewer):
         yield _of_proposal(proposal, f"by {proposal.by}, until {_clock(proposal.expires)}")
     yield from _days(viewer)
@@ -165,34 +165,34 @@ def _waits(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Stand
         codes = OneTimeCode.objects.filter(confirmed_by=None).exclude(asked_by=viewer).exclude(staff=viewer)
         for code in codes.select_related("staff", "asked_by"):
             text = f"Confirm a code for a {CALLED[code.secret]} of {code.staff}"
-            yield Line(text, reverse("codes"), f"asked by {code.asked_by}")
+            yield TaskRow(text, reverse("codes"), f"asked by {code.asked_by}")
     if viewer.has_perm("tables.review_access"):
         review = access_review.last_review()
         if review is None or review[0] < timezone.now() - REVIEW:
             review_text = f"last signed {_clock(review[0])}" if review else "never signed yet"
-            yield Line("Review who may do what", reverse("pit:access"), review_text)
+            yield TaskRow("Review who may do what", reverse("pit:access"), review_text)
     for discrepancy in discrepancies.open_ones():
         owner = discrepancies.owner_of(discrepancy)
         if owner and owner.owner == viewer.username:
-            yield Line("Look into a discrepancy", _discrepancy(discrepancy.pk), discrepancy.message)
+            yield TaskRow("Look into a discrepancy", _discrepancy(discrepancy.pk), discrepancy.message)
 
 
-def _of_proposal(proposal: Proposal, detail: str) -> Line:
+def _of_proposal(proposal: Proposal, detail: str) -> TaskRow:
     address = reverse("admin:tables_proposal_change", args=[proposal.pk])
-    return Line(f"{proposal}: {proposals.title_of_proposal(proposal)}", address, detail)
+    return TaskRow(f"{proposal}: {proposals.title_of_proposal(proposal)}", address, detail)
 
 
-def _days(viewer: Staff) -> Iterator[Line]:
+def _days(viewer: Staff) -> Iterator[TaskRow]:
     """The days that somebody else signed first."""
     if not viewer.has_perm("tables.close_day"):
         return
     for proposal in day_close.half_signed():
         if proposal.username != viewer.username:
             address = f"{reverse('pit:reports')}?{urlencode({'day': proposal.day})}"
-            yield Line(f"Sign the figures of {proposal.day}", address, f"signed first by {proposal.name}")
+            yield TaskRow(f"Sign the figures of {proposal.day}", address, f"signed first by {proposal.name}")
 
 
-def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Standing]) -> Iterator[Line]:
+def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, TableState]) -> Iterator[TaskRow]:
     """The papers that somebody of the viewer's role signs next."""
     papers: list[tuple[Table | None, Slip]] = [
         (table, slip) for table in tables for slip in standings[table.book_id].slips
@@ -202,15 +202,15 @@ def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Stand
     for table, slip in due[:MOST_LINES]:
         name = slip.series, slip.year, slip.number
         address = reverse("slips:slip", args=[table.pk if table else 0, name[0].name, *name[1:]])
-        yield Line(f"Sign {slip.label}", address, f"at {table.name}" if table else "at the cage")
+        yield TaskRow(f"Sign {slip.label}", address, f"at {table.name}" if table else "at the cage")
     if len(due) > MOST_LINES:
-        yield Line(f"{len(due) - MOST_LINES} more papers", reverse("slips:book"))
+        yield TaskRow(f"{len(due) - MOST_LINES} more papers", reverse("slips:book"))
 
 
 # --- What changes next -----------------------------------------------------------------------------------------
 
 
-def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
+def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[TaskRow]:
     """What limit plans set next: a line for each moment, with the tables that it concerns."""
     if not viewer.has_perm("tables.view_limitplan"):
         return
@@ -222,14 +222,14 @@ def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
         names = sorted(by_moment[moment], key=pits.natural)
         suffix = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         text = f"Limits of {', '.join(names[:_NAMED])}{suffix}"
-        yield Line(text, reverse("admin:tables_limitplan_changelist"), f"from {_clock(moment)}, by plan")
+        yield TaskRow(text, reverse("admin:tables_limitplan_changelist"), f"from {_clock(moment)}, by plan")
 
 
 _NAMED: Final = 3
 """So many tables are named in a line."""
 
 
-def _coming(viewer: Staff) -> Iterator[Line]:
+def _coming(viewer: Staff) -> Iterator[TaskRow]:
     if viewer.has_perm("tables.view_proposal"):
         own = {proposal.number for proposal in proposals.waiting_for(viewer)}
         for proposal in proposals.to_come():
@@ -241,53 +241,55 @@ def _coming(viewer: Staff) -> Iterator[Line]:
         address = reverse("admin:tables_houseterms_changelist")
         for row in HouseTerms.objects.filter(effective__gt=timezone.now()).order_by("effective")[:MOST_LINES]:
             names = ", ".join(title_of(name) for name in row.values)
-            yield Line(f"House terms: {names}", address, f"from {_clock(row.effective)}, by {row.by}")
+            yield TaskRow(f"House terms: {names}", address, f"from {_clock(row.effective)}, by {row.by}")
     if viewer.has_perm("tables.view_househours"):
         for dated in HouseHours.objects.filter(from_day__gt=gaming_hours.day_of(timezone.now())).order_by("from_day"):
             address = reverse("admin:tables_househours_change", args=[dated.pk])
-            yield Line("Gaming day and shifts", address, f"from {dated.from_day}, by {dated.by}")
+            yield TaskRow("Gaming day and shifts", address, f"from {dated.from_day}, by {dated.by}")
 
 
 # --- What looks wrong ------------------------------------------------------------------------------------------
 
 
-def _paid_otherwise(tables: Sequence[Table]) -> Iterator[Line]:
+def _paid_otherwise(tables: Sequence[Table]) -> Iterator[TaskRow]:
     """Tables that pay less than they post, or favour the player without an approval."""
     for table in payouts.underpaying(tables)[:MOST_LINES]:
         says = "some bets win less than the posted odds: set its rounding to exact"
-        yield Line(f"{table.name}: {rounding_words(table)}", _settings_of(table), says)
+        yield TaskRow(f"{table.name}: {rounding_words(table)}", _settings_of(table), says)
     for table, edges in favour.unapproved(tables).items():
         wagers = ", ".join(f"{wager} by {edge}" for wager, edge in edges.items())
-        yield Line(f"{table.name} favours the player: {wagers}", _settings_of(table), "not approved under dual control")
+        yield TaskRow(
+            f"{table.name} favours the player: {wagers}", _settings_of(table), "not approved under dual control"
+        )
 
 
 def _settings_of(table: Table) -> str:
     return reverse("admin:tables_table_change", args=[table.pk])
 
 
-def _wrong(viewer: Staff, tables: Sequence[Table]) -> Iterator[Line]:
+def _wrong(viewer: Staff, tables: Sequence[Table]) -> Iterator[TaskRow]:
     late = runs.late(watch.PLANS)
     if late and not watch.reason_to_wait():
         suffix = f", and {len(late) - 1} more" if len(late) > 1 else ""
         text = f"The watch stands still: {late[0].says.lower()}{suffix}"
-        yield Line(text, reverse("pit:runs"), "Are the worker and beat running?")
+        yield TaskRow(text, reverse("pit:runs"), "Are the worker and beat running?")
     if viewer.has_perm("tables.view_houseterms") and (missing := protections.off()):
-        yield Line("Protections are off", reverse("pit:health"), protections.sentence(missing))
+        yield TaskRow("Protections are off", reverse("pit:health"), protections.sentence(missing))
     yield from _alerts(viewer)
     if viewer.has_perm("tables.change_table"):
         yield from _paid_otherwise(tables)
     for discrepancy in discrepancies.open_ones()[:MOST_LINES]:
         place = discrepancy.book.name if discrepancy.book else "the house"
-        yield Line(discrepancy.message, _discrepancy(discrepancy.pk), f"discrepancy at {place}")
+        yield TaskRow(discrepancy.message, _discrepancy(discrepancy.pk), f"discrepancy at {place}")
     if letters := delivery.dead().count():
         text = f"{letters} alert{'s' if letters > 1 else ''} could not leave the house"
-        yield Line(text, reverse("pit:alert-channels"), "nobody sent them again yet")
+        yield TaskRow(text, reverse("pit:alert-channels"), "nobody sent them again yet")
 
 
-def _alerts(viewer: Staff) -> Iterator[Line]:
+def _alerts(viewer: Staff) -> Iterator[TaskRow]:
     """The newest open alerts that the viewer's role hears of, alike ones in one line."""
     hearer = "" if viewer.role in inbox.OVERSEERS else str(viewer.role)
-    heard = inbox.chosen(Wanted(state=OPEN, hearer=hearer)).order_by("-pk")
+    heard = inbox.chosen(AlertFilter(state=OPEN, hearer=hearer)).order_by("-pk")
     groups: dict[tuple[str, str], list[Alert]] = {}
     for alert in heard[:_ALERTS_READ]:
         groups.setdefault((alert.kind, alert.book.name if alert.book else ""), []).append(alert)
@@ -297,9 +299,9 @@ def _alerts(viewer: Staff) -> Iterator[Line]:
         table = getattr(newest.book, "table", None)
         address = f"{reverse('pit:alerts')}?{urlencode(query | ({'table': table.pk} if table else {}))}"
         prefix = f"{len(alerts)} of them, the newest " if len(alerts) > 1 else ""
-        yield Line(newest.message, address, f"{sort_of(newest.kind).title}, {prefix}{_clock(newest.at)}")
+        yield TaskRow(newest.message, address, f"{sort_of(newest.kind).title}, {prefix}{_clock(newest.at)}")
     if len(gravest) > MOST_LINES:
-        yield Line(f"{len(gravest) - MOST_LINES} more alerts", reverse("pit:alerts"))
+        yield TaskRow(f"{len(gravest) - MOST_LINES} more alerts", reverse("pit:alerts"))
 
 
 _ALERTS_READ: Final = 200

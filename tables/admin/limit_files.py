@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tables.limits import cells as limit_cells
-from tables.limits.cells import COLUMNS, Holds, Preview, Row
+from tables.limits.cells import COLUMNS, Holds, Preview, TableRow
 from tables.models import Table
 from tables.reports.spreadsheets import csv_file, unguarded
 
@@ -24,7 +24,7 @@ MOST_ROWS: Final = 1_000
 LONGEST: Final = 400
 
 
-def file_of(rows: Sequence[Row]) -> bytes:
+def file_of(rows: Sequence[TableRow]) -> bytes:
     """The file, in UTF-8."""
     lines = ((row.name, row.place.pit, row.game, *(row.texts[name] for name in COLUMNS)) for row in rows)
     return csv_file(HEADER, lines).encode()

@@ -23,7 +23,7 @@ from tables.games.catalog import GAMES
 from tables.limits import cell_texts
 from tables.limits import cells as limit_cells
 from tables.limits.cell_texts import Spelling
-from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Cell, Holds, Preview, Row, Typed
+from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Holds, LimitCell, Preview, TableRow, Typed
 from tables.log.limit_plans import Takes
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -63,7 +63,7 @@ class ShownCell:
 class ShownRow:
     """A table as the page draws it."""
 
-    row: Row
+    row: TableRow
     cells: list[ShownCell]
     folded: list[ShownCell]
     """Those that lie below the row."""
@@ -201,7 +201,9 @@ def _typed_holds(request: HttpRequest) -> dict[str, Any]:
     return {"takes": TAKES, "holds": {name: request.POST.get(name, "") for name in ("takes", "effective")}}
 
 
-def _shown_row(row: Row, typed: Typed, basis: Typed, faults: Mapping[Cell, str], chosen: set[str]) -> ShownRow:
+def _shown_row(
+    row: TableRow, typed: Typed, basis: Typed, faults: Mapping[LimitCell, str], chosen: set[str]
+) -> ShownRow:
     texts, stood = typed.get(row.name, {}), basis.get(row.name)
     cells = [
         ShownCell(
@@ -210,7 +212,7 @@ def _shown_row(row: Row, typed: Typed, basis: Typed, faults: Mapping[Cell, str],
             name=f"c-{row.table.pk}-{column}",
             text=texts.get(column, row.texts[column]),
             stands=row.texts[column],
-            fault=faults.get(Cell(row.name, column), ""),
+            fault=faults.get(LimitCell(row.name, column), ""),
             planned=row.planned(column),
             differs=row.differs(column),
         )
@@ -278,20 +280,20 @@ def _texts(text: str) -> dict[str, str]:
     return {column: value for column, value in items if column in COLUMNS and isinstance(value, str)}
 
 
-def _filled(form: QueryDict, typed: Typed) -> tuple[dict[str, dict[str, str]], dict[Cell, str]]:
+def _filled(form: QueryDict, typed: Typed) -> tuple[dict[str, dict[str, str]], dict[LimitCell, str]]:
     """The rows that were chosen, with one limit set, raised or lowered; and the cells that could not be."""
     column, way = form.get("column", ""), form.get("way", "")
     chosen = set(form.getlist("row"))
     names = {name for pk, name in Table.objects.values_list("pk", "name") if str(pk) in chosen}
     filled = {name: dict(texts) for name, texts in typed.items()}
-    faults: dict[Cell, str] = {}
+    faults: dict[LimitCell, str] = {}
     if column not in AMOUNTS or way not in WAYS:
         return filled, faults
     for name in names & filled.keys():
         try:
             filled[name][column] = _moved(filled[name].get(column, ""), way, form.get("amount", ""), column)
         except Spelling as wrong:
-            faults[Cell(name, column)] = str(wrong)
+            faults[LimitCell(name, column)] = str(wrong)
     return filled, faults
 
 

@@ -31,7 +31,7 @@ PAGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastLimit:
     """One limit as it was changed."""
 
     moment: datetime
@@ -86,7 +86,7 @@ def _entries(table: str, before: Place | None) -> list[LogEntry]:
     return list(rows[:PAGE])
 
 
-def _changes(entries: list[LogEntry]) -> Iterator[Past]:
+def _changes(entries: list[LogEntry]) -> Iterator[PastLimit]:
     events = [read_as(TableSet, entry.body) for entry in entries]
     plans = _plans(events)
     for entry, event in zip(entries, events, strict=True):
@@ -94,7 +94,7 @@ def _changes(entries: list[LogEntry]) -> Iterator[Past]:
             if name in event.after and event.before.get(name) != event.after[name]:
                 before, after = (proposals.spelled(name, of.get(name)) for of in (event.before, event.after))
                 by, proposal = _author(entry, event, name, plans)
-                yield Past(entry.at, entry.book.name, LIMITS[name], before, after, by, proposal)
+                yield PastLimit(entry.at, entry.book.name, LIMITS[name], before, after, by, proposal)
 
 
 def _plans(events: list[TableSet]) -> dict[str, LimitPlan]:
@@ -154,6 +154,6 @@ def _lines(table: str) -> Iterator[str]:
         before = _read(_place(entries[-1]))
 
 
-def _cells(past: Past) -> tuple[str, ...]:
+def _cells(past: PastLimit) -> tuple[str, ...]:
     stamp = f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}"
     return stamp, past.table, past.limit, past.before, past.after, past.by, str(past.proposal or "")

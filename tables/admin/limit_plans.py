@@ -46,7 +46,7 @@ from tables.models import LimitPlan, Table
 from tables.refusals import Refused
 from tables.reports import site_clock
 from tables.setup import pits, policies
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 
 DAYS: Final = 7
 HOURS_OF_A_DAY: Final = 24
@@ -203,7 +203,7 @@ class PlanForm(forms.Form):
             return Occasion(starts=starts, ends=ends)
         return Always()
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         """What is to be proposed, where it takes two people."""
         return limit_plans.draft_of(self.event(), expected_version=self.cleaned_data["version"])
 
@@ -227,7 +227,7 @@ def _typed(value: Value) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlanRow:
     """A plan as the list shows it."""
 
     plan: Plan
@@ -240,7 +240,7 @@ class Line:
     """Its versions to come."""
 
 
-def lines(limits: Mapping[str, TableLimits], moment: datetime) -> list[Line]:
+def lines(limits: Mapping[str, TableLimits], moment: datetime) -> list[PlanRow]:
     """Every plan that stands or is to come, and where it holds."""
     every = limit_plans.plans(moment)
     standing = {plan.name: plan for plan in limit_plans.standing_plans(moment)}
@@ -258,13 +258,15 @@ def lines(limits: Mapping[str, TableLimits], moment: datetime) -> list[Line]:
     ]
 
 
-def _line(plan: Plan, url: str, limits: Mapping[str, TableLimits], to_come: Sequence[Plan]) -> Line:
+def _line(plan: Plan, url: str, limits: Mapping[str, TableLimits], to_come: Sequence[Plan]) -> PlanRow:
     holds_at = [
         table
         for table, table_limits in limits.items()
         if any(layer.plan and layer.plan.name == plan.name for layer in table_limits.outcome.layers.values())
     ]
-    return Line(plan, url, in_words(plan.values), words_of(plan.schedule), sorted(holds_at, key=pits.natural), to_come)
+    return PlanRow(
+        plan, url, in_words(plan.values), words_of(plan.schedule), sorted(holds_at, key=pits.natural), to_come
+    )
 
 
 def in_words(values: Mapping[str, Value]) -> str:
@@ -333,14 +335,14 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class WeekDay:
     """One day of the week strip."""
 
     name: str
     bars: Sequence[Bar]
 
 
-def week(limits: TableLimits, plans: Iterable[Plan], name: str, moment: datetime) -> list[Day]:
+def week(limits: TableLimits, plans: Iterable[Plan], name: str, moment: datetime) -> list[WeekDay]:
     """How one limit of a table goes through the days to come, by the house's clock."""
     every = list(plans)
     today = timezone.localtime(moment).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -352,7 +354,7 @@ def week(limits: TableLimits, plans: Iterable[Plan], name: str, moment: datetime
         if layer is not None:
             ranks.setdefault(layer.name, len(ranks))
     return [
-        Day(
+        WeekDay(
             f"{start:%a %d %b}",
             [_bar(stretch, start, end, ranks) for stretch in stretches if stretch[0] < end and stretch[1] > start],
         )

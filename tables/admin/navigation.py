@@ -18,7 +18,7 @@ from tables.models import Staff, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class NavLink:
     """A page that an operator goes to."""
 
     title: str
@@ -38,95 +38,95 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
+class NavGroup:
     """Pages that belong together."""
 
     title: str
-    ways: tuple[Way, ...]
+    ways: tuple[NavLink, ...]
 
 
-def _list(title: str, icon: str, model: str, about: str = "") -> Way:
+def _list(title: str, icon: str, model: str, about: str = "") -> NavLink:
     app, _, name = model.partition("_")
-    return Way(title, icon, f"admin:{model}_changelist", f"{app}.view_{name}", about)
+    return NavLink(title, icon, f"admin:{model}_changelist", f"{app}.view_{name}", about)
 
 
 FLOOR: Final = "tables.watch_floor"
 MATTERS: Final = (
-    Matter("Floor", (
-        Way("The pit, live", "visibility", "pit:floor", FLOOR, "every table, its dealer, its win"),
-        Way("Figures", "bar_chart", "pit:reports", FLOOR, "win, drop, hold; closing the day"),
-        Way("Slips", "receipt", "slips:book", FLOOR, "fills, credits, counts and who signs next"),
-        Way("Alerts", "notifications_active", "pit:alerts", FLOOR, "what wants somebody's attention"),
+    NavGroup("Floor", (
+        NavLink("The pit, live", "visibility", "pit:floor", FLOOR, "every table, its dealer, its win"),
+        NavLink("Figures", "bar_chart", "pit:reports", FLOOR, "win, drop, hold; closing the day"),
+        NavLink("Slips", "receipt", "slips:book", FLOOR, "fills, credits, counts and who signs next"),
+        NavLink("Alerts", "notifications_active", "pit:alerts", FLOOR, "what wants somebody's attention"),
     )),
-    Matter("Tables and limits", (
+    NavGroup("Tables and limits", (
         _list("Tables", "table_restaurant", "tables_table", "games, seats, shoes, options"),
         _list("Limit plans", "stacks", "tables_limitplan", "what may be bet where and when"),
-        Way("Limits of all tables", "table_view", "admin:limit-grid", "tables.view_table", "the grid; files of it"),
-        Way("History of limits", "history", "admin:limit-history", "tables.view_table", "who, when, from, to"),
+        NavLink("Limits of all tables", "table_view", "admin:limit-grid", "tables.view_table", "the grid; files of it"),
+        NavLink("History of limits", "history", "admin:limit-history", "tables.view_table", "who, when, from, to"),
         _list("Pits", "grid_view", "tables_pitsection", "which tables stand where"),
-        Way("Floor plans", "map", "admin:floor-plan", "tables.view_pitsection", "where tables stand, drawn"),
+        NavLink("Floor plans", "map", "admin:floor-plan", "tables.view_pitsection", "where tables stand, drawn"),
         _list("Pay tables", "request_quote", "tables_paytable", "what side bets and bonuses pay"),
         _list("Proposals", "how_to_reg", "tables_proposal", "what waits for a second person"),
     )),
-    Matter("Chips and cash", (
+    NavGroup("Chips and cash", (
         _list("Chips", "poker_chip", "tables_denomination", "kinds and colours"),
         _list("Series of chips", "layers", "tables_chipseries", "made, issued, retired"),
         _list("Keys", "key", "tables_housekey", "the register of keys"),
         _list("Drop schedule", "event_repeat", "tables_dropschedule", "when boxes are due"),
     )),
-    Matter("People and devices", (
+    NavGroup("People and devices", (
         _list("Staff", "badge", "tables_staff", "who works here, and as what"),
-        Way("Who runs which pit", "assignment_ind", "admin:posts", "tables.view_post", "posts of pit bosses; cover"),
-        Way("Access", "manage_accounts", "pit:access", "tables.view_staff", "the review of who may do what"),
-        Way("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
-        Way("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),
+        NavLink("Who runs which pit", "assignment_ind", "admin:posts", "tables.view_post", "posts of pit bosses; cover"),
+        NavLink("Access", "manage_accounts", "pit:access", "tables.view_staff", "the review of who may do what"),
+        NavLink("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
+        NavLink("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),
         _list("Terminals", "tablet", "tables_terminal", "enrol and revoke devices"),
         _list("Programs", "smart_toy", "tables_serviceaccount", "service accounts, their tokens, card readers"),
-        Way("The API", "api", "api:reference", FLOOR, "what programs may ask, with examples"),
+        NavLink("The API", "api", "api:reference", FLOOR, "what programs may ask, with examples"),
     )),
-    Matter("House", (
+    NavGroup("House", (
         _list("House terms", "gavel", "tables_houseterms", "thresholds, rules, notice; and the profiles"),
         _list("Gaming day and shifts", "schedule", "tables_househours", "when a day begins and ends"),
         _list("Alert channels", "outgoing_mail", "tables_alertchannel", "how alerts leave the house"),
-        Way("Health", "monitor_heart", "pit:health", FLOOR, "what works, what does not, and what to do"),
-        Way("Records", "receipt_long", "records", "ledger.view_logentry", "the log, transfers, books, runs"),
+        NavLink("Health", "monitor_heart", "pit:health", FLOOR, "what works, what does not, and what to do"),
+        NavLink("Records", "receipt_long", "records", "ledger.view_logentry", "the log, transfers, books, runs"),
     )),
-    Matter("You", (
-        Way("Your account", "account_circle", "account", "", "password, PIN, passkeys"),
-        Way("Your emergency code", "emergency", "emergency-code", "tables.change_staff", "for when nobody gets in"),
+    NavGroup("You", (
+        NavLink("Your account", "account_circle", "account", "", "password, PIN, passkeys"),
+        NavLink("Your emergency code", "emergency", "emergency-code", "tables.change_staff", "for when nobody gets in"),
     )),
 )  # fmt: skip
 
 RECORDS: Final = (
-    Matter("What happened", (
+    NavGroup("What happened", (
         _list("Log", "receipt_long", "ledger_logentry", "every entry of every book, in its order"),
         _list("Books", "menu_book", "ledger_book", "the logs of the house and of each table, and their heads"),
         _list("Alerts", "notifications", "ledger_alert", "every alert that was ever raised, and who took note"),
     )),
-    Matter("Chips", (
+    NavGroup("Chips", (
         _list("Transfers", "sync_alt", "ledger_transfer", "every movement of chips between two places"),
         _list("Places of chips", "account_balance", "ledger_account", "racks, boxes, seats, cage and vault"),
         _list("Recounts", "calculate", "ledger_recount", "what the watch added up, and through which entry"),
     )),
-    Matter("Papers", (
+    NavGroup("Papers", (
         _list("Slips", "receipt", "ledger_slip", "fills, credits, counts, drops: each with its number"),
         _list("Signatures", "draw", "ledger_slipsignature", "who signed which step of a slip"),
         _list("Discrepancies", "balance", "ledger_discrepancy", "what was counted otherwise than expected"),
         _list("Findings", "fact_check", "ledger_finding", "what discrepancies came to"),
     )),
-    Matter("The floor", (
+    NavGroup("The floor", (
         _list("Posts", "assignment_ind", "tables_post", "who was given which pits, and when"),
         _list("Cover", "swap_horiz", "tables_pitcover", "pits that were taken over for a while, and why"),
     )),
-    Matter("The watch", (
+    NavGroup("The watch", (
         _list("Runs", "update", "ledger_run", "when each part of the watch ran, and what it found"),
     )),
 )  # fmt: skip
 
 
-def matters_of(viewer: Staff, matters: tuple[Matter, ...] = MATTERS) -> list[Matter]:
+def matters_of(viewer: Staff, matters: tuple[NavGroup, ...] = MATTERS) -> list[NavGroup]:
     """The groups as somebody sees them, without what they may not open."""
-    own = [Matter(matter.title, tuple(way for way in matter.ways if way.is_for(viewer))) for matter in matters]
+    own = [NavGroup(matter.title, tuple(way for way in matter.ways if way.is_for(viewer))) for matter in matters]
     return [matter for matter in own if matter.ways]
 
 
@@ -144,7 +144,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     return [{"items": [desk]}, *groups]
 
 
-def _line(way: Way, nearest: str) -> dict[str, Any]:
+def _line(way: NavLink, nearest: str) -> dict[str, Any]:
     return {"title": way.title, "icon": way.icon, "link": way.address, "active": way.address == nearest}
 
 

@@ -67,7 +67,7 @@ from tables.log.entries.settings import PAYS
 from tables.log.entries.staff import CALLED
 from tables.log.game_kinds import kind_of
 from tables.log.house_profiles import PROFILES
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.log.terms import game_title
 from tables.models import (
     PASSWORD,
@@ -87,7 +87,7 @@ from tables.reports import gaming_hours as shifts
 from tables.reports.spreadsheets import csv_file
 from tables.roles import Role
 from tables.setup import pay_tables, policies, role_choices, site_identity, table_settings
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 from tables.staff import codes, passkeys, secret_ages, sign_in, staffing, terminal_keys, terminals
 from tables.state import table_state
 
@@ -364,7 +364,7 @@ class TableAdmin(Retiring):
 
     def _timing(self, table: Table | None) -> str:
         """When what a round rests on may change."""
-        state = table_state.of(table) if table else Standing()
+        state = table_state.of(table) if table else TableState()
         if table and state.round_open:
             return table_settings.round_is_open(table, state, "this, and the options, can change")
         return "This, and the options, may change between rounds only."
@@ -543,7 +543,7 @@ class AlertChannelAdmin(SetUp):
 
     @admin.display(description="to")
     def whither(self, row: AlertChannel) -> str:
-        return channels.whither(row)
+        return channels.destination(row)
 
     @admin.display(description="from the level on")
     def level(self, row: AlertChannel) -> str:
@@ -654,7 +654,7 @@ class HouseTermsAdmin(SetUp):
     def _changed(
         self,
         request: HttpRequest,
-        draft: Draft | None,
+        draft: ProposalDraft | None,
         form: FromThenOn,
         *,
         profile: str | None = None,

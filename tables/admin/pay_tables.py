@@ -20,7 +20,7 @@ from tables.maths.worth import Worth
 from tables.models import PayTable as Row
 from tables.models import Staff
 from tables.setup import pay_tables
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 
 MOST_DECKS: Final = 8
 
@@ -110,7 +110,7 @@ class PayTableForm(forms.Form):
             self.add_error("confirmed", ValidationError(says, code="not_confirmed"))
         return not self.errors
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         """What is to be proposed, where it takes two people."""
         drafted = pay_tables.draft(self.GAME, self.cleaned_data["name"], self.lines())
         return replace(drafted, effective=self.cleaned_data["effective"]) if drafted else None
@@ -158,7 +158,7 @@ class Valued:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WagerWorth:
     """What a wager is worth by one table, as the page says it."""
 
     table: str
@@ -185,7 +185,7 @@ class Preview:
         return any(row.is_lost for row in self.rows)
 
     @property
-    def by_decks(self) -> Sequence[tuple[int, Sequence[Line]]]:
+    def by_decks(self) -> Sequence[tuple[int, Sequence[WagerWorth]]]:
         """By the number of decks: by this table, and by each that ships."""
         return [
             (
@@ -199,9 +199,9 @@ class Preview:
         ]
 
 
-def _line(table: str, worth: Worth, *, is_lost: bool = False) -> Line:
+def _line(table: str, worth: Worth, *, is_lost: bool = False) -> WagerWorth:
     edge, hits = f"{worth.house_edge:.4%}", f"{worth.hit_frequency:.4%}"
-    return Line(table, edge, f"{worth.standard_deviation:.6f}", hits, is_lost)
+    return WagerWorth(table, edge, f"{worth.standard_deviation:.6f}", hits, is_lost)
 
 
 def previews(game: str, table: PayTable) -> list[Preview]:

@@ -27,14 +27,14 @@ from tables.log.moments import YEARS, is_possible
 from tables.models import PitCover, Post, Proposal, Staff
 from tables.refusals import Refused
 from tables.setup import pit_assignments, pits, policies
-from tables.setup.pit_assignments import SETS, Runner, Wanted
+from tables.setup.pit_assignments import SETS, AssignmentChange, Runner
 
 WHOLE_FLOOR = "*"
 """The value of the box for the whole floor: no pit is called so in a form, for theirs are numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StaffRow:
     """Somebody who runs the floor, with a box for each pit."""
 
     runner: Runner
@@ -57,10 +57,10 @@ class Row:
         return self.ticked != self.basis
 
     @property
-    def post(self) -> Wanted:
+    def post(self) -> AssignmentChange:
         whole_floor = WHOLE_FLOOR in self.ticked
         names = () if whole_floor else tuple(sorted(self.ticked, key=pits.natural))
-        return Wanted(self.runner.person.username, names, whole_floor)
+        return AssignmentChange(self.runner.person.username, names, whole_floor)
 
 
 @require_http_methods(["GET", "POST"])
@@ -97,19 +97,19 @@ def grid(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "tables/admin/posts.html", context, status=refused.status if refused else 200)
 
 
-def _rows(names: Collection[str], form: QueryDict | None) -> list[Row]:
+def _rows(names: Collection[str], form: QueryDict | None) -> list[StaffRow]:
     newest = {row.username: row.seq for row in Post.objects.order_by("seq")} if form is None else {}
     return [_row(runner, names, form, newest.get(runner.person.username, 0)) for runner in pit_assignments.everyone()]
 
 
-def _row(runner: Runner, names: Collection[str], form: QueryDict | None, basis_seq: int) -> Row:
+def _row(runner: Runner, names: Collection[str], form: QueryDict | None, basis_seq: int) -> StaffRow:
     post, key = runner.post, runner.person.pk
     present = frozenset([WHOLE_FLOOR]) if post and post.whole_floor else frozenset(post.pits if post else ())
     if form is None or f"was-{key}" not in form:
-        return Row(runner, present, present, basis_seq)
+        return StaffRow(runner, present, present, basis_seq)
     boxes = {WHOLE_FLOOR, *names}
     ticked = frozenset(form.getlist(f"post-{key}")) & boxes
-    return Row(runner, ticked, _pits_of(str(form[f"was-{key}"])), number(form.get(f"seen-{key}", "")))
+    return StaffRow(runner, ticked, _pits_of(str(form[f"was-{key}"])), number(form.get(f"seen-{key}", "")))
 
 
 def _pits_of(text: str) -> frozenset[str]:
@@ -119,13 +119,13 @@ def _pits_of(text: str) -> frozenset[str]:
         return frozenset()
 
 
-def _beside(pit: str, rows: Collection[Row]) -> list[str]:
+def _beside(pit: str, rows: Collection[StaffRow]) -> list[str]:
     """Who runs a pit, the other way round: by name, with those who cover it now."""
     own = [row.runner.person.name for row in rows if pit in row.basis]
     return own + [f"{row.runner.person.name} (covers it)" for row in rows if pit in row.runner.covers]
 
 
-def _save(rows: list[Row], form: QueryDict, by: Staff) -> str:
+def _save(rows: list[StaffRow], form: QueryDict, by: Staff) -> str:
     """Set or propose every row, all or none; what came of it. Raises Refused, which names whose row it was."""
     if not rows:
         raise Refused("nothing_changes", "Tick or untick a box first: nothing would be changed.", 422)
@@ -143,7 +143,7 @@ def _save(rows: list[Row], form: QueryDict, by: Staff) -> str:
     return " ".join(filter(None, (report, waits)))
 
 
-def _set(row: Row, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:
+def _set(row: StaffRow, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:
     draft = pit_assignments.draft(row.post, effective)
     if draft is not None:
         return [proposals.propose(draft, comment, by=by)]

@@ -17,7 +17,7 @@ from tables.log import policies as catalogue
 from tables.log.policies import ROLES, Term, Values, said, title_of, typed
 from tables.models import HouseTerms
 from tables.setup import policies
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class TermsForm(FromThenOn):
         before = policies.as_entered(moment)
         return catalogue.differing(before, {name: self.cleaned_data[name] for name in self.terms})
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         """What is to be proposed, where it takes two people."""
         return policies.draft(self.values(), self.cleaned_data["effective"])
 

@@ -16,8 +16,8 @@ from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SIGNERS_TERM
 from tables.roles import Role
 from tables.setup import policies
 from tables.setup import role_choices as choices
-from tables.setup.dual_control import Draft
-from tables.setup.role_choices import Line
+from tables.setup.dual_control import ProposalDraft
+from tables.setup.role_choices import DutyRow
 
 LABELS: Final = tuple(str(Role(role).label) for role in Role.values)
 _OUTSIDE: Final = "That is not for a house to choose: it is fixed, never or always."
@@ -95,18 +95,18 @@ class RolesForm(FromThenOn):
         before = policies.as_entered(self.cleaned_data.get("effective") or timezone.now())
         return {name: words for name, words in chosen.items() if before[name] != words} or chosen
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         """What is to be proposed, where it takes two people."""
         return choices.draft(self.values(), self.cleaned_data["effective"])
 
     @property
-    def permissions(self) -> list[Line]:
+    def permissions(self) -> list[DutyRow]:
         return choices.permission_grid(self.otherwise)
 
     @property
-    def steps(self) -> list[tuple[str, list[Line]]]:
+    def steps(self) -> list[tuple[str, list[DutyRow]]]:
         """The steps of each kind of slip, by its title."""
-        grouped: dict[str, list[Line]] = {}
+        grouped: dict[str, list[DutyRow]] = {}
         for line in choices.signer_grid(self.struck):
             grouped.setdefault(line.group, []).append(line)
         return list(grouped.items())

@@ -21,7 +21,7 @@ from tables.log import scopes
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
 from tables.setup import pits, policies, service_accounts
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 from tables.setup.service_accounts import Access
 from tables.setup.table_settings import Faults
 from tables.staff import service_tokens
@@ -90,7 +90,7 @@ class ServiceAccountForm(Judged):
     def faults(self) -> Faults:
         return service_accounts.faults(self.name, self.access(), timezone.now())
 
-    def draft(self) -> Draft | None:
+    def draft(self) -> ProposalDraft | None:
         return service_accounts.draft(self.name, self.access())
 
     def write(self, by: Staff) -> ServiceAccount:

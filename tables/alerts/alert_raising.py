@@ -14,7 +14,7 @@ from ledger import alerts
 from ledger.models import Alert, AlertRepeat, Book, Escalation
 from tables.alerts import rules_in_force
 from tables.alerts.facts import Noticed, evidence_of
-from tables.alerts.rules import AT_LEVEL, Call, Fact, Rule, call, escalated, escalation_due
+from tables.alerts.rules import AT_LEVEL, Fact, RaisedAlert, Rule, call, escalated, escalation_due
 
 
 def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Alert | None:
@@ -114,7 +114,7 @@ def escalate_due(rules: Mapping[str, Rule], moment: datetime) -> int:
         rule = rules_in_force.rule_for(alert, rules)
         state = heard(alert, rules, sorted(alert.escalations.all(), key=lambda escalation: escalation.step))
         if escalation_due(rule, alert.at, state.steps, moment):
-            further: Call = escalated(rule, state.level, state.roles)
+            further: RaisedAlert = escalated(rule, state.level, state.roles)
             step = len(state.steps) + 1
             told_again += alerts.escalate(alert, step, further.level, further.roles) is not None
     return told_again

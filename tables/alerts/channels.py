@@ -25,7 +25,7 @@ from tables.feed import events, order
 from tables.feed.publication import FORMS
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import ChannelSet
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.models import Staff, Table
 from tables.refusals import Refused
 
@@ -166,7 +166,7 @@ def _owner(name: str) -> str:
     return f"secret of the channel {name}"
 
 
-def whither(channel: AlertChannel) -> str:
+def destination(channel: AlertChannel) -> str:
     """Where it goes, for a page: of an address on the web the host alone, for the rest may be a secret."""
     if channel.means == Means.MAIL:
         return channel.address
@@ -307,7 +307,7 @@ def check_channel(event: ChannelSet, entry: Entry) -> None:
     row = AlertChannel.objects.filter(seq=entry.seq).first()
     # As events, not as they are written: entries of before there was a feed do not say that they tell alerts.
     if row is None or row.by != entry.by or event_of(row) != event:
-        raise Misconduct(f"the channel {event.name}, as it is kept beside the log, is another")
+        raise AuditFailure(f"the channel {event.name}, as it is kept beside the log, is another")
 
 
 def wants(channel: AlertChannel, kind: str, level: int) -> bool:

@@ -31,11 +31,11 @@ from tables.alerts import channels, outbound, webhook_signatures
 from tables.alerts.alert_raising import Heard, heard, with_steps
 from tables.alerts.alert_types import sort_of
 from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Means, OutboxMark, Outcome, Resending, Tells
-from tables.alerts.outbound import Answer, NotSent
+from tables.alerts.outbound import NotSent, OutboundResponse
 from tables.alerts.rules import LEVELS, Rule
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import DeadLettersResent
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.models import Staff
 from tables.refusals import Refused
 
@@ -293,7 +293,7 @@ def check_resent(event: DeadLettersResent, entry: Entry) -> None:
         str(row.delivery.key): row.after for row in rows if row.by == entry.by and row.delivery.name == event.name
     }
     if letters != event.deliveries or len(rows) != len(letters):
-        raise Misconduct(f"the dead letters of {event.name}, as they are kept beside the log, are others")
+        raise AuditFailure(f"the dead letters of {event.name}, as they are kept beside the log, are others")
 
 
 # --- E-mail ----------------------------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
     raise NotSent(f"the receiver answered {status}: {reason}", for_good=300 <= status < 400 or status == 410)
 
 
-def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) -> Answer:
+def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) -> OutboundResponse:
     """Post something, signed. Raises NotSent, and pepper.NoSuchKey."""
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)

@@ -14,7 +14,7 @@ from ledger import alerts, clock
 from ledger.models import Acknowledgement, Alert, Escalation
 from tables.alerts import rules_in_force
 from tables.alerts.alert_raising import with_steps
-from tables.alerts.alert_types import SORTS, Severity, of_severity, sort_of
+from tables.alerts.alert_types import ALERT_TYPES, Severity, of_severity, sort_of
 from tables.alerts.rules import OTHER, Rule
 from tables.models import Staff
 from tables.refusals import Refused
@@ -33,7 +33,7 @@ MOST_NOTES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AlertFilter:
     """Which alerts somebody asks for; what is empty asks for nothing."""
 
     state: str = ""
@@ -53,12 +53,12 @@ class Wanted:
     text: str = ""
 
 
-def chosen(filters: Wanted) -> QuerySet[Alert]:
+def chosen(filters: AlertFilter) -> QuerySet[Alert]:
     """The alerts that are asked for, with their steps, in no order yet."""
     return with_steps(Alert.objects.filter(_condition(filters)))
 
 
-def _condition(filters: Wanted) -> Q:
+def _condition(filters: AlertFilter) -> Q:
     condition = Q()
     if filters.state:
         condition &= Q(acknowledgement__isnull=filters.state == OPEN)
@@ -160,7 +160,7 @@ def acknowledge(numbers: Collection[int], note: str, *, by: Staff) -> Taken:
     hearer = "" if by.role in OVERSEERS else str(by.role)
     outcome = Taken()
     with transaction.atomic():
-        rows = Alert.objects.filter(_condition(Wanted(hearer=hearer)), pk__in=numbers).select_related("book")
+        rows = Alert.objects.filter(_condition(AlertFilter(hearer=hearer)), pk__in=numbers).select_related("book")
         pit_assignments.refuse_any(by, {alert.book.name for alert in rows if alert.book is not None})
         for alert in rows.order_by("pk"):
             try:
@@ -196,4 +196,4 @@ def _distinct(notes: Sequence[str]) -> list[str]:
 
 def kinds() -> list[tuple[str, str]]:
     """The kinds that there may be alerts of, with their titles, as a list to choose from."""
-    return sorted(((kind, sort.title) for kind, sort in SORTS.items()), key=lambda named: named[1])
+    return sorted(((kind, sort.title) for kind, sort in ALERT_TYPES.items()), key=lambda named: named[1])

@@ -27,7 +27,7 @@ class NotSent(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OutboundResponse:
     """The response of a receiver."""
 
     status: int
@@ -37,7 +37,7 @@ class Answer:
 
 def post(
     address: str, body: bytes, headers: Mapping[str, str], *, to_own_host: bool, seconds: float, most: int
-) -> Answer:
+) -> OutboundResponse:
     """Post a body. Each step may take ``seconds``, the whole request twice as long; at most ``most`` bytes of the
     response are read. ``to_own_host``: whether loopback addresses are permitted. Raises NotSent."""
     parts = urlsplit(address)
@@ -49,7 +49,7 @@ def post(
     try:
         connection.request("POST", path, body, {"User-Agent": "casino-tables", **headers})
         answer = connection.getresponse()
-        return Answer(answer.status, answer.read(most))
+        return OutboundResponse(answer.status, answer.read(most))
     except (OSError, http.client.HTTPException) as failure:
         raise NotSent(f"the receiver could not be reached: {type(failure).__name__}") from None
     finally:

@@ -9,18 +9,18 @@ from typing import Final
 
 from ledger import clock
 from ledger.models import Alert, LogEntry
-from ledger.runs import Plan
+from ledger.runs import WatchPlan
 from tables.alerts import delivery, rules_in_force, subscriptions
 from tables.alerts.alert_raising import alert_of, escalate_due
 from tables.alerts.rules import Fact, Rule
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Table
 from tables.state import table_state
 
-PLAN: Final = Plan("look_after_alerts", "Looking after idle tables, reliefs and alerts", timedelta(minutes=1))
+PLAN: Final = WatchPlan("look_after_alerts", "Looking after idle tables, reliefs and alerts", timedelta(minutes=1))
 
 
-def look() -> int:
+def check_overdue() -> int:
     """Whatever is due by now; how many alerts were raised or escalated."""
     rules, reading = rules_in_force.in_force(), clock.read()
     moment = reading.database
@@ -41,7 +41,7 @@ def _of_tables(rules: Mapping[str, Rule], moment: datetime) -> Iterator[tuple[Al
             yield alert_of(fact, rules, table.book, {"entry": table.book.head_seq, "in": table.book.name})
 
 
-def _moments(table: Table, state: Standing) -> Mapping[int, datetime]:
+def _moments(table: Table, state: TableState) -> Mapping[int, datetime]:
     """When the entries were that a table's times count from."""
     if not state.is_open or state.dealer is None:
         return {}
@@ -49,7 +49,7 @@ def _moments(table: Table, state: Standing) -> Mapping[int, datetime]:
     return dict(LogEntry.objects.filter(book_id=table.book_id, seq__in=seqs).values_list("seq", "at"))
 
 
-def time_facts(table: Table, state: Standing, moments: Mapping[int, datetime], moment: datetime) -> Iterator[Fact]:
+def time_facts(table: Table, state: TableState, moments: Mapping[int, datetime], moment: datetime) -> Iterator[Fact]:
     """How long a table has stood without an entry, and its dealer dealt."""
     if not state.is_open or state.dealer is None:
         return

@@ -8,14 +8,14 @@ from typing import Final
 
 from ledger import alerts
 from ledger.models import Alert
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Staff, Table
 
 KIND: Final = "pit_called"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PitCall:
     """A call as the dealer follows it."""
 
     alert: int
@@ -23,7 +23,7 @@ class Call:
     """Who took note of it; nobody as long as it is empty."""
 
 
-def call_pit(table: Table, standing: Standing, by: Staff) -> Call:
+def call_pit(table: Table, standing: TableState, by: Staff) -> PitCall:
     """Call the pit, or follow the call that this board has had before."""
     number = standing.round.number if standing.round is not None and standing.round_open else standing.next_number
     message = f"{table.name}, round {number}, after entry {standing.seq}: {by.name} calls the pit"
@@ -31,12 +31,12 @@ def call_pit(table: Table, standing: Standing, by: Staff) -> Call:
     return _followed(alert)
 
 
-def call_of(pk: int) -> Call | None:
+def call_of(pk: int) -> PitCall | None:
     """A call that was made."""
     alert = Alert.objects.filter(pk=pk, kind=KIND).select_related("acknowledgement").first()
     return _followed(alert) if alert is not None else None
 
 
-def _followed(alert: Alert) -> Call:
+def _followed(alert: Alert) -> PitCall:
     acknowledgement = getattr(alert, "acknowledgement", None)
-    return Call(alert.pk, acknowledgement.by if acknowledgement else "")
+    return PitCall(alert.pk, acknowledgement.by if acknowledgement else "")

@@ -49,7 +49,7 @@ class Rule:
     escalate_to: tuple[str, ...] = ("surveillance",)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RuleKind:
         return KINDS[self.about]
 
     def is_for(self, table: str, game: str) -> bool:
@@ -60,7 +60,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RuleKind:
     """A kind of alert that has a rule."""
 
     title: str
@@ -88,66 +88,66 @@ class Kind:
         return f"{threshold} {self.measure}"
 
 
-def _kinds(*kinds: Kind) -> Mapping[str, Kind]:
+def _kinds(*kinds: RuleKind) -> Mapping[str, RuleKind]:
     return {kind.rule.about: kind for kind in kinds}
 
 
 KINDS: Final = _kinds(
-    Kind(
+    RuleKind(
         "Large bet", "A seat's bet, or all that it staked in a round; in a game for a pot, all that it paid.", CENTS,
         Rule("large_bet", True, 100_000, SUPERVISOR),
     ),
-    Kind(
+    RuleKind(
         "Large win in a round", "What a seat won in one round: from the house, or in a game for a pot from the others.",
         CENTS,
         Rule("large_win", True, 500_000, SUPERVISOR),
     ),
-    Kind(
+    RuleKind(
         "Large win over a shift", "What a seat won since the shift began, from the house or from the others.", CENTS,
         Rule("large_win_shift", True, 1_000_000, SURVEILLANCE, roles=("pit_boss", "surveillance")),
     ),
-    Kind(
+    RuleKind(
         "Rack below an amount", "A fill is due: the rack holds less than this.", CENTS,
         Rule("rack_low", False, 100_000, SUPERVISOR), is_below=True,
     ),
-    Kind(
+    RuleKind(
         "Rack below a share of the opener", "A fill is due: the rack holds less than this part of what it opened"
         " with.", PERCENT, Rule("rack_low_share", True, 40, SUPERVISOR), bounds=(1, 99), is_below=True,
     ),
-    Kind(
+    RuleKind(
         "Table idle", "The table is open and has a dealer, and nothing was entered for so long.", MINUTES,
         Rule("table_idle", True, 15, 0, escalate_minutes=0), bounds=(1, 1_440),
     ),
-    Kind(
+    RuleKind(
         "Relief due", "A dealer has dealt at the table for so long.", MINUTES,
         Rule("relief_due", True, 60, 0, escalate_minutes=15, escalate_to=("pit_boss",)), bounds=(5, 720),
     ),
-    Kind(
+    RuleKind(
         "Dealer's streak of corrections", "So many take-backs and corrections of one dealer within an hour.", COUNT,
         Rule("corrections_streak", True, 4, SUPERVISOR), bounds=(2, 100),
     ),
-    Kind(
+    RuleKind(
         "Discrepancy", "Counted and expected were not the same, at this level or above.", LEVEL,
         Rule("discrepancy", True, SUPERVISOR, SUPERVISOR), bounds=(0, REGULATOR),
     ),
-    Kind(
+    RuleKind(
         "PIN reset", "Somebody's PIN was reset. That raises an alert in any case: here further people hear of it.", "",
         Rule("pin_reset", False, None, SUPERVISOR, roles=("pit_boss", "surveillance")), of_tables=False,
     ),
-    Kind(
+    RuleKind(
         "Lock-out", "Too many wrong secrets were tried: for a person, or at a terminal.", "",
         Rule("lock_out", True, None, SUPERVISOR, roles=("pit_boss", "operator", "surveillance")), of_tables=False,
     ),
-    Kind(
+    RuleKind(
         "Settings changed", "A table, a pay table, chips, hours, a role, a rule or a channel is set otherwise.", "",
         Rule("settings_changed", True, None, 0, roles=("pit_boss", "surveillance"), escalate_minutes=0),
     ),
-    Kind(
+    RuleKind(
         "Clock drift", "The clock of a browser or of a server differs from the database's by more than this.", SECONDS,
         Rule("clock_drift", True, 30, SUPERVISOR, roles=("pit_boss", "operator"), escalate_minutes=60,
              escalate_to=("operator", "surveillance")), bounds=(2, 3_600), of_tables=False,
     ),
-    Kind(
+    RuleKind(
         "Anything else", "What the watch or the floor found and no other rule is about: a broken log, a wrong clock, a"
         " card that the shoe cannot hold.", "",
         Rule("other", True, None, SUPERVISOR, roles=("pit_boss", "operator", "surveillance"), escalate_minutes=30),
@@ -179,19 +179,19 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RaisedAlert:
     """An alert as a rule has it raised."""
 
     level: int
     roles: tuple[str, ...]
 
 
-def call(rule: Rule, fact: Fact) -> Call | None:
+def call(rule: Rule, fact: Fact) -> RaisedAlert | None:
     """The alert that a rule makes of a fact, if any."""
     if not rule.is_on or not rule.is_for(fact.table, fact.game) or not _reaches(rule, fact.number):
         return None
     level = max(rule.level, fact.least_level)
-    return Call(level, tuple(sorted({*rule.roles} | (AT_LEVEL[level] if level > rule.level else frozenset()))))
+    return RaisedAlert(level, tuple(sorted({*rule.roles} | (AT_LEVEL[level] if level > rule.level else frozenset()))))
 
 
 def _reaches(rule: Rule, number: int | None) -> bool:
@@ -215,10 +215,10 @@ def escalation_due(rule: Rule, raised_at: datetime, steps: Sequence[datetime], m
     return moment - (steps[-1] if steps else raised_at) >= wait
 
 
-def escalated(rule: Rule, level: int, roles: Collection[str]) -> Call:
+def escalated(rule: Rule, level: int, roles: Collection[str]) -> RaisedAlert:
     """How far it goes by the next escalation. Time alone makes nothing a matter for the regulator."""
     higher = level if level >= SURVEILLANCE else level + 1
-    return Call(higher, tuple(sorted({*roles, *rule.escalate_to} | AT_LEVEL[higher])))
+    return RaisedAlert(higher, tuple(sorted({*roles, *rule.escalate_to} | AT_LEVEL[higher])))
 
 
 # --- Setting them ----------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def faults(rule: Rule, tables: Collection[str]) -> dict[str, str]:
     return wrong
 
 
-def _threshold_faults(kind: Kind, rule: Rule) -> dict[str, str]:
+def _threshold_faults(kind: RuleKind, rule: Rule) -> dict[str, str]:
     least, most = kind.bounds
     if not kind.measure:
         return {} if rule.threshold is None else {"threshold": "This rule has no threshold."}

@@ -15,7 +15,7 @@ from tables.alerts.models import AlertRule
 from tables.alerts.rules import DEFAULTS, OTHER, Rule, faults
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import AlertRuleSet
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.models import Staff, Table
 from tables.refusals import Refused
 
@@ -96,7 +96,7 @@ def check_rule(event: AlertRuleSet, entry: Entry) -> None:
     """A rule is within its bounds, and its row says the same."""
     rule = Rule(**{name: getattr(event, name) for name in _COLUMNS})
     if wrong := faults(rule, rule.tables):  # whether the tables are there today says nothing of the day it was set
-        raise Misconduct(" ".join(wrong.values()))
+        raise AuditFailure(" ".join(wrong.values()))
     row = AlertRule.objects.filter(seq=entry.seq).first()
     if row is None or rule_of(row) != rule or row.by != entry.by:
-        raise Misconduct("the rule, as it is kept beside the log, is another")
+        raise AuditFailure("the rule, as it is kept beside the log, is another")

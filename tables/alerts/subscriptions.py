@@ -22,7 +22,7 @@ from tables.alerts.delivery import MOST_ATTEMPTS, MOST_SAID, wait_after
 from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, FeedPosition, Outcome, Tells
 from tables.alerts.outbound import NotSent
 from tables.feed import feed_records, order
-from tables.feed.feed_records import Envelope, Wanted
+from tables.feed.feed_records import Envelope, EventFilter
 from tables.models import Table
 
 A_MESSAGE: Final = 50
@@ -128,9 +128,9 @@ def _message(channel: AlertChannel, place: int, through: int | None) -> tuple[tu
     return feed.events, feed_records.place_of(feed.cursor)
 
 
-def _filters(channel: AlertChannel) -> Wanted:
+def _filters(channel: AlertChannel) -> EventFilter:
     tables = Table.objects.filter(name__in=channel.tables).values_list("pk", flat=True) if channel.tables else ()
-    return Wanted(frozenset(channel.types), frozenset(tables))
+    return EventFilter(frozenset(channel.types), frozenset(tables))
 
 
 def _key(name: str, place: int, through: int) -> UUID:
@@ -196,7 +196,7 @@ delivery.BODIES[Tells.EVENTS] = _again
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SubscriptionState:
     """How far a channel has told the feed."""
 
     channel: AlertChannel
@@ -209,12 +209,14 @@ class State:
     due_at: datetime | None
 
 
-def states() -> list[State]:
+def states() -> list[SubscriptionState]:
     """All of them."""
     rows = {row.name: row for row in FeedPosition.objects.all()}
     end, unfed = order.end(), order.unfed()
     return [
-        State(channel, end - row.place + unfed, order.moment_after(row.place), row.failures, row.says, row.due_at)
+        SubscriptionState(
+            channel, end - row.place + unfed, order.moment_after(row.place), row.failures, row.says, row.due_at
+        )
         for channel in _telling()
         if (row := rows.get(channel.name)) is not None
     ]

@@ -16,7 +16,7 @@ from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import guess_counts, service_tokens
-from tables.staff.guess_counts import Limit
+from tables.staff.guess_counts import GuessLimit
 
 
 class Bearer(BaseAuthentication):
@@ -89,7 +89,7 @@ def throttle(person: Staff) -> None:
     most = settings.API_REQUESTS_A_MINUTE
     if person.role == Role.DEALER:
         return
-    if guess_counts.count(Limit("api requests", f"person {person.pk}", "", most, MINUTE)) > most:
+    if guess_counts.count(GuessLimit("api requests", f"person {person.pk}", "", most, MINUTE)) > most:
         says = f"You may ask {most} times a minute: wait, and ask again."
         raise Refused("throttled", says, 429, retry_after=MINUTE)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tables.api.operations import Call
 from tables.floor import recorder, restored_tables
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Table
 from tables.state import acknowledgement
 from tables.state import table_state as standings
@@ -30,7 +30,7 @@ def heed(call: Call[Any, Any], table: Table) -> bool:
     return recorder.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
 
 
-def keep(call: Call[Any, Any], table: Table, standing: Standing) -> None:
+def keep(call: Call[Any, Any], table: Table, standing: TableState) -> None:
     """The answer has what the table stands at."""
     if value := restored_tables.receipt(table.book_id, standing, receipt_of(call, table)):
         call.headers[HEADER] = value

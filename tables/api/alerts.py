@@ -12,7 +12,7 @@ from ledger.models import Alert
 from tables.alerts import inbox
 from tables.alerts.alert_raising import Heard, heard_all, repeats_of
 from tables.alerts.alert_types import Severity, sort_of
-from tables.alerts.inbox import Wanted
+from tables.alerts.inbox import AlertFilter
 from tables.alerts.rules import LEVELS
 from tables.api import repeats
 from tables.api.access import role_of
@@ -94,7 +94,7 @@ class Alerts(FloorView):
         if asked.table is not None:
             books = frozenset(Table.objects.filter(pk=asked.table).values_list("book_id", flat=True))
         chosen = inbox.chosen(
-            Wanted(
+            AlertFilter(
                 state=_STATES[asked.state],
                 hearer=inbox.may_hear(role_of(call.caller), asked.hearer),
                 severity=Severity[asked.severity.upper()] if asked.severity else None,

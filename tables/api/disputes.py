@@ -16,7 +16,7 @@ from tables.api.signing import Signed
 from tables.api.views import FloorView, table_for, table_of
 from tables.disputes import cases, correction_records, corrections, register
 from tables.disputes.cases import Case, Listed
-from tables.disputes.correction_records import Paper
+from tables.disputes.correction_records import CorrectionRecord
 from tables.floor import recorder
 from tables.floor.inputs import (
     CloseDispute,
@@ -489,7 +489,7 @@ def _correction(table: Table, name: SlipName) -> CorrectionForm:
     return correction_form(paper)
 
 
-def correction_form(paper: Paper) -> CorrectionForm:
+def correction_form(paper: CorrectionRecord) -> CorrectionForm:
     """A correction with its signatures."""
     correction = paper.correction
     return CorrectionForm(

@@ -13,7 +13,7 @@ from tables.api.access import refuse_other_table
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView
 from tables.feed import feed_records, long_polling
-from tables.feed.feed_records import MOST, Feed, Wanted
+from tables.feed.feed_records import MOST, EventFilter, Feed
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 
@@ -48,7 +48,7 @@ class Events(FloorView):
         """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
         end: keep the cursor, and ask again; with `wait` the answer comes as soon as there is something."""
         asked = call.query
-        wanted = Wanted(feed_records.types_of(asked.kinds), _tables(asked.table, call.caller))
+        wanted = EventFilter(feed_records.types_of(asked.kinds), _tables(asked.table, call.caller))
 
         def read(place: int) -> Feed:
             return feed_records.read(place, limit=asked.limit, filters=wanted)
@@ -56,11 +56,11 @@ class Events(FloorView):
         feed = read(feed_records.place_of(asked.cursor))
         if feed.events or feed.more or not asked.wait:
             return feed
-        place = long_polling.Place()
+        place = long_polling.Waiter()
         return _waited(feed, asked.wait, read, place) if place.is_free else feed
 
 
-def _waited(feed: Feed, seconds: int, read: Callable[[int], Feed], place: long_polling.Place) -> StreamingHttpResponse:
+def _waited(feed: Feed, seconds: int, read: Callable[[int], Feed], place: long_polling.Waiter) -> StreamingHttpResponse:
     """An answer that comes later, and meanwhile costs some memory."""
 
     async def body() -> AsyncIterator[bytes]:

@@ -19,7 +19,7 @@ from tables.api.views import FloorView
 from tables.models import DayClose, Table
 from tables.refusals import Refused
 from tables.reports import blind_figures, day_close, figures, gaming_hours, to_date_figures
-from tables.reports.figures import Figures, Report
+from tables.reports.figures import Figures, SpanFigures
 from tables.setup import pits
 
 DAYS: Final = "list_days"
@@ -209,14 +209,14 @@ class DaySignatures(FloorView):
         return day_form(day, role_of(call.caller))
 
 
-_SPANS: Final[dict[str, Callable[[date, Sequence[Table] | None], Report]]] = {
+_SPANS: Final[dict[str, Callable[[date, Sequence[Table] | None], SpanFigures]]] = {
     "day": figures.day,
     "month": to_date_figures.month,
     "year": to_date_figures.year,
 }
 
 
-def _reports(span: str, day: date, tables: Sequence[Table] | None) -> Iterable[tuple[str, Report]]:
+def _reports(span: str, day: date, tables: Sequence[Table] | None) -> Iterable[tuple[str, SpanFigures]]:
     if span != "shifts":
         yield span, _SPANS[span](day, tables)
         return
@@ -235,7 +235,7 @@ def _among(asked: FiguresAsked) -> list[Table] | None:
     return list(tables)
 
 
-def _part(name: str, report: Report, *, hides_racks: bool) -> FiguresPart:
+def _part(name: str, report: SpanFigures, *, hides_racks: bool) -> FiguresPart:
     def lines(of: Iterable[Figures]) -> list[FiguresLine]:
         return [FiguresLine(**blind_figures.row(line, hides_racks=hides_racks)) for line in of]
 

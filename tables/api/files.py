@@ -12,7 +12,7 @@ from msgspec import Meta
 from tables.api.operations import Asked, Call, operation
 from tables.api.views import AnyForm, FloorView, reach
 from tables.audit import downloads, jobs
-from tables.audit.round_list import Wanted
+from tables.audit.round_list import RoundFilter
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
 from tables.reports.log_search import SUBJECTS
@@ -56,7 +56,7 @@ class RoundsFile(FileView):
         """From the newest down to the first. For whoever may take lists out of the house; two files at a time.
         A CSV file begins with a byte order mark."""
         table, state = reach(call.caller, pk)
-        pages = downloads.round_pages(table, state.round.number if state.round else 0, Wanted())
+        pages = downloads.round_pages(table, state.round.number if state.round else 0, RoundFilter())
         name = f"{slugify(table.name)}-rounds"
         return downloads.answer(call.caller, name, downloads.ROUND_HEADER, pages, as_book=call.query.form == "xlsx")
 

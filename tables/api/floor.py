@@ -15,7 +15,7 @@ from tables.api.views import FloorView, reach
 from tables.audit import round_list
 from tables.audit.round_list import RoundLine
 from tables.cage import cage_desk
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Table
 from tables.reports import figure_records
 from tables.state import table_state
@@ -170,10 +170,10 @@ def round_summary(line: RoundLine) -> RoundSummary:
     )
 
 
-def _since(state: Standing) -> int:
+def _since(state: TableState) -> int:
     return state.dealer.since_seq if state.dealer else 0
 
 
-def _on_duty(table: Table, state: Standing, since: datetime | None) -> OnDuty:
+def _on_duty(table: Table, state: TableState, since: datetime | None) -> OnDuty:
     assert state.dealer is not None  # noqa: S101 -- chosen so
     return OnDuty(table.pk, table.name, state.dealer.username, state.dealer.name, since)

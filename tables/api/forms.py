@@ -12,7 +12,7 @@ from tables.api.operations import Write
 from tables.audit.round_steps import Story
 from tables.board.table_view import Board
 from tables.games.protocol import AskCard, Prompt
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Table
 from tables.refusals import Refused
 
@@ -72,7 +72,7 @@ class RoundForm(msgspec.Struct, frozen=True):
 # --- Answering -------------------------------------------------------------------------------------------------
 
 
-def table_line(table: Table, standing: Standing) -> TableLine:
+def table_line(table: Table, standing: TableState) -> TableLine:
     """A table as it stands."""
     dealer = standing.dealer.name if standing.dealer else None
     number = standing.next_number if standing.round is None or not standing.round_open else standing.round.number

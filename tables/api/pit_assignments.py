@@ -16,7 +16,7 @@ from tables.approvals import proposals
 from tables.log.moments import Moment
 from tables.models import PitCover, Post
 from tables.setup import pit_assignments, pits
-from tables.setup.pit_assignments import LONGEST_REASON, SETS, Runner, Wanted
+from tables.setup.pit_assignments import LONGEST_REASON, SETS, AssignmentChange, Runner
 
 PitName = Annotated[str, Meta(min_length=1, max_length=pits.LONGEST)]
 
@@ -110,7 +110,7 @@ class Posts(FloorView):
         """It takes the place of the person's post. What takes two people in this house is proposed instead, and
         answered 202 with the proposal: letting somebody run more does where access does."""
         asked = call.body
-        wanted = Wanted(asked.username, tuple(asked.pits), asked.whole_floor)
+        wanted = AssignmentChange(asked.username, tuple(asked.pits), asked.whole_floor)
 
         def act() -> PostForm | ProposalForm:
             draft = pit_assignments.draft(wanted, asked.effective)
@@ -159,7 +159,7 @@ def _runner_form(runner: Runner) -> RunnerForm:
     )
 
 
-def _post_form(wanted: Wanted, row: Post | None) -> PostForm:
+def _post_form(wanted: AssignmentChange, row: Post | None) -> PostForm:
     moment, entry = (row.effective, row.seq) if row else (None, 0)
     return PostForm(wanted.username, list(wanted.pits), wanted.whole_floor, moment, entry)
 

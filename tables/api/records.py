@@ -14,12 +14,12 @@ from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Call, Write, operation
 from tables.api.views import FloorView
 from tables.audit import jobs
-from tables.audit.jobs import Errand, State
+from tables.audit.jobs import AuditJob, JobState
 from tables.log.moments import Moment
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
 from tables.reports import log_search
-from tables.reports.log_search import LONGEST, Hit, Place, Wanted
+from tables.reports.log_search import LONGEST, Hit, LogQuery, PagePosition
 
 LOG: Final = "search_log"
 LIST: Final = "list_exports"
@@ -102,7 +102,7 @@ class Log(FloorView):
         searches the tables' books, operators and auditors the house's as well. A page may hold fewer lines than asked
         for, and none, while `next` leads on: words are looked for in so many entries at a time."""
         asked = call.query
-        wanted = Wanted(
+        wanted = LogQuery(
             person=asked.person,
             subject=asked.subject,
             kind=asked.kind,
@@ -117,7 +117,7 @@ class Log(FloorView):
             cents=asked.cents,
             with_rounds=asked.rounds,
         )
-        before = Place.read(position(LOG, asked))
+        before = PagePosition.read(position(LOG, asked))
         hits = log_search.search(wanted, before=before, whole=call.by.has_perm(_WHOLE), count=asked.limit)
         return _log_page(asked, hits)
 
@@ -151,7 +151,7 @@ class Exports(FloorView):
     )
     def post(self, call: Call[Any, ExportAsked]) -> ExportForm:
         """The worker does one at a time: while another is under way, that one is answered."""
-        errand = Errand.read(call.body.deed, call.body.day)
+        errand = AuditJob.read(call.body.deed, call.body.day)
         if errand is None:
             raise Refused("bad_input", "Day: an export is of a day, and the key is the whole house's.", 400)
 
@@ -173,7 +173,7 @@ class OneExport(FloorView):
         return export_form(jobs.state_of(run))
 
 
-def _log_page(asked: LogAsked, hits: log_search.Page) -> Page[EntryForm]:
+def _log_page(asked: LogAsked, hits: log_search.LogPage) -> Page[EntryForm]:
     following = cursor(LOG, asked, str(hits.older)) if hits.older else None
     return Page([entry_form(hit) for hit in hits.hits], following)
 
@@ -195,7 +195,7 @@ def entry_form(hit: Hit) -> EntryForm:
     )
 
 
-def export_form(state: State) -> ExportForm:
+def export_form(state: JobState) -> ExportForm:
     """How an errand stands."""
     return ExportForm(
         id=state.run.pk,

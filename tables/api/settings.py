@@ -22,12 +22,12 @@ from tables.limits import plans
 from tables.limits.plans import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import Change, Schedule, Takes, Values
+from tables.log.limit_plans import NextChange, Schedule, Takes, Values
 from tables.log.moments import Moment
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import policies, table_settings
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 
 PROPOSALS: Final = "list_proposals"
 PLANS: Final = "list_limit_plans"
@@ -341,7 +341,7 @@ def _changes(body: SettingsChanged, table: Table) -> dict[str, Any]:
     return changes
 
 
-def _draft(table: Table, changes: Mapping[str, Any], takes: str) -> Draft | None:
+def _draft(table: Table, changes: Mapping[str, Any], takes: str) -> ProposalDraft | None:
     """What is to be proposed, where it takes two people, or decided, where it waits for a shoe."""
     if takes == "shoe":
         return table_settings.draft_for_the_shoe(table, changes)
@@ -610,7 +610,7 @@ def limits_form(table: Table, limits: TableLimits) -> LimitsForm:
     )
 
 
-def _otherwise(change: Change | None) -> Limits:
+def _otherwise(change: NextChange | None) -> Limits:
     """The limits that are others after a change; those that are gone then are left out."""
     if change is None:
         return {}

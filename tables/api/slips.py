@@ -18,12 +18,12 @@ from tables.api.operations import Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_of
 from tables.cage import cage_desk, slip_records, table_desk
-from tables.cage.slip_records import Sheet
+from tables.cage.slip_records import SlipRecord
 from tables.floor import recorder, table_opening
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.moments import Moment
-from tables.log.slip_types import SLIPS, Series
+from tables.log.slip_types import SLIPS, SlipType
 from tables.log.slip_workflow import Slip, as_typed
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
@@ -197,7 +197,7 @@ def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
     return page(LIST, call.query, later[: call.query.limit + 1], form=slip_form, place=_age)
 
 
-def _age(sheet: Sheet) -> tuple[str, str]:
+def _age(sheet: SlipRecord) -> tuple[str, str]:
     return sheet.since.isoformat() if sheet.since else "", sheet.slip.name
 
 
@@ -213,7 +213,7 @@ def _here(by: Caller) -> Table | None:
     return table_opening.table_of(by) if isinstance(by, Staff) and by.role == Role.DEALER else None
 
 
-def _series(by: Caller, name: str, table: Table | None) -> Series:
+def _series(by: Caller, name: str, table: Table | None) -> SlipType:
     series = SLIPS.get(name)
     if series is None:
         raise Refused("unknown_slip", f"There are slips of the series {', '.join(sorted(SLIPS))}.", 404)
@@ -257,14 +257,14 @@ def _sign(call: Call[Any, Any], table: Table | None, entered: SlipInput) -> Slip
     return slip_form(_sheet(table, SlipName.parse(spelled)))
 
 
-def _sheet(table: Table | None, name: SlipName) -> Sheet:
+def _sheet(table: Table | None, name: SlipName) -> SlipRecord:
     sheet = slip_records.sheet_of(table, name)
     if sheet is None:
         raise Refused("unknown_slip", "There is no such slip.", 404)
     return sheet
 
 
-def slip_form(sheet: Sheet) -> SlipForm:
+def slip_form(sheet: SlipRecord) -> SlipForm:
     """A slip as its paper shows it: nothing of a count before two people counted alike."""
     slip = sheet.slip
     is_told = sheet.variance_cents is not None and sheet.is_held_against

@@ -27,7 +27,7 @@ from tables.audit import round_steps
 from tables.board import table_view
 from tables.board.table_view import Board
 from tables.floor import inputs, recorder, table_opening
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.staff import required_actions, terminals
@@ -265,7 +265,7 @@ def table_for(caller: Staff | ServiceAccount, pk: int) -> Table:
     return table
 
 
-def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, Standing]:
+def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, TableState]:
     """A table that somebody of the staff may see, or that a program is for, as it stands."""
     table = table_of(caller, pk)
     state = table_state.of(table)

@@ -51,7 +51,7 @@ from tables.log.policies import said_of, title_of
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
-from tables.setup.dual_control import BY_THE_CLOCK, MATTERS, Draft, Matter, handles
+from tables.setup.dual_control import BY_THE_CLOCK, HANDLERS, ApprovalHandler, ProposalDraft, handles
 
 MOST_WORDS: Final = 500
 
@@ -81,7 +81,7 @@ _FOR_THE_SHOE: Final = Q(after__takes="shoe")
 
 
 def _unsettled(waiting_for: Q) -> list[Proposal]:
-    dated = [name for name, matter in MATTERS.items() if matter.dates_itself]
+    dated = [name for name, matter in HANDLERS.items() if matter.dates_itself]
     approved = Proposal.objects.filter(waiting_for, end__outcome__in=STANDS).exclude(matter__in=dated)
     rows = list(approved.select_related("end").order_by("effective", "number"))
     settled = _settled(rows) if rows else {}
@@ -113,7 +113,7 @@ def key_of(number: int) -> UUID:
 def is_to_come(proposal: Proposal, moment: datetime) -> bool:
     """Whether what is approved at a moment waits for its own, or for a shoe."""
     waits = proposal.waits_for_shoe or _is_early(proposal, moment)
-    return waits and not MATTERS[proposal.matter].dates_itself
+    return waits and not HANDLERS[proposal.matter].dates_itself
 
 
 def _is_early(proposal: Proposal, moment: datetime) -> bool:
@@ -121,14 +121,14 @@ def _is_early(proposal: Proposal, moment: datetime) -> bool:
 
 
 def may_propose(matter: str, by: Staff) -> bool:
-    handled = MATTERS[matter]
+    handled = HANDLERS[matter]
     return any(by.has_perm(permission) for permission in (handled.permission, *handled.may_propose))
 
 
 # --- Proposing -------------------------------------------------------------------------------------------------
 
 
-def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
+def propose(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
     """Leave a change for a second person. Raises Refused."""
     if not may_propose(draft.matter, by):
         raise Refused("not_permitted", "You may not propose that.", 403)
@@ -159,9 +159,9 @@ def propose(draft: Draft, comment: str, *, by: Staff) -> Proposal:
     return row
 
 
-def decide(draft: Draft, comment: str, *, by: Staff) -> Proposal:
+def decide(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
     """Enter a change that waits for its moment or for a shoe, and takes one person in this house. Raises Refused."""
-    if not by.has_perm(MATTERS[draft.matter].permission):
+    if not by.has_perm(HANDLERS[draft.matter].permission):
         raise Refused("not_permitted", "You may not decide that: propose it.", 403)
     with transaction.atomic():
         proposal = propose(draft, comment, by=by)
@@ -174,7 +174,7 @@ def decide(draft: Draft, comment: str, *, by: Staff) -> Proposal:
     return proposal
 
 
-def arrange(draft: Draft, comment: str, *, by: Staff) -> Proposal:
+def arrange(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
     """Leave a change to a second person where it takes one; else decide it, and it waits for its moment. Raises
     Refused."""
     with transaction.atomic():
@@ -182,13 +182,13 @@ def arrange(draft: Draft, comment: str, *, by: Staff) -> Proposal:
         return enters(draft, comment, by=by)
 
 
-def _refuse_other_pits(proposal: Proposal | Draft, by: Staff) -> None:
-    pit_assignments.refuse_any(by, MATTERS[proposal.matter].of_tables(proposal))
+def _refuse_other_pits(proposal: Proposal | ProposalDraft, by: Staff) -> None:
+    pit_assignments.refuse_any(by, HANDLERS[proposal.matter].of_tables(proposal))
 
 
-def takes_two(proposal: Proposal | Draft, moment: datetime) -> bool:
+def takes_two(proposal: Proposal | ProposalDraft, moment: datetime) -> bool:
     """Whether a proposal takes two people by the house's terms of a moment."""
-    asks = MATTERS[proposal.matter].takes_two
+    asks = HANDLERS[proposal.matter].takes_two
     return asks is None or asks(proposal, policies.as_entered(moment))
 
 
@@ -220,7 +220,7 @@ def row_of(event: Proposed, seq: int, by: str, moment: datetime) -> Proposal:
     )
 
 
-def _refuse_second(draft: Draft) -> None:
+def _refuse_second(draft: ProposalDraft) -> None:
     """Of the same thing one proposal waits at a time: the second would be stale once the first is approved."""
     rival = waiting().filter(matter=draft.matter, about=draft.about).first()
     if rival is not None:
@@ -251,7 +251,7 @@ def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
             raise Refused("stale", sentence, 409)
         end = _end(head, proposal, ProposalApproved(number=proposal.number, **_person(by)), by)
         if not is_to_come(proposal, head.moment):
-            MATTERS[proposal.matter].apply(proposal, by)
+            HANDLERS[proposal.matter].apply(proposal, by)
     return end
 
 
@@ -362,7 +362,7 @@ def _refuse_ended(proposal: Proposal, moment: datetime) -> None:
 
 def _approval_fault(proposal: Proposal, by: Staff) -> str:
     """Why somebody may not approve or decline a proposal; empty if they may."""
-    if not by.has_perm(MATTERS[proposal.matter].permission):
+    if not by.has_perm(HANDLERS[proposal.matter].permission):
         return "Only an operator approves what was proposed."
     if proposal.proposed_by == by.username:
         return f"{by.name} proposed it: another person has to approve it."
@@ -399,7 +399,7 @@ def _settle(number: int) -> bool:
             try:
                 with transaction.atomic():
                     _enter(site_log.lock(), ProposalInForce(number=number))
-                    MATTERS[proposal.matter].apply(proposal, _approver(proposal))
+                    HANDLERS[proposal.matter].apply(proposal, _approver(proposal))
                 return True
             except Refused as refused:
                 if proposal.waits_for_shoe or head.moment < due_since(proposal) + lifetime(head.moment):
@@ -437,15 +437,15 @@ def _approver(proposal: Proposal) -> Staff:
     return approver
 
 
-def draft_of_calling_off(proposal: Proposal) -> Draft:
+def draft_of_calling_off(proposal: Proposal) -> ProposalDraft:
     """Two people call off what two approved, as one of them proposes it. Raises Refused."""
     _refuse_settled(proposal)
-    return Draft("call_off", str(proposal.number), {}, {"called_off": proposal.number})
+    return ProposalDraft("call_off", str(proposal.number), {}, {"called_off": proposal.number})
 
 
 def call_off(proposal: Proposal, reason: str, *, by: Staff) -> None:
     """One person calls off what one decided. Raises Refused."""
-    if not by.has_perm(MATTERS[proposal.matter].permission):
+    if not by.has_perm(HANDLERS[proposal.matter].permission):
         raise Refused("not_permitted", "You may not call that off.", 403)
     with transaction.atomic():
         head = site_log.lock()
@@ -468,7 +468,7 @@ def _call_off(proposal: Any, by: Staff) -> None:
     _enter(head, ProposalCalledOff(number=target.number, proposal=proposal.number), by.signature)
 
 
-handles("call_off", matter=Matter(lambda rows: [{} for _ in rows], _call_off, "tables.add_houseterms"))
+handles("call_off", matter=ApprovalHandler(lambda rows: [{} for _ in rows], _call_off, "tables.add_houseterms"))
 
 
 # --- Whether it still fits -------------------------------------------------------------------------------------
@@ -484,7 +484,7 @@ def stale_all(rows: Iterable[Proposal]) -> dict[int, str]:
     return {
         row.number: _stale(row, builtins(present))
         for matter, group in _by_matter(rows).items()
-        for row, present in zip(group, MATTERS[matter].stands(group), strict=True)
+        for row, present in zip(group, HANDLERS[matter].stands(group), strict=True)
     }
 
 
@@ -561,7 +561,7 @@ def _hindrances(rows: Iterable[Proposal]) -> dict[int, str]:
     """Why each could not be done now, by number."""
     hindrances: dict[int, str] = {}
     for matter, group in _by_matter(rows).items():
-        judge = MATTERS[matter].hindrances
+        judge = HANDLERS[matter].hindrances
         sentences = judge(group) if judge else [""] * len(group)
         hindrances |= {row.number: sentence for row, sentence in zip(group, sentences, strict=True)}
     return hindrances

@@ -49,7 +49,7 @@ class Lost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SignedTree:
     """A tree with one of its signing keys, as an entry of the house's book names them."""
 
     key: VerifierKey
@@ -60,14 +60,14 @@ class Tree:
         return self.key.name
 
 
-def trees() -> list[Tree]:
+def trees() -> list[SignedTree]:
     """All trees and all their keys, in the order of their entries."""
     entries = LogEntry.objects.filter(book__name=HOUSE, subject=CheckpointsBegun.subject).order_by("seq")
     rows = entries.values_list("seq", "body")
-    return [Tree(VerifierKey.parse(read_as(CheckpointsBegun, body).key), seq) for seq, body in rows]
+    return [SignedTree(VerifierKey.parse(read_as(CheckpointsBegun, body).key), seq) for seq, body in rows]
 
 
-def current_tree() -> Tree | None:
+def current_tree() -> SignedTree | None:
     """The tree that grows now; None if the house has none."""
     every = trees()
     return every[-1] if every else None
@@ -80,7 +80,7 @@ def key_file() -> Path:
     return Path(settings.CHECKPOINT_KEY_FILE)
 
 
-def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> Tree:
+def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> SignedTree:
     """Begin the house's tree under a name, with the key in the file; or continue it with another key.
 
     Leaving an older tree needs a reason and two people. Raises BadKey and BadNote.
@@ -98,10 +98,10 @@ def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> Tree:
         if any(tree.key == public or (tree.origin == origin != every[-1].origin) for tree in every):
             raise BadKey(f"{origin} was left before, and no witness accepts it again. Choose another name.")
         event = CheckpointsBegun(key=str(public), reason=reason.strip(), by=tuple(by))
-        return Tree(public, log.append(head, Draft.of(event, BY)).seq)
+        return SignedTree(public, log.append(head, Draft.of(event, BY)).seq)
 
 
-def signing_key(tree: Tree) -> Ed25519PrivateKey:
+def signing_key(tree: SignedTree) -> Ed25519PrivateKey:
     """The key in the file. Raises BadKey if the log names another for this tree."""
     key = seals.load_key(key_file())
     if VerifierKey.of(tree.origin, ED25519, key) != tree.key:
@@ -131,14 +131,14 @@ def grow() -> HeadsRow | None:
             return _leaf(tree, key, last, moment)
 
 
-def _leaf(tree: Tree, key: Ed25519PrivateKey, last: HeadsRow | None, moment: datetime) -> HeadsRow:
+def _leaf(tree: SignedTree, key: Ed25519PrivateKey, last: HeadsRow | None, moment: datetime) -> HeadsRow:
     sealed, heads = sealed_last(), present_heads()
     earlier = heads_at(last) if last else {}
     if last is not None and (loss := _loss(last, earlier, heads)):
         raise Lost(loss)
     number = last.number + 1 if last else 0
     leaf = HeadsLeaf(number, timestamp(moment), len(heads), heads_of_books.root_of(heads), sealed)
-    grown = merkle.Tree(size=number, full=_full_subtrees(tree.origin, number))
+    grown = merkle.MerkleTree(size=number, full=_full_subtrees(tree.origin, number))
     hashes = grown.add(bytes(leaf))
     moved = heads if number % WHOLE == 0 else heads_of_books.movement(earlier, heads)
     text = Checkpoint(tree.origin, grown.size, grown.root).text

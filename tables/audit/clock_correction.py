@@ -34,7 +34,7 @@ class NoMend(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CorrectionRequest:
     """What is to be mended, where somebody knows better than the book."""
 
     first: int | None = None
@@ -47,7 +47,7 @@ class Asked:
     """(entry, moment): so far the book had been written by then. A span over the end of a day is parted so."""
 
 
-def mend(book: Book, request: Asked, *, by: Sequence[Staff], reason: str) -> Sequence[Mend]:
+def mend(book: Book, request: CorrectionRequest, *, by: Sequence[Staff], reason: str) -> Sequence[Mend]:
     """Say in the book in which true time its last entries were written. Raises NoMend, BadKey, WrongClock."""
     if len({person.pk for person in by}) < 2 or not reason.strip():
         raise NoMend("Two people stand for the true times, and say how they know them.")
@@ -70,7 +70,7 @@ def mend(book: Book, request: Asked, *, by: Sequence[Staff], reason: str) -> Seq
     return spans
 
 
-def _spans(head: Head, request: Asked) -> list[Mend]:
+def _spans(head: Head, request: CorrectionRequest) -> list[Mend]:
     present = head.clock
     assert present is not None  # noqa: S101 -- the head is locked
     first = request.first or _first_to_come(head, present)

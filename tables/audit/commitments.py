@@ -17,7 +17,7 @@ from ledger.proof.chain import Broken, Fault, Head, walk
 from tables.games.protocol import Illegal
 from tables.log.catalog import event_of, fold
 from tables.log.shoe_orders import Order, Seals, Unproven, check, commitment_of
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import HouseShoe, Table
 
 
@@ -26,7 +26,7 @@ def prove(table: Table) -> Iterator[Order]:
 
     Raises ledger.log.Broken when the log itself does not hold.
     """
-    standing, seals = Standing(), Seals()
+    standing, seals = TableState(), Seals()
     head = read_head(table.book_id)
     for entry in walk(entries(table.book_id, through=head.seq), head):
         try:

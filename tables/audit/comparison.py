@@ -9,23 +9,23 @@ import msgspec
 
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import canonical
-from tables.floor.command_context import Step
-from tables.log.event import Event, Misconduct
+from tables.floor.command_context import PendingEntry
+from tables.log.event import AuditFailure, Event
 
 
-def compare(step: Step, event: Event, entry: Entry) -> None:
+def compare(step: PendingEntry, event: Event, entry: Entry) -> None:
     """Raise Misconduct where an entry does not say what the house would have written."""
     due = step.event
     if (due.subject, due.kind) != (event.subject, event.kind):
-        raise Misconduct(f"the house would have written {due.subject} {due.kind}")
+        raise AuditFailure(f"the house would have written {due.subject} {due.kind}")
     if step.round != entry.round:
-        raise Misconduct(f"its round is {entry.round}, the table is at round {step.round}")
+        raise AuditFailure(f"its round is {entry.round}, the table is at round {step.round}")
     # What asked for it, and how that was answered, is known to nobody else; a terminal's signature is held
     # against its key (see `Floor.attest`).
     input_facts = {"request": event.request, "refused": event.refused, "happened_at": event.happened_at}
     due = msgspec.structs.replace(due, **input_facts, attested=event.attested)
     if due != event and (where := first_difference(due.content(), event.content())):
-        raise Misconduct(f"its {where}")
+        raise AuditFailure(f"its {where}")
 
 
 def first_difference(due: Mapping[str, Any], content: Mapping[str, Any]) -> str | None:

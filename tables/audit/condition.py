@@ -42,7 +42,7 @@ LEAST_FREE_PERCENT: Final = 10
 _LINE: Final = "Line to the database"
 
 
-class State(StrEnum):
+class Urgency(StrEnum):
     """How urgent a part's condition is."""
 
     WELL = "well"
@@ -53,39 +53,39 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ConditionPart:
     """A part of the house, its condition in one sentence, and the remedy."""
 
     name: str
-    state: State
+    state: Urgency
     says: str
     do: str = ""
 
 
-def parts() -> list[Part]:
+def parts() -> list[ConditionPart]:
     """All parts, the most urgent first."""
     every = [_checked(name, check) for name, check in CHECKS.items()]
-    return sorted(every, key=lambda part: (State.WRONG, State.WATCH, State.WELL).index(part.state))
+    return sorted(every, key=lambda part: (Urgency.WRONG, Urgency.WATCH, Urgency.WELL).index(part.state))
 
 
-def _checked(name: str, check: Callable[[], Part]) -> Part:
+def _checked(name: str, check: Callable[[], ConditionPart]) -> ConditionPart:
     try:
         return check()
     except Exception:
         log.exception("%s could not be checked", name)
         do = "The log of the web process shows why."
-        return Part(name, State.WRONG, f"{name} could not be checked.", do)
+        return ConditionPart(name, Urgency.WRONG, f"{name} could not be checked.", do)
 
 
-def _part(name: str, wrong: str, well: str, do: str, *, state: State = State.WRONG) -> Part:
+def _part(name: str, wrong: str, well: str, do: str, *, state: Urgency = Urgency.WRONG) -> ConditionPart:
     """A part that is well if ``wrong`` is empty; else in the given state."""
-    return Part(name, state, wrong, do) if wrong else Part(name, State.WELL, well)
+    return ConditionPart(name, state, wrong, do) if wrong else ConditionPart(name, Urgency.WELL, well)
 
 
 # --- The database ----------------------------------------------------------------------------------------------
 
 
-def _database() -> Part:
+def _database() -> ConditionPart:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('server_version'), pg_is_in_recovery()")
         version, standby = cursor.fetchone()
@@ -94,7 +94,7 @@ def _database() -> Part:
     return _part("Database", wrong, f"PostgreSQL {version} answers.", do)
 
 
-def _line() -> Part:
+def _line() -> ConditionPart:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT ssl, host(client_addr) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)"
@@ -104,21 +104,21 @@ def _line() -> Part:
     return line(is_encrypted, address, str(connection.settings_dict["OPTIONS"].get("sslmode", "")))
 
 
-def line(is_encrypted: bool, address: str | None, sslmode: str) -> Part:
+def line(is_encrypted: bool, address: str | None, sslmode: str) -> ConditionPart:
     """Whether others on the network could read what the house writes. ``address``: from where the database sees this
     process, also through a proxy; None for a socket. ``sslmode`` as in DATABASE_URL: to write "disable" there is a
     decision."""
     if is_encrypted:
-        return Part(_LINE, State.WELL, "It is encrypted.")
+        return ConditionPart(_LINE, Urgency.WELL, "It is encrypted.")
     if address is None or ip_address(address).is_loopback:
-        return Part(_LINE, State.WELL, "It does not leave this machine.")
+        return ConditionPart(_LINE, Urgency.WELL, "It does not leave this machine.")
     if sslmode == "disable":
-        return Part(_LINE, State.WELL, "It is not encrypted, as DATABASE_URL asks.")
+        return ConditionPart(_LINE, Urgency.WELL, "It is not encrypted, as DATABASE_URL asks.")
     do = "Add sslmode=verify-ca and sslrootcert to DATABASE_URL; or sslmode=disable if nobody else is on that network."
-    return Part(_LINE, State.WATCH, "What the house writes crosses the network in plain text.", do)
+    return ConditionPart(_LINE, Urgency.WATCH, "What the house writes crosses the network in plain text.", do)
 
 
-def _role() -> Part:
+def _role() -> ConditionPart:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user")
         role = str(cursor.fetchone()[0])
@@ -128,7 +128,7 @@ def _role() -> Part:
     return _part("Role and grants", wrong, f"The application's role is {role}, which may add but not rewrite.", do)
 
 
-def _migrations() -> Part:
+def _migrations() -> ConditionPart:
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     missing = f"{len(plan)} migrations were not run, the first is {plan[0][0]}." if plan else ""
@@ -136,7 +136,7 @@ def _migrations() -> Part:
     return _part("Migrations", missing, "The tables are as this release needs them.", do)
 
 
-def _clock() -> Part:
+def _clock() -> ConditionPart:
     drift = clock.read().drift
     wrong = ""
     if abs(drift) > settings.CLOCK_DRIFT:
@@ -144,19 +144,21 @@ def _clock() -> Part:
     return _part("Clock", wrong, "This host's clock agrees with the database's.", "Set it by NTP.")
 
 
-def _replica() -> Part:
+def _replica() -> ConditionPart:
     if not replica.is_set():
-        return Part("Replica", State.WELL, "None is set: reports are read from the primary.")
+        return ConditionPart("Replica", Urgency.WELL, "None is set: reports are read from the primary.")
     do = "Start it, or correct DATABASE_REPLICA_URL (docs/replica.md). Until then there are no reports."
     try:
         state = replica.state()
     except replica.Unread as unread:
-        return Part("Replica", State.WRONG, unread.sentence, do)
+        return ConditionPart("Replica", Urgency.WRONG, unread.sentence, do)
     if state.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
-        return Part("Replica", State.WRONG, f"The replica is {state.seconds} s behind: reports are refused.", do)
+        return ConditionPart(
+            "Replica", Urgency.WRONG, f"The replica is {state.seconds} s behind: reports are refused.", do
+        )
     late = "" if state.is_level else f"The replica is {state.seconds} s behind."
     well = "It is a standby of this house and level with it."
-    return _part("Replica", late, well, "Find out what delays its replay.", state=State.WATCH)
+    return _part("Replica", late, well, "Find out what delays its replay.", state=Urgency.WATCH)
 
 
 # --- Broker, workers, deliveries -------------------------------------------------------------------------------
@@ -168,52 +170,54 @@ def queue_lengths() -> dict[str, int]:
         return {queue: int(client.llen(queue)) for queue in settings.SERVED_QUEUES}
 
 
-def _broker() -> Part:
+def _broker() -> ConditionPart:
     try:
         lengths = queue_lengths()
     except BrokerAway:
         says = "The broker does not answer: tables deal, but nothing is watched and nothing leaves the house."
-        return Part("Broker", State.WRONG, says, "Start Valkey or Redis, or correct REDIS_URL.")
+        return ConditionPart("Broker", Urgency.WRONG, says, "Start Valkey or Redis, or correct REDIS_URL.")
     long = [f"{count:,} tasks wait in {queue}" for queue, count in lengths.items() if count > LONG_QUEUE]
     do = "Start the worker of that queue: casino-worker, casino-alerts, casino-events or backup-drill."
     return _part("Broker", "; ".join(long) + "." if long else "", "It answers, and no queue is long.", do)
 
 
-def _watch() -> Part:
+def _watch() -> ConditionPart:
     late = runs.late(watch.PLANS)
     if late and (reason := watch.reason_to_wait()):
         behind = f"{len(late)} pieces of the watch are" if len(late) > 1 else "one piece of the watch is"
-        return Part("Watch", State.WATCH, f"{reason}, and {behind} behind.", "Look again soon.")
+        return ConditionPart("Watch", Urgency.WATCH, f"{reason}, and {behind} behind.", "Look again soon.")
     more = f", and {len(late) - 1} more" if len(late) > 1 else ""
     wrong = f"{late[0].says} has stopped{more}." if late else ""
     return _part("Watch", wrong, "Every piece of the watch ran on time.", "Start the worker and casino-beat.")
 
 
-def _alerts() -> Part:
+def _alerts() -> ConditionPart:
     behind = log_followers.behind()
     wrong = f"{behind:,} entries wait for the alert rules." if behind > FAR_BEHIND else ""
     return _part("Alerts", wrong, "The alert rules have seen all entries.", "Start casino-alerts.")
 
 
-def _webhooks() -> Part:
+def _webhooks() -> ConditionPart:
     failing = [state for state in (*subscriptions.states(), *day_delivery.states()) if state.failures]
     dead = delivery.dead().count()
     do = "Alerts → Delivery shows every attempt. Once the fault is repaired, send the dead letters again."
     if dead:
-        return Part("Webhooks", State.WATCH, f"{dead} deliveries failed for good.", do)
+        return ConditionPart("Webhooks", Urgency.WATCH, f"{dead} deliveries failed for good.", do)
     if failing:
         names = ", ".join(state.channel.name for state in failing)
-        return Part("Webhooks", State.WATCH, f"{names} did not take the last message; it is tried again.", do)
+        return ConditionPart(
+            "Webhooks", Urgency.WATCH, f"{names} did not take the last message; it is tried again.", do
+        )
     unfed = order.unfed()
     wrong = f"{unfed:,} entries are not in the feed." if unfed > FAR_BEHIND else ""
-    return _part("Webhooks", wrong, "Everything was delivered.", "Start casino-alerts.", state=State.WATCH)
+    return _part("Webhooks", wrong, "Everything was delivered.", "Start casino-alerts.", state=Urgency.WATCH)
 
 
-def _replication() -> Part:
+def _replication() -> ConditionPart:
     if settings.LETTER_BOX_URL:
         standing = export_database.standing()
         well = "The letter box answers, it has the sealed days, and a head office reads it."
-        return _part("Replication", standing.says, well, standing.do, state=State.WATCH)
+        return _part("Replication", standing.says, well, standing.do, state=Urgency.WATCH)
     with connection.cursor() as cursor:
         cursor.execute(_SUBSCRIPTIONS)
         subscriptions_running = dict(cursor.fetchall())
@@ -223,7 +227,7 @@ def _replication() -> Part:
     if subscriptions_running:
         well = f"The letter boxes of {len(subscriptions_running)} houses are read."
     do = "The database's log shows why; deploy/subscription.sql makes it again (docs/head-office.md)."
-    return _part("Replication", wrong, well, do, state=State.WATCH)
+    return _part("Replication", wrong, well, do, state=Urgency.WATCH)
 
 
 _SUBSCRIPTIONS: Final = """
@@ -236,67 +240,69 @@ _SUBSCRIPTIONS: Final = """
 # --- Keys, days, files -----------------------------------------------------------------------------------------
 
 
-def _keys() -> Part:
+def _keys() -> ConditionPart:
     pepper.keys()
     if not settings.AUDIT_KEY_FILE:
         says = "No key for sealing days is set."
-        return Part("Keys", State.WATCH, says, "Make one with manage.py audit key, and set AUDIT_KEY_FILE.")
+        return ConditionPart("Keys", Urgency.WATCH, says, "Make one with manage.py audit key, and set AUDIT_KEY_FILE.")
     try:
         seals.load_key(Path(settings.AUDIT_KEY_FILE))
     except seals.BadKey as bad:
-        return Part("Keys", State.WRONG, sentence(str(bad)), "Restore it from its copy: no day is sealed without it.")
-    return Part("Keys", State.WELL, "The pepper and the sealing key can be read.")
+        return ConditionPart(
+            "Keys", Urgency.WRONG, sentence(str(bad)), "Restore it from its copy: no day is sealed without it."
+        )
+    return ConditionPart("Keys", Urgency.WELL, "The pepper and the sealing key can be read.")
 
 
-def _sealed() -> Part:
+def _sealed() -> ConditionPart:
     behind = sum(1 for _ in day_seals.unsealed(timezone.now()))
     wrong = f"{behind} gaming days are over and not sealed." if behind > 1 else ""
     do = "The worker seals them with AUDIT_KEY_FILE; its log shows why it does not."
     return _part("Sealed days", wrong, "Every finished gaming day is sealed, or about to be.", do)
 
 
-def _witnesses() -> Part:
+def _witnesses() -> ConditionPart:
     do = "Check that it runs and can be reached; the worker's log shows its answers (docs/witness.md)."
     if checkpoints.current_tree() is None:
         says = "No outside witness follows the books: nobody would notice if the end of a log were cut off."
-        return Part("Witnesses", State.WATCH, says, "docs/witness.md shows how to set one up.")
+        return ConditionPart("Witnesses", Urgency.WATCH, says, "docs/witness.md shows how to set one up.")
     standings = witness_delivery.standings(timezone.now())
     if not standings:
-        return Part("Witnesses", State.WATCH, "No witness is named.", "Name one in the house's terms.")
+        return ConditionPart("Witnesses", Urgency.WATCH, "No witness is named.", "Name one in the house's terms.")
     silent = [standing for standing in standings if standing.is_silent]
     wrong = "; ".join(f"{standing.witness.name} {_silent_since(standing)}" for standing in silent)
     names = ", ".join(standing.witness.name for standing in standings)
     return _part("Witnesses", f"{wrong}." if wrong else "", f"{names} cosigned the books recently.", do)
 
 
-def _protections() -> Part:
+def _protections() -> ConditionPart:
     missing = protections.off()
     wrong = protections.sentence(missing) if missing else ""
     well = "Every protection is on, or no table was opened yet."
-    return _part("Protections", wrong, well, " ".join(protection.do for protection in missing), state=State.WATCH)
+    return _part("Protections", wrong, well, " ".join(protection.do for protection in missing), state=Urgency.WATCH)
 
 
-def _payouts() -> Part:
+def _payouts() -> ConditionPart:
     tables = list(Table.objects.filter(retired_at=None))
     rounding, favoured = payouts.sentence(payouts.underpaying(tables)), favour.sentence(favour.unapproved(tables))
     well = "Every table pays what it posts, and no wager favours the player without an approval."
     do = " ".join(filter(None, [rounding and payouts.DO, favoured and favour.DO]))
-    return _part("Payouts", " ".join(filter(None, [rounding, favoured])), well, do, state=State.WATCH)
+    return _part("Payouts", " ".join(filter(None, [rounding, favoured])), well, do, state=Urgency.WATCH)
 
 
-def _silent_since(standing: witness_delivery.Standing) -> str:
+def _silent_since(standing: witness_delivery.WitnessStatus) -> str:
     if not standing.size or standing.since is None:
         return "has never cosigned the books"
     return f"has not cosigned the books since {standing.since:%Y-%m-%d %H:%M} UTC"
 
 
-def _statics() -> Part:
+def _statics() -> ConditionPart:
     manifest = Path(settings.STATIC_ROOT) / "staticfiles.json"
     wrong = "" if manifest.exists() else "The static files were not collected: no page can be shown."
     return _part("Static files", wrong, "They are collected.", "Run manage.py collectstatic.")
 
 
-def _disk() -> Part:
+def _disk() -> ConditionPart:
     folders = {Path(folder) for folder in (settings.BASE_DIR, settings.AUDIT_FOLDER) if folder}
     shortages = []
     for folder in sorted(folders):
@@ -304,10 +310,10 @@ def _disk() -> Part:
         if usage.free < LEAST_FREE_BYTES or usage.free * 100 < usage.total * LEAST_FREE_PERCENT:
             shortages.append(f"{usage.free // 1_000_000:,} MB are free at {folder}")
     do = "Make room. The database's disk must be watched on its own host."
-    return _part("Disk", "; ".join(shortages) + "." if shortages else "", "There is room.", do, state=State.WATCH)
+    return _part("Disk", "; ".join(shortages) + "." if shortages else "", "There is room.", do, state=Urgency.WATCH)
 
 
-CHECKS: Final[dict[str, Callable[[], Part]]] = {
+CHECKS: Final[dict[str, Callable[[], ConditionPart]]] = {
     "Database": _database,
     _LINE: _line,
     "Role and grants": _role,
@@ -329,9 +335,9 @@ CHECKS: Final[dict[str, Callable[[], Part]]] = {
 }
 
 
-def worst(every: list[Part]) -> State:
+def worst(every: list[ConditionPart]) -> Urgency:
     """The condition of the house as a whole: that of its most urgent part."""
-    return every[0].state if every else State.WELL
+    return every[0].state if every else Urgency.WELL
 
 
 # --- Figures ---------------------------------------------------------------------------------------------------

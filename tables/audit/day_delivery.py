@@ -150,11 +150,11 @@ def _number(value: Any) -> int:
 # --- State -----------------------------------------------------------------------------------------------------
 
 
-def states() -> list[subscriptions.State]:
+def states() -> list[subscriptions.SubscriptionState]:
     """How far each channel has sent the sealed days."""
     newest = _newest()
     return [
-        subscriptions.State(
+        subscriptions.SubscriptionState(
             channel, max(newest - row.place, 0), _sealed_at(row.place + 1), row.failures, row.says, row.due_at
         )
         for channel, row in _rows()

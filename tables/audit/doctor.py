@@ -26,7 +26,7 @@ from ledger import shape
 from ledger.models import Run
 from tables.alerts import overdue
 from tables.audit import condition, drill, protections
-from tables.audit.condition import Part, State
+from tables.audit.condition import ConditionPart, Urgency
 from tables.refusals import sentence
 
 LEAST_SECRET: Final = 50
@@ -46,12 +46,12 @@ NO_BROKER: Final = "Not checked: the broker does not answer."
 REPAIR_FIRST: Final = "Repair that first."
 
 
-def parts() -> Iterator[Part]:
+def parts() -> Iterator[ConditionPart]:
     """Each part as soon as it has been checked; those that others depend on come first."""
     yield from (_checked(name, check) for name, check in ON_HOST.items())
     database = _checked("Database", condition.CHECKS["Database"])
     yield database
-    has_database = database.state == State.WELL
+    has_database = database.state == Urgency.WELL
     broker = _checked("Broker", condition.CHECKS["Broker"])
     for name, check in (condition.CHECKS | IN_DATABASE).items():
         if name == "Broker":
@@ -65,17 +65,17 @@ def parts() -> Iterator[Part]:
     yield _checked("Beat", lambda: _beat(workers)) if has_database else _skipped("Beat", NO_DATABASE)
 
 
-def _skipped(name: str, reason: str) -> Part:
-    return Part(name, State.WRONG, reason, REPAIR_FIRST)
+def _skipped(name: str, reason: str) -> ConditionPart:
+    return ConditionPart(name, Urgency.WRONG, reason, REPAIR_FIRST)
 
 
-def _checked(name: str, check: Callable[[], Part]) -> Part:
+def _checked(name: str, check: Callable[[], ConditionPart]) -> ConditionPart:
     """A check that fails shows the error: its reader has a shell, and may be the one to repair it."""
     try:
         return check()
     except Exception as fault:
         reason = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
-        return Part(name, State.WRONG, sentence(without_secrets(reason)), REMEDIES.get(name, REPAIR_FIRST))
+        return ConditionPart(name, Urgency.WRONG, sentence(without_secrets(reason)), REMEDIES.get(name, REPAIR_FIRST))
 
 
 REMEDIES: Final[Mapping[str, str]] = {
@@ -105,7 +105,7 @@ def _secrets() -> Iterator[str]:
 # --- Checks of this host ---------------------------------------------------------------------------------------
 
 
-def _settings() -> Part:
+def _settings() -> ConditionPart:
     if not settings.DATABASES["default"].get("NAME"):
         raise ImproperlyConfigured("DATABASE_URL is not set")
     if len(settings.SECRET_KEY) < LEAST_SECRET:
@@ -117,31 +117,35 @@ def _settings() -> Part:
     if settings.SET_IN_VAIN:
         names = ", ".join(settings.SET_IN_VAIN)
         do = "Enter them as house terms, and remove them from the environment."
-        return Part("Settings", State.WATCH, f"Set without effect: {names}.", do)
+        return ConditionPart("Settings", Urgency.WATCH, f"Set without effect: {names}.", do)
     if settings.DEMO:
-        return Part("Settings", State.WATCH, "This house is a demo.", "Unset CASINO_ENV before real chips are moved.")
-    return Part("Settings", State.WELL, f"Set for production at {settings.ALLOWED_HOSTS[0]}.")
+        return ConditionPart(
+            "Settings", Urgency.WATCH, "This house is a demo.", "Unset CASINO_ENV before real chips are moved."
+        )
+    return ConditionPart("Settings", Urgency.WELL, f"Set for production at {settings.ALLOWED_HOSTS[0]}.")
 
 
-def _wrong_setting(fault: str) -> Part:
-    return Part("Settings", State.WRONG, fault, REMEDIES["Settings"])
+def _wrong_setting(fault: str) -> ConditionPart:
+    return ConditionPart("Settings", Urgency.WRONG, fault, REMEDIES["Settings"])
 
 
-def _files() -> Part:
+def _files() -> ConditionPart:
     """Check who may read the key files: with them anybody can forge a day's seal, or try every PIN."""
     names = ("PEPPER_FILE", "AUDIT_KEY_FILE")
     paths = [Path(getattr(settings, name)) for name in names if getattr(settings, name)]
     exposed = [path for path in paths if path.exists() and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP)]
     if not exposed:
-        return Part("Files of keys", State.WELL, "Nobody else on this machine can read them.")
+        return ConditionPart("Files of keys", Urgency.WELL, "Nobody else on this machine can read them.")
     do = f"chmod 600 {exposed[0]}, and change the key if somebody else may have read it."
-    return Part("Files of keys", State.WRONG, f"Others on this machine can read or write {exposed[0]}.", do)
+    return ConditionPart("Files of keys", Urgency.WRONG, f"Others on this machine can read or write {exposed[0]}.", do)
 
 
-def _tls() -> Part:
+def _tls() -> ConditionPart:
     """Connect as a terminal would: by the house's name, through the proxy."""
     if not settings.TLS:
-        return Part("TLS", State.WATCH, "TLS is off: sessions travel in the clear.", "Only a demo may do without TLS.")
+        return ConditionPart(
+            "TLS", Urgency.WATCH, "TLS is off: sessions travel in the clear.", "Only a demo may do without TLS."
+        )
     address = urlsplit(settings.HOUSE_ADDRESS)
     host, port = address.hostname or "", address.port or 443
     context = ssl.create_default_context(cafile=settings.HOUSE_CA_FILE or None)
@@ -150,56 +154,62 @@ def _tls() -> Part:
         house.connect()
     except ssl.SSLCertVerificationError as fault:
         do = "Renew the certificate. If a private authority signed it, name that in HOUSE_CA_FILE."
-        return Part("TLS", State.WRONG, f"The certificate of {host} is refused: {fault.verify_message}.", do)
+        return ConditionPart("TLS", Urgency.WRONG, f"The certificate of {host} is refused: {fault.verify_message}.", do)
     except OSError as fault:
         do = "Start nginx (nginx -t checks its configuration), or correct HOUSE_ADDRESS."
-        return Part("TLS", State.WRONG, f"Nothing speaks TLS at {host}:{port}: {fault.strerror or fault}.", do)
+        return ConditionPart(
+            "TLS", Urgency.WRONG, f"Nothing speaks TLS at {host}:{port}: {fault.strerror or fault}.", do
+        )
     try:
         return _certificate(cast(ssl.SSLSocket, house.sock)) or _house(house, host)
     finally:
         house.close()
 
 
-def _certificate(connected: ssl.SSLSocket) -> Part | None:
+def _certificate(connected: ssl.SSLSocket) -> ConditionPart | None:
     certificate = connected.getpeercert() or {}
     until = datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), UTC)
     if until - datetime.now(UTC) > LEAST_LEFT:
         return None
-    return Part("TLS", State.WATCH, f"The certificate ends on {until:%Y-%m-%d}.", "Renew it, and reload nginx.")
+    return ConditionPart(
+        "TLS", Urgency.WATCH, f"The certificate ends on {until:%Y-%m-%d}.", "Renew it, and reload nginx."
+    )
 
 
-def _house(house: http.client.HTTPSConnection, host: str) -> Part:
+def _house(house: http.client.HTTPSConnection, host: str) -> ConditionPart:
     house.request("GET", "/healthz")
     status = house.getresponse().status
     if status != 200:
         do = "Start casino-web; journalctl -u 'casino-web*' shows why it stopped."
-        return Part("TLS", State.WRONG, f"{host} answers with {status}: no web process is serving.", do)
-    return Part("TLS", State.WELL, f"{host} answers with a trusted certificate.")
+        return ConditionPart("TLS", Urgency.WRONG, f"{host} answers with {status}: no web process is serving.", do)
+    return ConditionPart("TLS", Urgency.WELL, f"{host} answers with a trusted certificate.")
 
 
 # --- Checks in the database ------------------------------------------------------------------------------------
 
 
-def _shape() -> Part:
+def _shape() -> ConditionPart:
     """Check that grants, triggers and constraints are as the migrations and deploy/grants.sql make them."""
     faults = list(shape.faults())
     if not faults:
-        return Part("Grants and guards", State.WELL, "All are as the migrations and deploy/grants.sql make them.")
+        return ConditionPart(
+            "Grants and guards", Urgency.WELL, "All are as the migrations and deploy/grants.sql make them."
+        )
     more = f" And {len(faults) - 1} more." if len(faults) > 1 else ""
     do = "manage.py shape lists all. Run migrate, then grants, as the owner, and find out who changed it."
-    return Part("Grants and guards", State.WRONG, sentence(faults[0]) + more, do)
+    return ConditionPart("Grants and guards", Urgency.WRONG, sentence(faults[0]) + more, do)
 
 
-def _backups() -> Part:
+def _backups() -> ConditionPart:
     do = "docs/deploying.md shows how to set up pgBackRest; `pgbackrest --stanza=casino check` finds its faults."
     if fault := _archive_fault() or _backup_fault():
-        state = State.WATCH if settings.DEMO else State.WRONG
-        return Part("Backups", state, fault, do)
+        state = Urgency.WATCH if settings.DEMO else Urgency.WRONG
+        return ConditionPart("Backups", state, fault, do)
     if fault := drill.overdue():
         do = "Ask for a drill with `manage.py drill`; journalctl -u backup-drill shows its result."
-        return Part("Backups", State.WATCH, fault, do)
+        return ConditionPart("Backups", Urgency.WATCH, fault, do)
     well = "Archiving works, the last backup was made within a day, and one was restored this week."
-    return Part("Backups", State.WELL, well)
+    return ConditionPart("Backups", Urgency.WELL, well)
 
 
 def _archive_fault() -> str:
@@ -240,7 +250,7 @@ def newest_backup(stanzas: list[dict[str, Any]]) -> datetime | None:
 # --- Workers and beat ------------------------------------------------------------------------------------------
 
 
-def _workers() -> Part:
+def _workers() -> ConditionPart:
     """Check that every queue has a worker."""
     celery = Celery("doctor", broker=settings.CELERY_BROKER_URL, set_as_current=False)
     answers = celery.control.inspect(timeout=WORKERS_ANSWER_SECONDS).active_queues() or {}
@@ -249,22 +259,22 @@ def _workers() -> Part:
         names = "casino-worker, casino-alerts and casino-events"
         names += ", and backup-drill on the backup host" if settings.DRILLS in unserved else ""
         do = f"Start {names}; journalctl shows why one stopped."
-        return Part("Workers", State.WRONG, f"No worker answers for {', '.join(unserved)}.", do)
-    return Part("Workers", State.WELL, f"{len(answers)} answer, and every queue has one.")
+        return ConditionPart("Workers", Urgency.WRONG, f"No worker answers for {', '.join(unserved)}.", do)
+    return ConditionPart("Workers", Urgency.WELL, f"{len(answers)} answer, and every queue has one.")
 
 
-def _beat(workers: Part) -> Part:
-    if workers.state != State.WELL:
-        return Part("Beat", State.WATCH, "Not checked: this needs the workers.", workers.do)
+def _beat(workers: ConditionPart) -> ConditionPart:
+    if workers.state != Urgency.WELL:
+        return ConditionPart("Beat", Urgency.WATCH, "Not checked: this needs the workers.", workers.do)
     last = Run.objects.filter(task=overdue.PLAN.task).order_by("-slot").first()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (moment,) = cursor.fetchone()
     if last is None or moment - last.slot > BEAT_SILENT:
         do = "Start casino-beat, on one host or on several: only one of them schedules tasks at a time."
-        return Part("Beat", State.WRONG, "Workers answer, but nobody schedules their tasks.", do)
-    return Part("Beat", State.WELL, "It schedules the workers' tasks.")
+        return ConditionPart("Beat", Urgency.WRONG, "Workers answer, but nobody schedules their tasks.", do)
+    return ConditionPart("Beat", Urgency.WELL, "It schedules the workers' tasks.")
 
 
-ON_HOST: Final[dict[str, Callable[[], Part]]] = {"Settings": _settings, "Files of keys": _files, "TLS": _tls}
-IN_DATABASE: Final[dict[str, Callable[[], Part]]] = {"Grants and guards": _shape, "Backups": _backups}
+ON_HOST: Final[dict[str, Callable[[], ConditionPart]]] = {"Settings": _settings, "Files of keys": _files, "TLS": _tls}
+IN_DATABASE: Final[dict[str, Callable[[], ConditionPart]]] = {"Grants and guards": _shape, "Backups": _backups}

@@ -22,7 +22,7 @@ from ledger import replica
 from ledger.connection_pools import give_back
 from ledger.replica import AsOf
 from tables.audit import round_list
-from tables.audit.round_list import RoundLine, Wanted
+from tables.audit.round_list import RoundFilter, RoundLine
 from tables.audit.round_steps import Story
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
@@ -182,7 +182,7 @@ ROUND_HEADER: Final = (
 )  # fmt: skip
 
 
-def round_pages(table: Table, through: int, wanted: Wanted) -> Iterator[list[Row]]:
+def round_pages(table: Table, through: int, wanted: RoundFilter) -> Iterator[list[Row]]:
     """A table's rounds from one downwards; with ``wanted`` only those."""
     number: int | None = through
     while number:

@@ -29,13 +29,13 @@ from psycopg.conninfo import make_conninfo
 from ledger import clock, runs
 from ledger.alerts import raise_lasting
 from ledger.models import Run, RunEnd
-from ledger.runs import Plan
+from ledger.runs import WatchPlan
 from tables.refusals import sentence
 
 GRACE: Final = timedelta(days=1)
 AGAIN: Final = timedelta(days=1)
 """The pause after a failed drill. The fault is repaired by then, or the next drill raises the alert again."""
-PLAN: Final = Plan("drill", "Restoring the last backup", timedelta(days=7), timedelta(days=5, hours=7))
+PLAN: Final = WatchPlan("drill", "Restoring the last backup", timedelta(days=7), timedelta(days=5, hours=7))
 """Mondays at 07:00 UTC, when last night's backup has been made."""
 LONGEST_STEP_SECONDS: Final = 11 * 3600.0
 """For the restore, and again for the proof: both fit in the day that the task has, so none goes on after it."""
@@ -85,7 +85,7 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DrillReport:
     """The result of a drill."""
 
     books: int = 0
@@ -146,7 +146,7 @@ def _last_begun() -> Run | None:
     return Run.objects.filter(task=PLAN.task).select_related("end").order_by("-begun_at").first()
 
 
-def run_drill(backup: Backup, *, by_hand: bool) -> Report | None:
+def run_drill(backup: Backup, *, by_hand: bool) -> DrillReport | None:
     """Run a drill, record it as a run like those of the watch, and raise an alert if something is wrong.
 
     None if another drill is under way, or if none is due and nobody asked ``by_hand``. Raises WrongClock.
@@ -166,7 +166,7 @@ def run_drill(backup: Backup, *, by_hand: bool) -> Report | None:
     return reports[0]
 
 
-def _restore_and_check(backup: Backup) -> Report:
+def _restore_and_check(backup: Backup) -> DrillReport:
     began = time.monotonic()
     try:
         _make_room(backup)
@@ -180,7 +180,7 @@ def _restore_and_check(backup: Backup) -> Report:
             shutil.rmtree(backup.folder, ignore_errors=True)
     except (Failed, OSError, psycopg.Error) as failure:
         reason = str(failure).strip().partition("\n")[0] or type(failure).__name__
-        return Report(faults=(reason,), failed=reason, seconds=time.monotonic() - began)
+        return DrillReport(faults=(reason,), failed=reason, seconds=time.monotonic() - began)
 
 
 def _make_room(backup: Backup) -> None:
@@ -282,10 +282,10 @@ def _verify(address: str) -> list[str]:
     return [line.removeprefix("DOES NOT HOLD").strip() for line in lines] or ["verify failed and did not say why"]
 
 
-def _compare(restored: psycopg.Connection[Any], faults: list[str], began: float) -> Report:
+def _compare(restored: psycopg.Connection[Any], faults: list[str], began: float) -> DrillReport:
     head_faults, behind, entries, books = compare_heads(restored)
     seal_faults, seals = _compare_seals(restored)
-    return Report(books, entries, behind, seals, (*faults, *head_faults, *seal_faults), time.monotonic() - began)
+    return DrillReport(books, entries, behind, seals, (*faults, *head_faults, *seal_faults), time.monotonic() - began)
 
 
 def compare_heads(restored: psycopg.Connection[Any]) -> tuple[list[str], int, int, int]:

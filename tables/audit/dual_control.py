@@ -40,12 +40,12 @@ from tables.log.entries.proposals import (
 )
 from tables.log.entries.settings import PayTableMade, TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.policies import Value
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
 from tables.setup import pit_assignments, policies
-from tables.setup.dual_control import MATTERS
+from tables.setup.dual_control import HANDLERS
 
 _NEAR: Final = 100
 """So many entries of the house's book after an approval are looked through: notices at its door may come between."""
@@ -204,7 +204,7 @@ def check_staff(event: StaffChanged, entry: Entry) -> None:
 def _terms(entry: Entry) -> Mapping[str, Value]:
     """What was in force when an entry was written. A change that was entered later holds from later on."""
     if entry.at is None:
-        raise Misconduct("it has no time, and nobody can say what was in force")
+        raise AuditFailure("it has no time, and nobody can say what was in force")
     changes = policies.changes(entry.seq if entry.book == HOUSE else None)
     return catalogue.in_force(changes, entry.at)
 
@@ -213,18 +213,18 @@ def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str
     """Raises Misconduct where a setting took two people and does not name the proposal that says just so."""
     if number is None:
         if matter is not None and _is_needed(matter, entry):
-            raise Misconduct(f"{dual_control.title_of(matter)}: it took two people, and no second one approved it")
+            raise AuditFailure(f"{dual_control.title_of(matter)}: it took two people, and no second one approved it")
         return
     end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
     if end is None:
-        raise Misconduct(f"it names proposal {number}, which nobody approved")
+        raise AuditFailure(f"it names proposal {number}, which nobody approved")
     if end.outcome == "decided" and matter is not None and _is_needed(matter, entry):
-        raise Misconduct(f"{dual_control.title_of(matter)}: it took two people, and one decided it")
+        raise AuditFailure(f"{dual_control.title_of(matter)}: it took two people, and one decided it")
     if matter is not None and end.proposal.matter != matter:
-        raise Misconduct(f"proposal {number} is about another matter")
+        raise AuditFailure(f"proposal {number} is about another matter")
     for name, value in builtins(done).items():
         if getattr(end.proposal, name) != value:
-            raise Misconduct(f"it is not what proposal {number} says: its {name} is another")
+            raise AuditFailure(f"it is not what proposal {number} says: its {name} is another")
     _refuse_other_place(end, entry)
 
 
@@ -244,12 +244,12 @@ def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
     if done_by is not None and proposals.is_to_come(end.proposal, done_by.at):
         settled = LogEntry.objects.filter(book__name=HOUSE, key=proposals.key_of(end.proposal.number)).first()
         if settled is None or settled.kind != ProposalInForce.kinds[0]:
-            raise Misconduct(f"{end.proposal} has not come into force")
+            raise AuditFailure(f"{end.proposal} has not come into force")
         done_by = settled
     if entry.at is None or done_by is None or not 0 <= (entry.at - done_by.at).total_seconds() <= 60:
-        raise Misconduct(f"{end.proposal} was approved, or came into force, at another time")
+        raise AuditFailure(f"{end.proposal} was approved, or came into force, at another time")
     if entry.book == HOUSE and entry.seq <= done_by.seq:
-        raise Misconduct(f"it comes before {end.proposal} was approved, or came into force")
+        raise AuditFailure(f"it comes before {end.proposal} was approved, or came into force")
 
 
 # --- Proposals -------------------------------------------------------------------------------------------------
@@ -260,17 +260,17 @@ def check_proposed(event: Proposed, entry: Entry) -> None:
     """A proposal is as its row has it, by somebody who may propose it, and numbered without a gap."""
     row = Proposal.objects.filter(seq=entry.seq).first()
     if row is None or entry.at is None or _facts(row) != _facts(proposals.row_of(event, entry.seq, entry.by, entry.at)):
-        raise Misconduct("the proposal, as it is kept beside the log, is another")
+        raise AuditFailure("the proposal, as it is kept beside the log, is another")
     if event.number != Proposal.objects.filter(seq__lt=entry.seq).count() + 1:
-        raise Misconduct(f"proposal {event.number} does not follow the one before it")
-    if event.matter not in MATTERS:
-        raise Misconduct(f"nothing of the matter {event.matter} is proposed")
+        raise AuditFailure(f"proposal {event.number} does not follow the one before it")
+    if event.matter not in HANDLERS:
+        raise AuditFailure(f"nothing of the matter {event.matter} is proposed")
     author = _author(event, entry)
     if not proposals.may_propose(event.matter, author):
-        raise Misconduct(f"{event.name} may not propose it as {event.role}")
+        raise AuditFailure(f"{event.name} may not propose it as {event.role}")
     lifetime = int(str(_terms(entry)["proposal_hours"])) * 3_600
     if abs((datetime.fromisoformat(event.expires) - entry.at).total_seconds() - lifetime) > 1:
-        raise Misconduct("it waits for another time than the house's terms say")
+        raise AuditFailure("it waits for another time than the house's terms say")
 
 
 @checks(ProposalApproved, ProposalDeclined)
@@ -278,14 +278,14 @@ def check_second(event: ProposalEnded, entry: Entry) -> None:
     """It was approved or declined by somebody else, who may, while it waited."""
     end = _end(event, entry)
     if event.username == end.proposal.proposed_by:
-        raise Misconduct("its two signatures are not of two people")
-    if not _author(event, entry).has_perm(MATTERS[end.proposal.matter].permission):
-        raise Misconduct(f"{event.name} may not approve it as {event.role}")
+        raise AuditFailure("its two signatures are not of two people")
+    if not _author(event, entry).has_perm(HANDLERS[end.proposal.matter].permission):
+        raise AuditFailure(f"{event.name} may not approve it as {event.role}")
     if entry.at is None or entry.at >= end.proposal.expires:
-        raise Misconduct(f"{end.proposal} had expired by then")
+        raise AuditFailure(f"{end.proposal} had expired by then")
     waits = entry.at is not None and proposals.is_to_come(end.proposal, entry.at)
     if event.kind == "approved" and not waits and not _is_done(end.proposal, end.seq):
-        raise Misconduct(f"{end.proposal} was approved, and nothing was done")
+        raise AuditFailure(f"{end.proposal} was approved, and nothing was done")
 
 
 @checks(ProposalDecided)
@@ -293,17 +293,17 @@ def check_decided(event: ProposalDecided, entry: Entry) -> None:
     """Who proposed it may decide it, alone by the terms of then, and it waits for its moment or for a shoe."""
     end = _end(event, entry)
     if event.username != end.proposal.proposed_by:
-        raise Misconduct("it is decided by somebody who did not propose it")
-    if not _author(event, entry).has_perm(MATTERS[end.proposal.matter].permission):
-        raise Misconduct(f"{event.name} may not decide it as {event.role}")
+        raise AuditFailure("it is decided by somebody who did not propose it")
+    if not _author(event, entry).has_perm(HANDLERS[end.proposal.matter].permission):
+        raise AuditFailure(f"{event.name} may not decide it as {event.role}")
     # Whether it took two by the maxima that take effect is verified with the table's entry, when it comes into force.
     proposal, terms = end.proposal, _terms(entry)
-    if MATTERS[proposal.matter].takes_two is None or dual_control.of_table(
+    if HANDLERS[proposal.matter].takes_two is None or dual_control.of_table(
         proposal.before, proposal.after, terms, dict, formerly=True
     ):
-        raise Misconduct(f"{end.proposal} took two people, and one decided it")
+        raise AuditFailure(f"{end.proposal} took two people, and one decided it")
     if entry.at is None or not proposals.is_to_come(end.proposal, entry.at):
-        raise Misconduct(f"{end.proposal} was decided, and waits for nothing")
+        raise AuditFailure(f"{end.proposal} was decided, and waits for nothing")
 
 
 @checks(ProposalWithdrawn)
@@ -312,7 +312,7 @@ def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
     end = _end(event, entry)
     _author(event, entry)
     if event.username != end.proposal.proposed_by:
-        raise Misconduct("it is withdrawn by somebody who did not propose it")
+        raise AuditFailure("it is withdrawn by somebody who did not propose it")
 
 
 @checks(ProposalCommented)
@@ -321,7 +321,7 @@ def check_comment(event: ProposalCommented, entry: Entry) -> None:
     _author(event, entry)
     row = Proposal.objects.filter(number=event.number, seq__lt=entry.seq).first()
     if row is None or ProposalEnd.objects.filter(proposal=row, seq__lt=entry.seq).exists():
-        raise Misconduct(f"proposal {event.number} did not wait for anybody then")
+        raise AuditFailure(f"proposal {event.number} did not wait for anybody then")
 
 
 @checks(ProposalExpired)
@@ -329,7 +329,7 @@ def check_expired(event: ProposalExpired, entry: Entry) -> None:
     """Its time was over."""
     end = _end(event, entry)
     if entry.at is None or entry.at < end.proposal.expires:
-        raise Misconduct(f"{end.proposal} had not expired yet")
+        raise AuditFailure(f"{end.proposal} had not expired yet")
 
 
 @checks(ProposalInForce)
@@ -337,11 +337,11 @@ def check_in_force(event: ProposalInForce, entry: Entry) -> None:
     """Its moment had come, it was approved before, and what it says was done with it."""
     end = _approved_for_later(event.number, entry)
     if entry.by != proposals.BY_THE_CLOCK:
-        raise Misconduct(f"the watch brings proposals into force, and {entry.by} wrote it")
+        raise AuditFailure(f"the watch brings proposals into force, and {entry.by} wrote it")
     if _is_early(end.proposal, entry):
-        raise Misconduct(f"{end.proposal} comes into force before its moment")
+        raise AuditFailure(f"{end.proposal} comes into force before its moment")
     if not _is_done(end.proposal, entry.seq):
-        raise Misconduct(f"{end.proposal} came into force, and nothing was done")
+        raise AuditFailure(f"{end.proposal} came into force, and nothing was done")
 
 
 @checks(ProposalLapsed)
@@ -349,7 +349,7 @@ def check_lapsed(event: ProposalLapsed, entry: Entry) -> None:
     """Its moment had come."""
     end = _approved_for_later(event.number, entry)
     if _is_early(end.proposal, entry):
-        raise Misconduct(f"{end.proposal} lapses before its moment")
+        raise AuditFailure(f"{end.proposal} lapses before its moment")
 
 
 def _is_early(proposal: Proposal, entry: Entry) -> bool:
@@ -362,7 +362,7 @@ def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
     end = _approved_for_later(event.number, entry)
     if event.proposal is None:
         if end.outcome != "decided" or entry.by == proposals.BY_THE_CLOCK:
-            raise Misconduct(f"it took two people to call {end.proposal} off")
+            raise AuditFailure(f"it took two people to call {end.proposal} off")
         return
     hold("call_off", event.proposal, entry, {"about": str(event.number)})
 
@@ -371,9 +371,9 @@ def _approved_for_later(number: int, entry: Entry) -> ProposalEnd:
     """The approval of a proposal that an entry settles. Raises Misconduct where it is settled otherwise than by it."""
     end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
     if end is None or end.seq >= entry.seq or not proposals.is_to_come(end.proposal, end.at):
-        raise Misconduct(f"proposal {number} was not approved for a moment to come")
+        raise AuditFailure(f"proposal {number} was not approved for a moment to come")
     if entry.key != proposals.key_of(number):
-        raise Misconduct(f"it settles proposal {number} under another key, and might do so twice")
+        raise AuditFailure(f"it settles proposal {number} under another key, and might do so twice")
     return end
 
 
@@ -382,9 +382,9 @@ def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
     row = ProposalEnd.objects.select_related("proposal").filter(seq=entry.seq).first()
     columns = (event.number, event.kind, getattr(event, "username", ""), getattr(event, "text", ""), entry.by)
     if row is None or (row.proposal.number, row.outcome, row.ended_by, row.text, row.by) != columns:
-        raise Misconduct("the end of the proposal, as it is kept beside the log, is another")
+        raise AuditFailure("the end of the proposal, as it is kept beside the log, is another")
     if row.proposal.seq >= entry.seq or row.proposed_by != row.proposal.proposed_by:
-        raise Misconduct("it ends a proposal that nobody had made")
+        raise AuditFailure("it ends a proposal that nobody had made")
     return row
 
 

@@ -157,14 +157,14 @@ def _delete_old(box: psycopg.Connection) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OutboxStatus:
     """A fault of the letter box and its remedy; ``says`` is empty if there is none."""
 
     says: str
     do: str = ""
 
 
-def standing() -> Standing:
+def standing() -> OutboxStatus:
     """Check that days go in, and that a head office fetches them."""
     try:
         with _box(SECONDS) as box:
@@ -174,30 +174,30 @@ def standing() -> Standing:
                 " AND NOT temporary"
             ).fetchall()
     except psycopg.Error:
-        return Standing(
+        return OutboxStatus(
             "The letter box does not answer.",
             "Start its server (systemctl start letter-box), or correct LETTER_BOX_URL.",
         )
     return _of_days(last) or _of_slots(slots)
 
 
-def _of_days(last: int) -> Standing | None:
+def _of_days(last: int) -> OutboxStatus | None:
     newest = DayRoot.objects.order_by("-number").values_list("number", flat=True).first() or 0
     if last > newest:
         do = "If this database was restored, tell the head office; if not, empty the box: it is filled again."
-        return Standing(f"The letter box has day {last}, but this house has sealed only {newest}.", do)
+        return OutboxStatus(f"The letter box has day {last}, but this house has sealed only {newest}.", do)
     if newest > last + 1:
-        return Standing(
+        return OutboxStatus(
             f"{newest - last} sealed days are not in the letter box.", "The log of casino-events shows why."
         )
     return None
 
 
-def _of_slots(slots: list[tuple[str, bool]]) -> Standing:
+def _of_slots(slots: list[tuple[str, bool]]) -> OutboxStatus:
     if any(status == "lost" for status, _ in slots):
         do = "Have the head office run deploy/subscription.sql again: it copies what the box holds."
-        return Standing("A head office was away for so long that its replication slot is lost.", do)
+        return OutboxStatus("A head office was away for so long that its replication slot is lost.", do)
     if not any(is_active for _, is_active in slots):
         do = "Ask the head office to check its line and its subscription (deploy/subscription.sql)."
-        return Standing("The letter box answers, but no head office reads it.", do)
-    return Standing("")
+        return OutboxStatus("The letter box answers, but no head office reads it.", do)
+    return OutboxStatus("")

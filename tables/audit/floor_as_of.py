@@ -12,14 +12,14 @@ from ledger.site_log import Difference, difference
 from tables.audit import assignment_checks, dual_control, limit_checks
 from tables.audit.comparison import first_difference
 from tables.floor import signature_checks
-from tables.floor.command_context import Scene, program_of
+from tables.floor.command_context import CommandContext, program_of
 from tables.games.catalog import GAMES
 from tables.log import non_tracked
 from tables.log.catalog import read_as
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.settings import TableSet
-from tables.log.event import Event, Misconduct
-from tables.log.state import Standing
+from tables.log.event import AuditFailure, Event
+from tables.log.state import TableState
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
 from tables.log.trusted_keys import Counters, Trust
 from tables.models import ServiceAccount, Staff, Table
@@ -54,7 +54,7 @@ class Floor:
         """Whether it is the house, and no table."""
         return self._book.name == HOUSE
 
-    def follow(self, standing: Standing, event: Event, entry: Entry) -> None:
+    def follow(self, standing: TableState, event: Event, entry: Entry) -> None:
         """Set the table as an entry says. Raises Misconduct where it could not be set so."""
         if isinstance(event, TableSet):
             self._change(standing, event, entry)
@@ -73,7 +73,7 @@ class Floor:
         self._trust.refuse(event, book=entry.book, seq=entry.seq, by=entry.by, key=entry.key)
         self._counters.follow(event, entry.book)
 
-    def hold_to_post(self, standing: Standing, event: Event, entry: Entry) -> None:
+    def hold_to_post(self, standing: TableState, event: Event, entry: Entry) -> None:
         """Whoever ran the floor by an entry did so in a pit of theirs, as the house's book had it then. Raises
         Misconduct."""
         if self._held is None:
@@ -83,12 +83,12 @@ class Floor:
         else:
             self._held.refuse(event, entry, standing.dealer)
 
-    def scene(self, standing: Standing, entry: Entry) -> Scene:
+    def scene(self, standing: TableState, entry: Entry) -> CommandContext:
         """The table as it was when an entry was written, and who wrote it."""
         table = self._table
         if table is None:
-            raise Misconduct("the log does not say how the table was set up before it")
-        return Scene(
+            raise AuditFailure("the log does not say how the table was set up before it")
+        return CommandContext(
             table=table,
             game=GAMES[table.game],
             rules=self._rules,
@@ -97,16 +97,16 @@ class Floor:
             by=_writer(standing, entry),
         )
 
-    def _change(self, standing: Standing, event: TableSet, entry: Entry) -> None:
+    def _change(self, standing: TableState, event: TableSet, entry: Entry) -> None:
         before = asdict(self._settings) if self._settings else {}
         after = settings_after(self._settings, event.after)
         due = difference(before, asdict(after)) if before else Difference({}, event.after)
         if where := first_difference(due._asdict(), {"before": event.before, "after": event.after}):
-            raise Misconduct(f"the settings were others before it: its {where}")
+            raise AuditFailure(f"the settings were others before it: its {where}")
         if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
-            raise Misconduct(f"it changes the {min(waiting)} of a table at which a round is open")
+            raise AuditFailure(f"it changes the {min(waiting)} of a table at which a round is open")
         if not standing.shoe_is_over and dual_control.waits_for_shoe(event):
-            raise Misconduct("it sets in the middle of a shoe what was approved for the next one")
+            raise AuditFailure("it sets in the middle of a shoe what was approved for the next one")
         non_tracked.refuse_change(standing, self._settings, after)
         if self._settings is not None:
             limit_checks.check(self._settings, after, standing, event, entry, tells_notice=self._tells_notice)
@@ -129,7 +129,7 @@ def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
             yield read_as(TableSet, body)
 
 
-def _writer(standing: Standing, entry: Entry) -> Staff | ServiceAccount:
+def _writer(standing: TableState, entry: Entry) -> Staff | ServiceAccount:
     """Who wrote an entry, as far as a table's log knows: its dealer, a program, or else somebody who runs the floor."""
     dealer = standing.dealer
     if name := program_of(entry.by):

@@ -28,7 +28,7 @@ from ledger.replica import Unread
 from tables.audit import export, keys, proofs, sealed_note_checks, verification_report
 from tables.audit.export import NotYet
 from tables.audit.outside import verifier
-from tables.audit.verification_report import Line
+from tables.audit.verification_report import Finding
 from tables.refusals import Refused
 
 PREFIX: Final = "audit "
@@ -41,7 +41,7 @@ MOST_LINES: Final = 400
 NO_FOLDER: Final = "This house keeps no folder for bundles: name one in AUDIT_FOLDER that web and worker share."
 
 
-class Deed(StrEnum):
+class JobKind(StrEnum):
     """What is asked for."""
 
     VERIFY = "verify"
@@ -50,10 +50,10 @@ class Deed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class AuditJob:
     """One thing asked for: of a gaming day, or of the whole house."""
 
-    deed: Deed
+    deed: JobKind
     day: date | None = None
 
     @property
@@ -65,21 +65,21 @@ class Errand:
     def says(self) -> str:
         """In words, as a sentence begins."""
         if self.day is None:
-            return "Checking the key and its note" if self.deed == Deed.KEYS else "Verifying the whole house"
-        return f"{'Exporting' if self.deed == Deed.EXPORT else 'Verifying'} {self.day}"
+            return "Checking the key and its note" if self.deed == JobKind.KEYS else "Verifying the whole house"
+        return f"{'Exporting' if self.deed == JobKind.EXPORT else 'Verifying'} {self.day}"
 
     @classmethod
-    def read(cls, deed: str, day: date | None) -> Errand | None:
+    def read(cls, deed: str, day: date | None) -> AuditJob | None:
         """As a form brings it; None for what nobody can ask for. The key is the whole house's; a bundle is a day's."""
-        if deed not in set(Deed) or (deed == Deed.KEYS and day) or (deed == Deed.EXPORT and not day):
+        if deed not in set(JobKind) or (deed == JobKind.KEYS and day) or (deed == JobKind.EXPORT and not day):
             return None
-        return cls(Deed(deed), day)
+        return cls(JobKind(deed), day)
 
     @classmethod
-    def of(cls, run: Run) -> Errand:
+    def of(cls, run: Run) -> AuditJob:
         """What a run was asked for."""
         deed, _, day = run.task.removeprefix(PREFIX).partition(" ")
-        return cls(Deed(deed), date.fromisoformat(day) if day else None)
+        return cls(JobKind(deed), date.fromisoformat(day) if day else None)
 
 
 class Account(msgspec.Struct, kw_only=True):
@@ -93,11 +93,11 @@ class Account(msgspec.Struct, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class JobState:
     """How an errand stands."""
 
     run: Run
-    errand: Errand
+    errand: AuditJob
     account: Account
     is_worked_on: bool = False
 
@@ -118,7 +118,7 @@ class State:
 # --- Asking ----------------------------------------------------------------------------------------------------
 
 
-def ask(errand: Errand, by: str) -> Run:
+def ask(errand: AuditJob, by: str) -> Run:
     """Ask the worker for it. Where an errand is under way already that one is returned, and sent for again if nobody
     works on it. Raises Refused."""
     folder()
@@ -144,36 +144,36 @@ def _pending() -> Run | None:
     return Run.objects.filter(task__startswith=PREFIX, end=None).order_by("-pk").first()
 
 
-def under_way() -> State | None:
+def under_way() -> JobState | None:
     """The errand that is not over."""
     run = _pending()
-    return None if run is None else State(run, Errand.of(run), account_of(run), runs.is_held(LOCK))
+    return None if run is None else JobState(run, AuditJob.of(run), account_of(run), runs.is_held(LOCK))
 
 
-def latest(count: int) -> list[State]:
+def latest(count: int) -> list[JobState]:
     """The errands that ended last."""
     ended = Run.objects.filter(task__startswith=PREFIX, end__isnull=False).select_related("end").order_by("-pk")
-    return [State(run, Errand.of(run), account_of(run)) for run in ended[:count]]
+    return [JobState(run, AuditJob.of(run), account_of(run)) for run in ended[:count]]
 
 
-def asked_for(before: int | None, count: int) -> list[State]:
+def asked_for(before: int | None, count: int) -> list[JobState]:
     """Errands, those that were asked for last first; those before a run's number."""
     runs_of_errands = Run.objects.filter(task__startswith=PREFIX).select_related("end").order_by("-pk")
     page = runs_of_errands if before is None else runs_of_errands.filter(pk__lt=before)
     return [state_of(run) for run in page[:count]]
 
 
-def state_of(run: Run) -> State:
+def state_of(run: Run) -> JobState:
     """How one stands."""
     is_worked_on = not hasattr(run, "end") and runs.is_held(LOCK)
-    return State(run, Errand.of(run), account_of(run), is_worked_on)
+    return JobState(run, AuditJob.of(run), account_of(run), is_worked_on)
 
 
-def verified(days: Collection[date]) -> Mapping[date, State]:
+def verified(days: Collection[date]) -> Mapping[date, JobState]:
     """When each of these days was verified last."""
-    tasks = [Errand(Deed.VERIFY, day).task for day in days]
+    tasks = [AuditJob(JobKind.VERIFY, day).task for day in days]
     ended = Run.objects.filter(task__in=tasks, end__isnull=False).select_related("end").order_by("pk")
-    states = [State(run, Errand.of(run), account_of(run)) for run in ended]
+    states = [JobState(run, AuditJob.of(run), account_of(run)) for run in ended]
     return {state.errand.day: state for state in states if state.errand.day}
 
 
@@ -188,9 +188,9 @@ def perform(pk: int) -> None:
             return
         work = Work(run)
         try:
-            work.do(Errand.of(run))
+            work.do(AuditJob.of(run))
         except Exception:
-            work.add(Line.fault("it could not be done: what happened is in the worker's log"))
+            work.add(Finding.fault("it could not be done: what happened is in the worker's log"))
             raise
         finally:
             work.end()
@@ -204,7 +204,7 @@ class Work:
     faults: int = 0
     unsaid: int = 0
 
-    def do(self, errand: Errand) -> None:
+    def do(self, errand: AuditJob) -> None:
         """All of it; what cannot be had is a line."""
         account = account_of(self.run)
         account.begun, account.lines = True, []
@@ -212,12 +212,12 @@ class Work:
         try:
             self._deed(errand)
         except (NotYet, BadKey, Unread) as wrong:
-            self.add(Line.fault(wrong))
+            self.add(Finding.fault(wrong))
 
-    def _deed(self, errand: Errand) -> None:
+    def _deed(self, errand: AuditJob) -> None:
         if errand.day is not None:
             self._of_day(errand.deed, errand.day)
-        elif errand.deed == Deed.KEYS:
+        elif errand.deed == JobKind.KEYS:
             self._add_all(of_the_key())
         else:
             self._whole()
@@ -233,29 +233,29 @@ class Work:
         self._add_all(verification_report.of_roots(proofs.listed_roots()))
         self._add_all(verification_report.of_rows(every=True))
 
-    def _of_day(self, deed: Deed, day: date) -> None:
+    def _of_day(self, deed: JobKind, day: date) -> None:
         self._reach("writing the bundle")
         path = make_bundle(day)
-        self.add(Line(f"holds  {path.name}: {path.stat().st_size:,} bytes, SHA-256 {digest(path)}"))
-        if deed == Deed.VERIFY:
+        self.add(Finding(f"holds  {path.name}: {path.stat().st_size:,} bytes, SHA-256 {digest(path)}"))
+        if deed == JobKind.VERIFY:
             self._reach("verifying the bundle, as an outsider does")
             report: list[str] = []
             code = verifier.report(
                 path, key=keys.published_key(), terminal_root=settings.TERMINAL_ROOTS, say=report.append
             )
-            self._add_all(Line(says) for says in report[:-1])
-            self.add(Line(report[-1], holds=code == 0))
+            self._add_all(Finding(says) for says in report[:-1])
+            self.add(Finding(report[-1], holds=code == 0))
 
     def _reach(self, reached: str) -> None:
         account = account_of(self.run)
         account.reached = reached
         _write(self.run, account)
 
-    def _add_all(self, proved: Iterable[Line]) -> None:
+    def _add_all(self, proved: Iterable[Finding]) -> None:
         for line in proved:
             self.add(line)
 
-    def add(self, line: Line) -> None:
+    def add(self, line: Finding) -> None:
         """Keep a line; beyond the most of them, only their number."""
         self.faults += not line.holds
         account = account_of(self.run)
@@ -276,17 +276,21 @@ class Work:
         _forget(folder().glob("run-*.json"), KEPT_ACCOUNTS)
 
 
-def of_the_key() -> Iterator[Line]:
+def of_the_key() -> Iterator[Finding]:
     """The key in its file, what the log says of it, and the note beside it. Raises BadKey."""
     key = keys.the_key()
     keys.refuse_another(key)
     public = seals.public_of(key)
-    yield Line(f"holds  the key in its file is the one that the house published: {public}")
+    yield Finding(f"holds  the key in its file is the one that the house published: {public}")
     for book in proofs.books()[:1]:
         fault = keys.wrong_key(book)
-        yield Line.fault(fault) if fault else Line("holds  the keys in the log: each is signed by the one before it")
+        yield (
+            Finding.fault(fault)
+            if fault
+            else Finding("holds  the keys in the log: each is signed by the one before it")
+        )
     note = sealed_note_checks.agreed(public)
-    yield Line(f"holds  the note beside the key: the database has the {note.number} days that it names")
+    yield Finding(f"holds  the note beside the key: the database has the {note.number} days that it names")
 
 
 # --- The folder ------------------------------------------------------------------------------------------------

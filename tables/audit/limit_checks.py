@@ -20,10 +20,10 @@ from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import ByPlans, TableSet
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.limit_notice import MINIMUM
 from tables.log.limit_plans import WAGER, Facts, Layers, Plan, layers_at, limits_in, own_beneath
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.log.terms import Settings
 from tables.models import LimitPlan
 from tables.setup import pits, policies
@@ -35,7 +35,7 @@ LATE: Final = timedelta(minutes=2)
 
 
 def check(
-    before: Settings, after: Settings, standing: Standing, event: TableSet, entry: Entry, *, tells_notice: bool
+    before: Settings, after: Settings, standing: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
 ) -> None:
     """A change of a table's limits is what its plans said, or somebody's who kept the notice. ``tells_notice``: an
     entry before it in this book says which notice the house gave. Raises Misconduct."""
@@ -45,7 +45,7 @@ def check(
         _refuse_unannounced(before, after, standing, event, entry, tells_notice=tells_notice)
         return
     if strange := event.after.keys() - set(enforcement.LIMIT_SETTINGS):
-        raise Misconduct(f"no limit plan sets the {min(strange)} of a table")
+        raise AuditFailure(f"no limit plan sets the {min(strange)} of a table")
     moment = _moment(plans, entry)
     _refuse_stale(plans, moment)
     facts = limit_plans.facts_of(before, entry.book, pits.places(plans.house_seq).get(entry.book, NOWHERE).pit)
@@ -54,7 +54,7 @@ def check(
     _refuse_other_author(entry, [layers[name].plan if name in layers else None for name in plans.layers])
     layered = [layers[name] for name in plans.layers if name in layers]
     if not limit_notice.between_shoes(standing) and any(limit_notice.takes(layer) == "shoe" for layer in layered):
-        raise Misconduct("it sets in the middle of a shoe what holds with the next one")
+        raise AuditFailure("it sets in the middle of a shoe what holds with the next one")
     _refuse_unkept(before, after, standing, layers, facts)
     _refuse_without_notice(before, after, standing, plans, entry)
 
@@ -64,7 +64,7 @@ def _refuse_other_author(entry: Entry, plans: Sequence[Plan | None]) -> None:
     Entries of releases up to 0.9.0 name the watch in both cases."""
     seqs = {plan.seq if plan else 0 for plan in plans}
     if entry.by != BY_THE_CLOCK and not (len(seqs) == 1 and _set_just_now(entry).filter(seq__in=seqs).exists()):
-        raise Misconduct(f"the watch brings limit plans into force, and {entry.by} wrote it")
+        raise AuditFailure(f"the watch brings limit plans into force, and {entry.by} wrote it")
 
 
 def _set_just_now(entry: Entry) -> QuerySet[LimitPlan]:
@@ -77,20 +77,20 @@ def _set_just_now(entry: Entry) -> QuerySet[LimitPlan]:
 def _refuse_what_plans_set(before: Settings, after: Settings, event: TableSet) -> None:
     earlier, later = limits_in(before), limits_in(after)
     if {"own_limits", "kept_minimums"} & event.after.keys():
-        raise Misconduct("it says what plans set, and names none")
+        raise AuditFailure("it says what plans set, and names none")
     if any(earlier.get(name) != later.get(name) for name in before.own_limits):
-        raise Misconduct("it sets what a limit plan sets, and names none")
+        raise AuditFailure("it sets what a limit plan sets, and names none")
 
 
 def _refuse_unannounced(
-    before: Settings, after: Settings, standing: Standing, event: TableSet, entry: Entry, *, tells_notice: bool
+    before: Settings, after: Settings, standing: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
 ) -> None:
     """Whoever sets a table, on a page, by a command or at the shell, gives the notice. Entries of before that was said
     in them are left alone: a book has none of those after one that says it."""
     earlier, later = limits_in(before), limits_in(after)
     if event.notice_minutes is None:
         if tells_notice and limit_notice.raised(earlier, later):
-            raise Misconduct(limit_notice.UNTOLD)
+            raise AuditFailure(limit_notice.UNTOLD)
         return
     _refuse_other_notice(event.notice_minutes, entry)
     if entry.at is None:
@@ -99,13 +99,13 @@ def _refuse_unannounced(
     if says := limit_notice.fault(
         standing, earlier, later, moment=moment, minutes=minutes, by_count=non_tracked.is_so(before)
     ):
-        raise Misconduct(says)
+        raise AuditFailure(says)
 
 
 def _moment(plans: ByPlans, entry: Entry) -> datetime:
     moment = datetime.fromisoformat(plans.moment)
     if entry.at is None or not timedelta(0) <= entry.at - moment <= LATE:
-        raise Misconduct("its plans were reckoned for another time")
+        raise AuditFailure("its plans were reckoned for another time")
     return moment
 
 
@@ -113,34 +113,36 @@ def _refuse_stale(plans: ByPlans, moment: datetime) -> None:
     """What the house had said long before has to count."""
     house = LogEntry.objects.filter(book__name=HOUSE, seq__gt=plans.house_seq, at__lt=moment - LATE)
     if house.filter(subject__in=(LimitPlanSet.subject, PitSectionSet.subject)).exists():
-        raise Misconduct("plans or pits were set meanwhile that it does not go by")
+        raise AuditFailure("plans or pits were set meanwhile that it does not go by")
 
 
 def _refuse_other(before: Settings, after: Settings, layers: Layers, plans: ByPlans) -> None:
     earlier, later = limits_in(before), limits_in(after)
     changed = {name for name in {**earlier, **later} if earlier.get(name) != later.get(name)}
     if changed != plans.layers.keys():
-        raise Misconduct("it does not name the plan of each limit that it sets")
+        raise AuditFailure("it does not name the plan of each limit that it sets")
     for name in sorted(changed):
         due = layers[name].value if name in layers else None
         if later.get(name) != due:
-            raise Misconduct(f"no plan said so: the {name} would be {due}")
+            raise AuditFailure(f"no plan said so: the {name} would be {due}")
         if plans.layers[name] != enforcement.layer_name(layers, name):
-            raise Misconduct(
+            raise AuditFailure(
                 f"another layer sets the {name}: {enforcement.layer_name(layers, name) or 'the table itself'}"
             )
 
 
-def _refuse_unkept(before: Settings, after: Settings, standing: Standing, layers: Layers, facts: Facts) -> None:
+def _refuse_unkept(before: Settings, after: Settings, standing: TableState, layers: Layers, facts: Facts) -> None:
     """What lies beneath the plans, and which seats keep the old minimum, follows from what was there."""
     if msgspec.to_builtins(own_beneath(limits_in(after), facts.own)) != msgspec.to_builtins(after.own_limits):
-        raise Misconduct("the table itself was set to other limits than it says")
+        raise AuditFailure("the table itself was set to other limits than it says")
     due = enforcement.kept_minimums(before, limits_in(after), layers, standing)
     if msgspec.to_builtins(due) != msgspec.to_builtins(after.kept_minimums):
-        raise Misconduct("other seats keep the old minimum than it says")
+        raise AuditFailure("other seats keep the old minimum than it says")
 
 
-def _refuse_without_notice(before: Settings, after: Settings, standing: Standing, plans: ByPlans, entry: Entry) -> None:
+def _refuse_without_notice(
+    before: Settings, after: Settings, standing: TableState, plans: ByPlans, entry: Entry
+) -> None:
     _refuse_other_notice(plans.notice_minutes, entry)
     moment = datetime.fromisoformat(plans.moment)
     if says := limit_notice.fault(
@@ -151,22 +153,22 @@ def _refuse_without_notice(before: Settings, after: Settings, standing: Standing
         minutes=plans.notice_minutes,
         by_count=non_tracked.is_so(before),
     ):
-        raise Misconduct(says)
+        raise AuditFailure(says)
 
 
 def _refuse_other_notice(minutes: int, entry: Entry) -> None:
     if not policies.went_by("limits_notice_minutes", entry, lambda value: bool(value == minutes)):
-        raise Misconduct("the house's notice was another then")
+        raise AuditFailure("the house's notice was another then")
 
 
 @checks(LimitsAnnounced)
 def check_notice(event: LimitsAnnounced, entry: Entry) -> None:
     """A notice is by the watch or the author of a plan that was just set, and as long as the policies require."""
     if entry.by != BY_THE_CLOCK and not _set_just_now(entry).exists():
-        raise Misconduct(f"the watch announces limits, and {entry.by} wrote it")
+        raise AuditFailure(f"the watch announces limits, and {entry.by} wrote it")
     _refuse_other_notice(event.notice_minutes, entry)
     if any(name != MINIMUM and not name.startswith(WAGER) for name in event.least):
-        raise Misconduct("it announces what takes no notice")
+        raise AuditFailure("it announces what takes no notice")
     earliest = entry.at + timedelta(minutes=event.notice_minutes) if entry.at else None
     if event.least and (earliest is None or datetime.fromisoformat(event.effective) < earliest - LATE):
-        raise Misconduct(f"it announces for an earlier moment than in {event.notice_minutes} minutes")
+        raise AuditFailure(f"it announces for an earlier moment than in {event.notice_minutes} minutes")

@@ -14,22 +14,22 @@ from tables.audit.comparison import compare
 from tables.audit.floor_as_of import Floor
 from tables.floor.handlers import CHECKS, ENACTMENTS, staff_of
 from tables.log.entries.restored import stands_still
-from tables.log.event import Event, Misconduct
-from tables.log.state import Standing
+from tables.log.event import AuditFailure, Event
+from tables.log.state import TableState
 from tables.refusals import Refused
 
 
-def enact(floor: Floor, standing: Standing, event: Event, entry: Entry, move_kinds: Collection[str]) -> None:
+def enact(floor: Floor, standing: TableState, event: Event, entry: Entry, move_kinds: Collection[str]) -> None:
     """Hold an entry against what the house would have written there. Raises Misconduct for anything else.
 
     ``standing`` is where the table stands before the entry, ``move_kinds`` the kinds of its transfers.
     """
     if wrong := set(move_kinds) - event.may_make():
-        raise Misconduct(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
+        raise AuditFailure(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
     if event.of_the_house is not floor.is_the_house or event.kind != entry.kind:
-        raise Misconduct(f"the house writes no entry {entry.subject} {entry.kind} in this book")
+        raise AuditFailure(f"the house writes no entry {entry.subject} {entry.kind} in this book")
     if stands_still(standing, event):
-        raise Misconduct("the table waited to be confirmed after a restore, and nothing was to be entered there")
+        raise AuditFailure("the table waited to be confirmed after a restore, and nothing was to be entered there")
     floor.follow(standing, event, entry)
     floor.attest(event, entry)
     floor.hold_to_post(standing, event, entry)
@@ -39,12 +39,12 @@ def enact(floor: Floor, standing: Standing, event: Event, entry: Entry, move_kin
         _enact_anew(floor, standing, event, entry)
 
 
-def _enact_anew(floor: Floor, standing: Standing, event: Event, entry: Entry) -> None:
+def _enact_anew(floor: Floor, standing: TableState, event: Event, entry: Entry) -> None:
     enactment, scene = ENACTMENTS[type(event)], floor.scene(standing, entry)
     try:
         if enactment.permit is not None:
             enactment.permit(scene, staff_of(scene, entry))
         step = enactment.enact(scene, event, entry)
     except Refused as refused:
-        raise Misconduct(f"it could not be entered then: {refused.sentence}") from None
+        raise AuditFailure(f"it could not be entered then: {refused.sentence}") from None
     compare(step, event, entry)

@@ -9,7 +9,7 @@ from tables.audit import dual_control
 from tables.floor.handlers import checks
 from tables.log import policies as catalogue
 from tables.log.entries.house_terms import TermsChanged
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.policies import TERMS, read
 from tables.models import HouseTerms
 from tables.setup import policies
@@ -22,19 +22,19 @@ def check_terms(event: TermsChanged, entry: Entry) -> None:
     row = HouseTerms.objects.filter(seq=entry.seq).first()
     effective = datetime.fromisoformat(event.effective)
     if row is None or (row.effective, row.values, row.by) != (effective, event.after, entry.by):
-        raise Misconduct("the house's terms, as they are kept beside the log, are others")
+        raise AuditFailure("the house's terms, as they are kept beside the log, are others")
     before = catalogue.in_force(policies.changes(before_seq=entry.seq), effective)
     values = {name: read(TERMS[name], value) if name in TERMS else value for name, value in event.after.items()}
     ours = {name for name in values if name in TERMS}  # a term of another release is as it says
     for name in sorted(ours):
         if name not in event.before or read(TERMS[name], event.before[name]) != before[name]:
-            raise Misconduct(f"the house's terms were others before it: its before.{name} is not {before[name]}")
+            raise AuditFailure(f"the house's terms were others before it: its before.{name} is not {before[name]}")
         if values[name] == before[name]:
-            raise Misconduct(f"it changes {name} to what it was")
+            raise AuditFailure(f"it changes {name} to what it was")
     if entry.at is None or effective < entry.at or effective > entry.at + policies.FURTHEST:
-        raise Misconduct("it holds from a moment for which nobody could enter it then")
+        raise AuditFailure("it holds from a moment for which nobody could enter it then")
     if sentences := catalogue.faults({name: values[name] for name in ours}):
-        raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
+        raise AuditFailure(f"it could not be set then: {' '.join(sentences.values())}")
     if entry.by == BY_THE_CLOCK and event.after != {policies.DUAL_CONTROL: True}:
-        raise Misconduct("the watch turns dual control on, and no other term")
+        raise AuditFailure("the watch turns dual control on, and no other term")
     dual_control.check_terms(event, entry)

@@ -35,11 +35,11 @@ from tables.floor.card_readers import latest_number
 from tables.games.protocol import Illegal
 from tables.log import non_tracked
 from tables.log.catalog import event_of
-from tables.log.event import Misconduct, Unreadable
+from tables.log.event import AuditFailure, Unreadable
 from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.log.state import UNREADABLE, Standing
+from tables.log.state import UNREADABLE, TableState
 from tables.models import (
     ChipSeries,
     DayClose,
@@ -90,7 +90,7 @@ Check = Callable[[], Iterable[Fault | None]]
 
 
 @dataclass(slots=True)
-class Report:
+class BookProof:
     """What a check of one book went through, the first fault that it found, and further ones if all were asked for."""
 
     book: str
@@ -114,7 +114,7 @@ class Report:
             self.further.append(fault)
 
 
-def verify(book: Book, since: Verification | None = None, *, noted: bool = True, every: bool = False) -> Report:
+def verify(book: Book, since: Verification | None = None, *, noted: bool = True, every: bool = False) -> BookProof:
     """Prove a book from its first entry, or from where an earlier check ended.
 
     Whatever somebody wrote into it, the check ends with a report: other books are to be checked after this one.
@@ -130,7 +130,7 @@ def verify(book: Book, since: Verification | None = None, *, noted: bool = True,
     return report
 
 
-def _followed(book: Book, since: Verification | None) -> Report:
+def _followed(book: Book, since: Verification | None) -> BookProof:
     """A book's chain, rounds and transfers up to its head."""
     try:
         head = read_head(book.pk)
@@ -141,7 +141,7 @@ def _followed(book: Book, since: Verification | None) -> Report:
         raise
     except Exception as error:
         start = since.through_seq if since else 0
-        report = Report(book.name, fault=unforeseen(book.name, start + 1, error))
+        report = BookProof(book.name, fault=unforeseen(book.name, start + 1, error))
     return report
 
 
@@ -160,7 +160,7 @@ def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
     return checks
 
 
-def _make(check: Check, report: Report, start: int, *, every: bool) -> None:
+def _make(check: Check, report: BookProof, start: int, *, every: bool) -> None:
     """Make one check; what stops it is a fault too."""
     try:
         for fault in filter(None, check()):
@@ -173,9 +173,9 @@ def _make(check: Check, report: Report, start: int, *, every: bool) -> None:
         report.add(unforeseen(report.book, start + report.entries + 1, error))
 
 
-def prove(book: Book, after: Head | None, through: Head) -> Report:
+def prove(book: Book, after: Head | None, through: Head) -> BookProof:
     """Prove one stretch of a book: the entries that lead from one head (default: the beginning) to another."""
-    report = Report(book.name)
+    report = BookProof(book.name)
     start = after.seq if after else 0
     chain = walk(entries(book.pk, start, through.seq), through, after=after, anchors=_anchors(book, start, through.seq))
     try:
@@ -188,7 +188,7 @@ def prove(book: Book, after: Head | None, through: Head) -> Report:
         report.fault = broken.fault
     except Unproven as unproven:
         report.fault = Fault(book.name, unproven.seq, unproven.what)
-    except (Misconduct, Unreadable) as wrong:
+    except (AuditFailure, Unreadable) as wrong:
         report.fault = Fault(book.name, start + report.entries + 1, str(wrong))
     except Illegal as illegal:
         what = f"the rules do not allow it: {illegal.sentence}"
@@ -208,7 +208,7 @@ def strayed(book: Book) -> Iterator[Fault]:
             yield Fault(book.name, seq, f"a row of {model._meta.verbose_name} names it, and it is no such entry")
 
 
-def verify_new(book: Book) -> Report:
+def verify_new(book: Book) -> BookProof:
     """Prove what was added since the last proof, and note how far it holds now."""
     since = Verification.objects.filter(book=book).order_by("-through_seq").first()
     report = verify(book, since)
@@ -230,7 +230,7 @@ def verify_all() -> list[str]:
     return [message for book, report in reports if (message := alert(report, book))]
 
 
-def alert(report: Report, book: Book) -> str | None:
+def alert(report: BookProof, book: Book) -> str | None:
     """Open an alert where a proof found a fault; what it says."""
     if report.fault is None:
         return None
@@ -313,7 +313,7 @@ def unlisted_root(listed: Sequence[str]) -> Fault | None:
 class _Proof:
     """Folds the log as the floor does, and holds each entry against what the house would have written."""
 
-    report: Report
+    report: BookProof
     floor: Floor
     replay: Replay
     messages: Messages
@@ -336,7 +336,7 @@ class _Proof:
         self.report.rounds = self.replay.rounds
 
 
-def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
+def _proof(book: Book, after: Head | None, report: BookProof) -> _Proof:
     accounts = chart(book.pk)
     if after is None:
         return _Proof(report, Floor(book), Replay(accounts, seals=Seals(), held={}), Messages())
@@ -349,7 +349,7 @@ def _proof(book: Book, after: Head | None, report: Report) -> _Proof:
 # --- reading ---------------------------------------------------------------------------------------------------
 
 
-def _posted(book: Book, start: Standing) -> dict[int, Sequence[Posted]]:
+def _posted(book: Book, start: TableState) -> dict[int, Sequence[Posted]]:
     """The transfers of the latest round's entries, and of whatever came since, by entry."""
     first = start.seq if start.round is None else start.round.first_seq
     rows = transfers(book.pk, first - 1, start.seq)

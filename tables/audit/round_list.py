@@ -24,7 +24,7 @@ from tables.log.catalog import event_of, fold
 from tables.log.entries.rounds import Played
 from tables.log.event import Event
 from tables.log.game_kinds import GameKind, kind_of
-from tables.log.state import UNREADABLE, Round, Standing
+from tables.log.state import UNREADABLE, Round, TableState
 from tables.models import Table
 
 PAGE: Final = 25
@@ -69,7 +69,7 @@ class RoundLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RoundFilter:
     """What a search looks for. Empty: every round."""
 
     outcome: str | None = None
@@ -93,7 +93,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RoundPage:
     """Rounds, newest first, and where the next older page begins."""
 
     lines: tuple[RoundLine, ...]
@@ -108,21 +108,23 @@ class Page:
         return self.since - 1 if self.since > 1 else None
 
 
-def rounds(book_id: int, *, through: int, count: int = PAGE) -> Page:
+def rounds(book_id: int, *, through: int, count: int = PAGE) -> RoundPage:
     """``count`` rounds up to and including ``through``, the newest first."""
     since = max(through - count + 1, 1)
-    return Page(tuple(_lines(book_id, range(since, through + 1))), through, since)
+    return RoundPage(tuple(_lines(book_id, range(since, through + 1))), through, since)
 
 
-def search(table: Table, wanted: Wanted, *, through: int, count: int = PAGE) -> Page:
+def search(table: Table, wanted: RoundFilter, *, through: int, count: int = PAGE) -> RoundPage:
     """At most ``count`` of the rounds that are looked for, among the SEARCHED that end with ``through``."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
     candidates = _candidates(book_id, wanted, oldest, through, count, kind=kind_of(GAMES[table.game]))
     lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
-    return Page(lines, through, candidates[-1] if len(candidates) == count else oldest)
+    return RoundPage(lines, through, candidates[-1] if len(candidates) == count else oldest)
 
 
-def _candidates(book_id: int, wanted: Wanted, since: int, through: int, count: int, *, kind: GameKind) -> list[int]:
+def _candidates(
+    book_id: int, wanted: RoundFilter, since: int, through: int, count: int, *, kind: GameKind
+) -> list[int]:
     """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
 
     Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
@@ -223,7 +225,7 @@ def folded(current: Round | None, entry: Entry) -> Round | None:
 
 
 def _round_after(current: Round | None, event: Event, entry: Entry) -> Round | None:
-    return fold(Standing(round=current), event, seq=entry.seq, round=entry.round).round
+    return fold(TableState(round=current), event, seq=entry.seq, round=entry.round).round
 
 
 _BISECT: Final = f"""

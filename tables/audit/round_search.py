@@ -18,7 +18,7 @@ from django.db import connection
 from ledger.log import COLUMNS
 from ledger.proof.chain import Entry
 from tables.audit import round_list
-from tables.audit.round_list import RoundLine, Wanted
+from tables.audit.round_list import RoundFilter, RoundLine
 from tables.games.protocol import Payout, SeatView, Settled
 from tables.log.catalog import read
 from tables.log.entries.corrections import AboutCorrection, Correction
@@ -61,7 +61,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ResultPage:
     """A page of results: the matching rounds, the newest first."""
 
     hits: tuple[Hit, ...]
@@ -76,7 +76,7 @@ class Page:
     """The end of the next page's span; None on the last page."""
 
 
-def search(sought: Sought, before: datetime | None = None) -> Page:
+def search(sought: Sought, before: datetime | None = None) -> ResultPage:
     """A page of the rounds that began in the span, before a moment if one is named."""
     tables = {table.book_id: table for table in sought.tables}
     latest = _latest(list(tables))
@@ -99,14 +99,16 @@ def search(sought: Sought, before: datetime | None = None) -> Page:
         near += [hit for hit in judged if len(hit.differs) == 1][: NEAR - len(near)]
         looked_at, end, ends = looked_at + count, start, starts
         width = width * 2 if count < AT_ONCE / 2 else width
-    return Page(tuple(hits), tuple(near), frozenset(seats), looked_at, end, end if end > sought.since else None)
+    return ResultPage(tuple(hits), tuple(near), frozenset(seats), looked_at, end, end if end > sought.since else None)
 
 
 def around(sought: Sought, table: Table) -> list[RoundLine]:
     """The last round of a table before the span, of the seat if one is named, and the first round after the span."""
     latest = _latest([table.book_id])
     first, end = (round_list.first_since(latest, moment)[table.book_id] for moment in (sought.since, sought.until))
-    before = round_list.search(table, Wanted(seat=sought.seat), through=first - 1, count=1) if sought.seat else None
+    before = (
+        round_list.search(table, RoundFilter(seat=sought.seat), through=first - 1, count=1) if sought.seat else None
+    )
     numbers = [number for number in (first - 1, end) if 1 <= number <= latest[table.book_id]]
     lines = [line for number in numbers for _, line in _lines({table.book_id: range(number, number + 1)})]
     return [*before.lines, *(line for line in lines if line.number == end)] if before else lines

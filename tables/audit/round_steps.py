@@ -17,7 +17,7 @@ from ledger import log
 from ledger.models import Book
 from ledger.proof.chain import Entry, Fault, Head, verify_chain
 from tables.audit import proofs
-from tables.audit.proofs import Report
+from tables.audit.proofs import BookProof
 from tables.audit.round_list import RoundLine, folded, line_of, truly_timed
 from tables.board import secrecy
 from tables.board.secrecy import Veiled
@@ -32,7 +32,7 @@ from tables.reports.entry_list import words_of
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ChipMove:
     """Chips that an entry moved, from one place to another."""
 
     kind: str
@@ -42,7 +42,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RoundStep:
     """One entry of a round's stretch of the log, and the layout after it."""
 
     entry: Entry
@@ -53,7 +53,7 @@ class Step:
     touched: frozenset[int]
     """The seats that it was about; 0 is the dealer."""
     decided: tuple[Payout, ...] = ()
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[ChipMove, ...] = ()
     corrects: int | None = None
     corrected_by: int | None = None
     """The entry that takes this one back."""
@@ -66,7 +66,7 @@ class Story:
     """A round, input by input, with what it was dealt under and how it came out."""
 
     line: RoundLine
-    steps: tuple[Step, ...]
+    steps: tuple[RoundStep, ...]
     game: str
     rules: dict[str, Any]
     opening: Opening | None
@@ -89,7 +89,7 @@ def story(table: Table, number: int) -> Story | None:
         return None
     chips = _moves(table.book_id, entries[0].seq, entries[-1].seq)
     (line,) = truly_timed(table.book_id, [line_of(number, own)])
-    steps: list[Step] = []
+    steps: list[RoundStep] = []
     current: Round | None = None
     is_broken = False
     for entry, public in zip(entries, secrecy.veiled(table.book_id, entries), strict=True):
@@ -136,10 +136,10 @@ def _stretch(book_id: int, number: int) -> list[Entry]:
         return [Entry(*row) for row in cursor.fetchall()]
 
 
-def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[Moved, ...]) -> Step:
+def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[ChipMove, ...]) -> RoundStep:
     payouts = after.plays[-1].decided if after and after is not before and entry.kind == "play" and after.plays else ()
     pack = pack_of(after.opening.dealt) if after else PAIRS
-    return Step(
+    return RoundStep(
         entry=entry,
         words=words_of(entry, pack),
         view=after.view(DEALER) if after else None,
@@ -176,13 +176,13 @@ _MOVED: Final = """
 """
 
 
-def _moves(book_id: int, since: int, through: int) -> dict[int, tuple[Moved, ...]]:
+def _moves(book_id: int, since: int, through: int) -> dict[int, tuple[ChipMove, ...]]:
     """The transfers of a stretch of the log, by entry."""
     with connection.cursor() as cursor:
         cursor.execute(_MOVED, [book_id, since, through])
         rows = cursor.fetchall()
     return {
-        seq: tuple(Moved(row[1], _place(*row[2:5]), _place(*row[5:8]), row[8]) for row in group)
+        seq: tuple(ChipMove(row[1], _place(*row[2:5]), _place(*row[5:8]), row[8]) for row in group)
         for seq, group in groupby(rows, key=lambda row: row[0])
     }
 
@@ -193,7 +193,7 @@ def _place(place: str, seat: int | None, wager: str | None) -> str:
     return f"{place} {seat}" + (f" {wager.replace('_', ' ')}" if wager else "")
 
 
-def prove(table: Table, story: Story) -> Report:
+def prove(table: Table, story: Story) -> BookProof:
     """Prove a round's stretch of the log anew: every hash, every input through the engine, every transfer.
 
     It must follow from the entry before it, and the entry after it (or the book's head) must follow from it.

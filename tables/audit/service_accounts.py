@@ -23,7 +23,7 @@ from tables.log.entries.service_accounts import (
     ServiceTokenEnded,
     ServiceTokenMade,
 )
-from tables.log.event import Event, Misconduct
+from tables.log.event import AuditFailure, Event
 from tables.log.scopes import CARDS
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
@@ -33,7 +33,7 @@ from tables.setup.service_accounts import Access
 def check_account(event: ServiceAccountSet, entry: Entry) -> None:
     """Set by as many people as that took, and not after it was revoked."""
     if any(isinstance(earlier, ServiceAccountEnded) and earlier.why for earlier in _before(event, entry)):
-        raise Misconduct(f"the program {event.name} was revoked before")
+        raise AuditFailure(f"the program {event.name} was revoked before")
     sets = [_facts(earlier) for earlier in _before(event, entry) if isinstance(earlier, ServiceAccountSet)]
     before, after = sets[-1] if sets else {}, _facts(event)
     matter = rules.of_service_account(before, after)
@@ -51,9 +51,9 @@ def check_ended(event: ServiceAccountEnded, entry: Entry) -> None:
     if event.why:
         return
     if entry.by != service_accounts.BY_THE_CLOCK:
-        raise Misconduct(f"the watch says that a program has expired, and {entry.by} wrote it")
+        raise AuditFailure(f"the watch says that a program has expired, and {entry.by} wrote it")
     if entry.at is None or entry.at < datetime.fromisoformat(account.expires):
-        raise Misconduct(f"the program {event.name} had not expired")
+        raise AuditFailure(f"the program {event.name} had not expired")
 
 
 @checks(ServiceTokenMade)
@@ -61,9 +61,9 @@ def check_made(event: ServiceTokenMade, entry: Entry) -> None:
     """For an account that has not ended, good no longer than it, and never a third."""
     account = _account(event, entry)
     if datetime.fromisoformat(event.until) > datetime.fromisoformat(account.expires):
-        raise Misconduct("the token is good for longer than its account")
+        raise AuditFailure("the token is good for longer than its account")
     if len(event.earlier) >= MOST_LIVE:
-        raise Misconduct(f"it is a third token of the program {event.name}")
+        raise AuditFailure(f"it is a third token of the program {event.name}")
 
 
 @checks(ServiceTokenEnded)
@@ -71,7 +71,7 @@ def check_token_ended(event: ServiceTokenEnded, entry: Entry) -> None:
     """One that was made."""
     tokens = {earlier.token for earlier in _before(event, entry) if isinstance(earlier, ServiceTokenMade)}
     if event.token not in tokens:
-        raise Misconduct(f"the program {event.name} had no token {event.token}")
+        raise AuditFailure(f"the program {event.name} had no token {event.token}")
 
 
 @checks(ReaderStarted)
@@ -99,9 +99,9 @@ def _refuse_reader(name: str, entry: Entry) -> None:
         elif isinstance(event, ServiceAccountEnded) and event.name == name:
             account = None
     if account is None or CARDS not in account.scopes or account.tables != (entry.book,):
-        raise Misconduct(f"the program {name} was not given the cards of {entry.book} then")
+        raise AuditFailure(f"the program {name} was not given the cards of {entry.book} then")
     if entry.at is None or entry.at >= datetime.fromisoformat(account.expires):
-        raise Misconduct(f"the program {name} had expired")
+        raise AuditFailure(f"the program {name} had expired")
 
 
 def _account(event: AboutServiceAccount, entry: Entry) -> ServiceAccountSet:
@@ -116,7 +116,7 @@ def _account(event: AboutServiceAccount, entry: Entry) -> ServiceAccountSet:
         # A program that has expired is still to be revoked for good.
         account = next((before for before in _before(event, entry) if isinstance(before, ServiceAccountSet)), None)
     if account is None:
-        raise Misconduct(f"there is no program {event.name} then")
+        raise AuditFailure(f"there is no program {event.name} then")
     return account
 
 

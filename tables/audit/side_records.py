@@ -46,7 +46,7 @@ from tables.log.entries.terminal_keys import (
     TerminalKeyMade,
     TerminalKeyVouched,
 )
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.state import signature_of
 from tables.reports.gaming_hours import DAY
@@ -58,7 +58,7 @@ from tables.training import certificates
 def check_certificate(event: CertificateIssued, entry: Entry) -> None:
     """A certificate is what the row beside the log has, and what its practice comes to when it is played again."""
     if wrong := certificates.unlike(event, entry.seq, entry.by):
-        raise Misconduct(wrong)
+        raise AuditFailure(wrong)
 
 
 @checks(PayTableMade)
@@ -68,14 +68,14 @@ def check_pay_table(event: PayTableMade, entry: Entry) -> None:
     try:
         GAMES[event.game].pay_form.read(PayTable(event.name, event.version, event.wagers, event.sha256))
     except KeyError:
-        raise Misconduct(f"there is no game {event.game}") from None
+        raise AuditFailure(f"there is no game {event.game}") from None
     except Illegal as illegal:
-        raise Misconduct(illegal.sentence) from None
+        raise AuditFailure(illegal.sentence) from None
     entries = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=event.subject)
     earlier = [read_as(PayTableMade, body) for body in entries.values_list("body", flat=True)]
     versions = [before.version for before in earlier if (before.game, before.name) == (event.game, event.name)]
     if event.version != len(versions) + 1:
-        raise Misconduct(f"version {event.version} of {event.name} does not follow {len(versions)} of before")
+        raise AuditFailure(f"version {event.version} of {event.name} does not follow {len(versions)} of before")
     dual_control.check_pay_table(event, entry)
 
 
@@ -87,7 +87,7 @@ def check_pays(event: TableSet, entry: Entry) -> None:
         return
     name, version, digest = (option.get(key) for key in ("name", "version", "sha256"))
     if not models.PayTable.objects.filter(name=name, version=version, sha256=digest).exists():
-        raise Misconduct(f"nobody made the pay table {name} version {version} with such lines")
+        raise AuditFailure(f"nobody made the pay table {name} version {version} with such lines")
 
 
 @checks(SlipSigned)
@@ -100,10 +100,10 @@ def check_signature(event: SlipSigned, entry: Entry) -> None:
     if row is None:
         return
     if (str(row.slip), row.stage, row.username, row.role) != (event.slip, event.stage, event.username, event.role):
-        raise Misconduct(f"the signature kept beside it is {row}, as {row.role}")
+        raise AuditFailure(f"the signature kept beside it is {row}, as {row.role}")
     about = event.after.series.about_cents(event.chips)
     if row.slip.seq == entry.seq and row.slip.total_cents != about:
-        raise Misconduct(f"the slip kept beside it is about {row.slip.total_cents}, it says {about}")
+        raise AuditFailure(f"the slip kept beside it is about {row.slip.total_cents}, it says {about}")
 
 
 @checks(HouseSlipSigned)
@@ -113,7 +113,7 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     check_signature(event, entry)
     _check_chip_series(event, entry)
     if fault := custody_items.entry_fault(event, entry):
-        raise Misconduct(fault)
+        raise AuditFailure(fault)
     place = HOUSE_COUNTS.get(event.kind)
     if place is None:
         return
@@ -124,7 +124,7 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     extent = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
     balance = cage.balance_at(Account.objects.get(place=place), extent)
     if balance != expected:
-        raise Misconduct(f"it expects {expected} in the {called(place)}, the transfers of all books left {balance}")
+        raise AuditFailure(f"it expects {expected} in the {called(place)}, the transfers of all books left {balance}")
 
 
 def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
@@ -136,13 +136,13 @@ def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
         return
     series = models.ChipSeries.objects.filter(name=name, seq__lt=entry.seq).first()
     if series is None:
-        raise Misconduct(f"it is about a series {name}, which there was not")
+        raise AuditFailure(f"it is about a series {name}, which there was not")
     if strange := {value for value, _ in (*slip.chips, *slip.noted, *event.chips)} - set(series.values):
-        raise Misconduct(f"the series {name} has no chip of {min(strange)} cents")
+        raise AuditFailure(f"the series {name} has no chip of {min(strange)} cents")
     if slip.series.count and slip.series.count.rest and slip.noted:
         pieces = chip_stock.of(name, before_seq=entry.seq).left
         if pieces != slip.noted:
-            raise Misconduct(f"it has {slip.noted} of the series {name}, the slips before it left {pieces}")
+            raise AuditFailure(f"it has {slip.noted} of the series {name}, the slips before it left {pieces}")
 
 
 @checks(SoldAtTheCage, Redeemed)
@@ -152,12 +152,12 @@ def check_counter(event: AtTheCounter, entry: Entry) -> None:
     for value, name in event.of_series:
         series = models.ChipSeries.objects.filter(name=name, seq__lt=entry.seq).first()
         if series is None or value not in series.values:
-            raise Misconduct(f"there was no chip of {value} cents of a series {name}")
+            raise AuditFailure(f"there was no chip of {value} cents of a series {name}")
         retirement = models.SeriesRetirement.objects.filter(series=series, seq__lt=entry.seq).first()
         if retirement is None or entry.at is None:
             continue
         if isinstance(event, SoldAtTheCage) or entry.at.date() > retirement.last_day + DAY:
-            raise Misconduct(f"chips of the series {name} pass the counter, which was retired")
+            raise AuditFailure(f"chips of the series {name} pass the counter, which was retired")
 
 
 @checks(ChipSeriesAdded)
@@ -165,9 +165,9 @@ def check_chip_series(event: ChipSeriesAdded, entry: Entry) -> None:
     """A series is named once, and its kinds are chips that the house has. Its row is compared with all the others."""
     entries = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=event.subject)
     if event.name in {read_as(ChipSeriesAdded, body).name for body in entries.values_list("body", flat=True)}:
-        raise Misconduct(f"there was a series {event.name} already")
+        raise AuditFailure(f"there was a series {event.name} already")
     if list(event.values) != sorted(set(event.values), reverse=True) or not event.values:
-        raise Misconduct("its kinds are not in order, each once")
+        raise AuditFailure("its kinds are not in order, each once")
 
 
 @checks(DenominationRetired)
@@ -175,7 +175,7 @@ def check_retired_kind(event: DenominationRetired, entry: Entry) -> None:
     """A kind that there is is retired once."""
     chip = models.Denomination.objects.filter(value_cents=event.value_cents).first()
     if chip is None or chip.retired_at is None:
-        raise Misconduct(f"the chip of {event.value_cents} cents is not retired")
+        raise AuditFailure(f"the chip of {event.value_cents} cents is not retired")
 
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
@@ -185,10 +185,10 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
     rows = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
     moments, counted_at = dict(rows), entry.at
     if counted_at is None or (through and through not in moments):
-        raise Misconduct(f"it goes by what {name} had then, and {name} has no entry {through}")
+        raise AuditFailure(f"it goes by what {name} had then, and {name} has no entry {through}")
     too_late = through and moments[through] > counted_at + SLACK
     if too_late or moments.get(through + 1, counted_at) < counted_at - SLACK:
-        raise Misconduct(f"it goes by {name} as it stood at another time, after entry {through}")
+        raise AuditFailure(f"it goes by {name} as it stood at another time, after entry {through}")
 
 
 @checks(TerminalKeyMade, TerminalKeyVouched, TerminalKeyEnded, SignaturesDemanded, PasskeyEnded, PasskeysDemanded)
@@ -214,7 +214,7 @@ def check_passkey(event: PasskeyVouched, entry: Entry) -> None:
         elif isinstance(about, PasskeyWithdrawn) and about.credential == event.credential:
             is_registered = False
     if not is_registered:
-        raise Misconduct(f"{event.username} has not registered the passkey {event.name}, or has withdrawn it")
+        raise AuditFailure(f"{event.username} has not registered the passkey {event.name}, or has withdrawn it")
 
 
 _PASSKEY_KINDS: Final = (*PasskeyRegistered.kinds, *PasskeyWithdrawn.kinds)
@@ -224,21 +224,21 @@ _PASSKEY_KINDS: Final = (*PasskeyRegistered.kinds, *PasskeyWithdrawn.kinds)
 def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
     """A key and a schedule are of their forms. That their rows say the same is asked of all rows at once."""
     if fault := key_register.entry_fault(event, entry):
-        raise Misconduct(fault)
+        raise AuditFailure(fault)
 
 
 @checks(PitSectionSet)
 def check_pit(event: PitSectionSet, entry: Entry) -> None:
     """A section has tables of the house that stood in no other."""
     if fault := pits.entry_fault(event, entry):
-        raise Misconduct(fault)
+        raise AuditFailure(fault)
 
 
 @checks(FloorPlanDrawn)
 def check_floor_plan(event: FloorPlanDrawn, entry: Entry) -> None:
     """A plan has the tables that stood in its pit, each on a place of its own."""
     if fault := floor_plans.entry_fault(event, entry):
-        raise Misconduct(fault)
+        raise AuditFailure(fault)
 
 
 @checks(PostSet)
@@ -246,7 +246,7 @@ def check_post(event: PostSet, entry: Entry) -> None:
     """A post is given from then on, by as many people as that took, and says where tables stood."""
     _refuse_other_floor(event.floor, entry)
     if fault := pit_assignments.entry_fault(event, entry):
-        raise Misconduct(fault)
+        raise AuditFailure(fault)
     dual_control.check_post(event, entry)
 
 
@@ -256,21 +256,21 @@ def check_cover(event: CoverSet, entry: Entry) -> None:
     _refuse_other_floor(event.floor, entry)
     refuse_other_author(signature_of(event.badge, event.username, event.name), entry)
     if event.role != PIT_BOSS:
-        raise Misconduct(f"a pit boss takes over a pit, and {event.name} signs as {event.role}")
+        raise AuditFailure(f"a pit boss takes over a pit, and {event.name} signs as {event.role}")
     if fault := pit_assignments.cover_entry_fault(event, entry):
-        raise Misconduct(fault)
+        raise AuditFailure(fault)
 
 
 def _refuse_other_floor(floor: Sequence[Stand], entry: Entry) -> None:
     if tuple(floor) != pit_assignments.stood(entry.seq):
-        raise Misconduct("tables stood elsewhere then than it says")
+        raise AuditFailure("tables stood elsewhere then than it says")
 
 
 @checks(LimitPlanSet)
 def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
     """A version of a plan follows the one before it, and is of its form."""
     if fault := plans.entry_fault(event, entry):
-        raise Misconduct(fault)
+        raise AuditFailure(fault)
 
 
 @checks(RowsTakenOver)
@@ -280,7 +280,7 @@ def check_taking_over(event: RowsTakenOver, entry: Entry) -> None:
     before = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq)
     for later in (TableAdded, AlertRaised, RowsNoted):
         if before.filter(subject=later.subject, kind=later.kinds[0]).exists():
-            raise Misconduct(f"it takes rows over after the first {later.subject} {later.kinds[0]}")
+            raise AuditFailure(f"it takes rows over after the first {later.subject} {later.kinds[0]}")
     earlier = before.filter(subject=RowsTakenOver.subject, kind=RowsTakenOver.kinds[0])
     if any(read_as(RowsTakenOver, body).rows == event.rows for body in earlier.values_list("body", flat=True)):
-        raise Misconduct(f"it takes {event.rows} over after the first time")
+        raise AuditFailure(f"it takes {event.rows} over after the first time")

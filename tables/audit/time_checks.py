@@ -14,7 +14,7 @@ from tables.log.catalog import read
 from tables.log.entries.clocks import ClockConfirmed, ClockMended, HouseClockMended
 from tables.log.entries.days import NoteRestored
 from tables.log.entries.keys import AboutKey
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 
 
 @checks(NoteRestored, ClockConfirmed)
@@ -23,10 +23,10 @@ def check_signed(event: NoteRestored | ClockConfirmed | ClockMended, entry: Entr
     keys = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).values_list("kind", "body")
     events = [read(AboutKey.subject, kind, body, house=True) for kind, body in keys]
     if event.document.key not in {published.key for published in events if isinstance(published, AboutKey)}:
-        raise Misconduct("it is signed by a key that is not the house's")
+        raise AuditFailure("it is signed by a key that is not the house's")
     document = msgspec.to_builtins(event.document)
     if not seals.is_signed(event.document.key, bytes.fromhex(event.signature), document):
-        raise Misconduct("its document is not signed by its key")
+        raise AuditFailure("its document is not signed by its key")
 
 
 @checks(ClockMended, HouseClockMended)
@@ -35,8 +35,8 @@ def check_mend(event: ClockMended, entry: Entry) -> None:
     check_signed(event, entry)
     first = mends_in(entry)[0]
     if event.document.book != Book.objects.get(pk=entry.book_id).name:
-        raise Misconduct("it mends another book")
+        raise AuditFailure("it mends another book")
     if [mend for mend in clock_corrections.of(entry.book_id, first.first, entry.seq) if mend.entry < entry.seq]:
-        raise Misconduct("it mends entries that were mended before")
+        raise AuditFailure("it mends entries that were mended before")
     if first.first > 1 and timestamp(clock_corrections.time_of(entry.book_id, first.first - 1)) > first.since:
-        raise Misconduct("it mends entries to times before the entry that they follow")
+        raise AuditFailure("it mends entries to times before the entry that they follow")

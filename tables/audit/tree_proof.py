@@ -37,7 +37,7 @@ class Fault(Exception):
 
 
 @dataclass(slots=True)
-class Report:
+class TreeProof:
     """What a proof of one tree went through."""
 
     origin: str
@@ -46,16 +46,16 @@ class Report:
     fault: str | None = None
 
 
-def prove_all() -> list[Report]:
+def prove_all() -> list[TreeProof]:
     """Every tree that the house has, from its first leaf on."""
     names = dict.fromkeys(tree.origin for tree in checkpoints.trees())
     strays = HeadsRow.objects.exclude(origin__in=names).order_by().values_list("origin", flat=True).distinct()
-    return [*map(prove, names), *(Report(origin, fault=f"no entry begins the tree {origin}") for origin in strays)]
+    return [*map(prove, names), *(TreeProof(origin, fault=f"no entry begins the tree {origin}") for origin in strays)]
 
 
-def prove(origin: str) -> Report:
+def prove(origin: str) -> TreeProof:
     """Every leaf hashed again, every head it has looked for in the log, every signature under it held against it."""
-    report = Report(origin)
+    report = TreeProof(origin)
     try:
         _Proof(report).run()
     except (Fault, Lost, BadHeads, BadNote) as wrong:
@@ -65,8 +65,8 @@ def prove(origin: str) -> Report:
 
 @dataclass(slots=True)
 class _Proof:
-    report: Report
-    tree: merkle.Tree = field(default_factory=merkle.Tree)
+    report: TreeProof
+    tree: merkle.MerkleTree = field(default_factory=merkle.MerkleTree)
     heads: dict[str, Head] = field(default_factory=dict)
     sealed: Head | None = None
 

@@ -8,85 +8,85 @@ from dataclasses import dataclass
 from tables.audit import proofs, tree_proof
 from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import BadFile
-from tables.audit.proofs import Report
+from tables.audit.proofs import BookProof
 from tables.projections import row_comparison
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Finding:
     """One thing that was proved, or that does not hold."""
 
     says: str
     holds: bool = True
 
     @classmethod
-    def fault(cls, says: object) -> Line:
+    def fault(cls, says: object) -> Finding:
         return cls(f"DOES NOT HOLD  {says}", holds=False)
 
 
-def of_book(report: Report) -> Iterator[Line]:
+def of_book(report: BookProof) -> Iterator[Finding]:
     """One book: its chain, its rounds, its transfers."""
-    yield from map(Line.fault, report.faults)
+    yield from map(Finding.fault, report.faults)
     if not report.faults:
-        yield Line(
+        yield Finding(
             f"holds  {report.book}: {report.entries:,} entries re-hashed, {report.rounds:,} rounds replayed,"
             f" {report.transfers:,} transfers recomputed"
         )
 
 
-def of_roots(listed: Sequence[str]) -> Iterator[Line]:
+def of_roots(listed: Sequence[str]) -> Iterator[Finding]:
     """The keys that no terminal vouches for: each stands by the house's paper, and is named with its day."""
     if fault := proofs.unlisted_root(listed):
-        yield Line.fault(fault)
+        yield Finding.fault(fault)
         return
     for says in proofs.roots_in_words():
         on_paper = "is on the house's list" if listed else "hold it against the house's paper"
-        yield Line(f"{'holds' if listed else 'note'}  {says}: {on_paper}")
+        yield Finding(f"{'holds' if listed else 'note'}  {says}: {on_paper}")
 
 
-def of_rows(*, every: bool = False) -> Iterator[Line]:
+def of_rows(*, every: bool = False) -> Iterator[Finding]:
     """The rows beside the log, and the database itself: the first differences of each kind are named, or all."""
     compared, holds = row_comparison.Comparison(), True
     for fault in proofs.row_faults(compared, None if every else row_comparison.MOST):
         holds = False
-        yield Line.fault(fault)
+        yield Finding.fault(fault)
     if holds:
-        yield Line(
+        yield Finding(
             f"holds, beside the log: {compared.rows:,} rows of {compared.kinds} kinds are what it says,"
             " and the database is as its migrations make it"
         )
 
 
-def of_trees() -> Iterator[Line]:
+def of_trees() -> Iterator[Finding]:
     """The trees that witnesses see grow, from their first leaf on."""
     for report in tree_proof.prove_all():
         if report.fault:
-            yield Line.fault(report.fault)
+            yield Finding.fault(report.fault)
         else:
-            yield Line(
+            yield Finding(
                 f"holds  the tree {report.origin}: {report.leaves:,} leaves, each with the heads of all books, and"
                 f" {report.cosignatures:,} cosignatures of witnesses"
             )
 
 
-def of_witness(source: Source) -> Iterator[Line]:
+def of_witness(source: Source) -> Iterator[Finding]:
     """What a witness says that it saw: all of it has to be there."""
     try:
         testimony = tree_proof.hear(source)
     except (BadFile, OSError) as wrong:
-        yield Line.fault(f"the witness at {source.place} cannot be heard: {wrong}")
+        yield Finding.fault(f"the witness at {source.place} cannot be heard: {wrong}")
         return
     name = ", ".join(testimony.names)
     for says in testimony.faults[: proofs.AT_MOST]:
-        yield Line.fault(f"the witness {name}: {says}")
+        yield Finding.fault(f"the witness {name}: {says}")
     if testimony.faults:
         return
     if not testimony.latest:
-        yield Line.fault(f"the witness {name} saw nothing of this house")
+        yield Finding.fault(f"the witness {name} saw nothing of this house")
         return
     for origin, cosigned in testimony.latest.items():
         moment = tree_proof.moment_of(cosigned)
-        yield Line(f"holds  witnessed by {name} at {moment}: {cosigned.checkpoint.size:,} leaves of {origin}")
+        yield Finding(f"holds  witnessed by {name} at {moment}: {cosigned.checkpoint.size:,} leaves of {origin}")
     if testimony.heads:
         books = ", ".join(f"{book} up to entry {head[0]}" for book, head in sorted(testimony.heads.items()))
-        yield Line(f"holds  the witness {name} was told where each book stood: {books}")
+        yield Finding(f"holds  the witness {name} was told where each book stood: {books}")

@@ -24,7 +24,7 @@ from ledger.clock import WrongClock
 from ledger.inspection import inspect_book, inspect_house
 from ledger.models import HOUSE, Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
-from ledger.runs import Plan
+from ledger.runs import WatchPlan
 from tables.alerts import overdue
 from tables.approvals import proposals
 from tables.audit import activity_checks, commitments, day_seals, drill, proofs, protections, tree_proof
@@ -37,21 +37,23 @@ from tables.reports import cash_shifts, keys_and_drops
 from tables.setup import service_accounts
 
 PLANS: Final = (
-    Plan("recount", "Recounting every place", timedelta(minutes=5)),
-    Plan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
-    Plan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
-    Plan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
-    Plan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
-    Plan("look_after_keys", "Looking for keys, drops and papers of an outage that are late", timedelta(minutes=5)),
-    Plan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
-    Plan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
-    Plan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
-    Plan("note_rows", "Noting what the watch has done", timedelta(hours=1)),
-    Plan("prove_rows", "Holding every row against the log", timedelta(days=1), timedelta(hours=4.75)),
-    Plan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
-    Plan("prove_tree", "Holding the tree of the books' heads against the log", timedelta(days=1), timedelta(hours=5)),
-    Plan("look_after_drills", "Checking that a backup was restored this week", timedelta(days=1)),
-    Plan("look_after_protections", "Checking that every protection is on", timedelta(days=1)),
+    WatchPlan("recount", "Recounting every place", timedelta(minutes=5)),
+    WatchPlan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
+    WatchPlan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
+    WatchPlan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
+    WatchPlan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
+    WatchPlan("look_after_keys", "Looking for keys, drops and papers of an outage that are late", timedelta(minutes=5)),
+    WatchPlan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
+    WatchPlan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
+    WatchPlan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
+    WatchPlan("note_rows", "Noting what the watch has done", timedelta(hours=1)),
+    WatchPlan("prove_rows", "Holding every row against the log", timedelta(days=1), timedelta(hours=4.75)),
+    WatchPlan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
+    WatchPlan(
+        "prove_tree", "Holding the tree of the books' heads against the log", timedelta(days=1), timedelta(hours=5)
+    ),
+    WatchPlan("look_after_drills", "Checking that a backup was restored this week", timedelta(days=1)),
+    WatchPlan("look_after_protections", "Checking that every protection is on", timedelta(days=1)),
     overdue.PLAN,
 )
 
@@ -75,7 +77,7 @@ def look_after_alerts() -> bool:
     """The piece of it that goes by minutes, by itself: a proof that takes an hour must not keep an alert from being
     escalated. Whether this call did it."""
     try:
-        return runs.run(overdue.PLAN, overdue.look, clock.agreed())
+        return runs.run(overdue.PLAN, overdue.check_overdue, clock.agreed())
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
     return False
@@ -97,7 +99,7 @@ def _carry() -> None:
     """Write what waits at the door of the house's book, and which proposals and programs have expired. Under a clock
     that leapt, that book would be dated by it."""
     if not activity_checks.unexplained(clock.agreed()):
-        site_log.carry()
+        site_log.flush_queue()
         proposals.expire_due()
         service_accounts.note_expired()
 
@@ -143,7 +145,7 @@ def is_kept() -> bool:
     return lookout.late_since is None
 
 
-def _report(late: Sequence[Plan]) -> None:
+def _report(late: Sequence[WatchPlan]) -> None:
     """One alert for all that is late, named by what is due most often: it says the same for as long as it lasts."""
     says = f"{late[0].says} has stopped: nobody watches. Are the worker and beat running?"
     raise_alert(None, "watch_stopped", says, {"late": [plan.task for plan in late]})
@@ -246,7 +248,7 @@ def look_after_custody() -> int:
     """Keys that are not back, drops that are late, cash that nobody counted at the end of its shift, and an outage
     whose papers are not all entered."""
     moment = clock.agreed()
-    return keys_and_drops.look(moment) + cash_shifts.look(moment) + back_entry.look(moment)
+    return keys_and_drops.check_overdue(moment) + cash_shifts.check_overdue(moment) + back_entry.check_overdue(moment)
 
 
 DEEDS: Final[Mapping[str, Callable[[], int]]] = {
@@ -265,5 +267,5 @@ DEEDS: Final[Mapping[str, Callable[[], int]]] = {
     "prove_tree": prove_tree,
     "look_after_drills": drill.look_after,
     "look_after_protections": protections.look_after,
-    overdue.PLAN.task: overdue.look,
+    overdue.PLAN.task: overdue.check_overdue,
 }

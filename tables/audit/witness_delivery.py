@@ -48,7 +48,7 @@ class Refusing(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WitnessStatus:
     """The state of one of the house's witnesses."""
 
     witness: Witness
@@ -73,7 +73,7 @@ def keys() -> tuple[VerifierKey, ...]:
     return tuple(dict.fromkeys(Witness.parse(str(text)).key for text in every if text))
 
 
-def standings(moment: datetime) -> list[Standing]:
+def standings(moment: datetime) -> list[WitnessStatus]:
     """The state of each witness; empty if the house has no tree."""
     if (tree := checkpoints.current_tree()) is None:
         return []
@@ -81,10 +81,10 @@ def standings(moment: datetime) -> list[Standing]:
     return [_standing(tree.origin, witness, moment, grace) for witness in witnesses()]
 
 
-def _standing(origin: str, witness: Witness, moment: datetime, grace: timedelta) -> Standing:
+def _standing(origin: str, witness: Witness, moment: datetime, grace: timedelta) -> WitnessStatus:
     rows = Cosignature.objects.filter(origin=origin, witness=str(witness.key)).order_by("-size")
     size, since = rows.values_list("size", "at").first() or (0, _named_since(witness, origin))
-    return Standing(witness, size, since, since is not None and moment - since > grace)
+    return WitnessStatus(witness, size, since, since is not None and moment - since > grace)
 
 
 def _named_since(witness: Witness, origin: str) -> datetime | None:

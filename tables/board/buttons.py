@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from ledger.proof.chips import RACK, money
 from tables.floor import permissions, pots, rounds, shoes
-from tables.floor.command_context import Scene
+from tables.floor.command_context import CommandContext
 from tables.floor.inputs import (
     Burn,
     CashOut,
@@ -45,7 +45,7 @@ from tables.log.entries.rounds import TakenBack
 from tables.log.event import Event
 from tables.log.game_kinds import kind_of
 from tables.log.settlement import collectable_cents
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.log.terms import limits_of, rules_of
 from tables.models import ShoeSource, Staff, Table
 from tables.refusals import Refused
@@ -84,7 +84,7 @@ _SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
 class Entries:
     """Finds what a scene waits for, and which inputs can be made there."""
 
-    scene: Scene
+    scene: CommandContext
 
     @property
     def is_house_shoe(self) -> bool:
@@ -254,7 +254,7 @@ def _not_so(event: Event) -> str:
     return f"Seat {event.seat} is not done" if isinstance(event, TakenBack) else "Cut card is not out"
 
 
-def _unless_it_stands(look: Callable[[Scene], Latest | None], scene: Scene) -> Latest | None:
+def _unless_it_stands(look: Callable[[CommandContext], Latest | None], scene: CommandContext) -> Latest | None:
     """What could be taken back; nothing where it stands."""
     try:
         return look(scene)
@@ -262,12 +262,12 @@ def _unless_it_stands(look: Callable[[Scene], Latest | None], scene: Scene) -> L
         return None
 
 
-def entries_of(table: Table, standing: Standing, by: Staff) -> Entries:
+def entries_of(table: Table, standing: TableState, by: Staff) -> Entries:
     """The inputs that are possible at a table in this state."""
-    return Entries(Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing, by=by))
+    return Entries(CommandContext(table, GAMES[table.game], rules_of(table), limits_of(table), standing, by=by))
 
 
-def deck_columns(scene: Scene) -> Composition:
+def deck_columns(scene: CommandContext) -> Composition:
     """What a whole shoe of the table has in each column of a deck check."""
     return kind_of(scene.game).pack(scene.rules).shoes[scene.game.decks(scene.rules)]
 

@@ -12,7 +12,7 @@ from ledger.proof import chips
 from ledger.proof.chips import Denomination, money
 from tables.board import payments
 from tables.floor import permissions, restored_tables
-from tables.floor.command_context import Scene
+from tables.floor.command_context import CommandContext
 from tables.games.cards import PAIRS
 from tables.games.game import Kind
 from tables.games.protocol import Payout, Phrase, Prompt, Settled
@@ -173,10 +173,10 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True)
-class Telling(ABC):
+class GameDescriptions(ABC):
     """Says what a scene comes to, with the chips that the table has."""
 
-    scene: Scene
+    scene: CommandContext
     denominations: tuple[Denomination, ...]
 
     @property
@@ -300,7 +300,7 @@ class Telling(ABC):
             return ()
 
 
-class HouseTelling(Telling):
+class HouseTelling(GameDescriptions):
     """Against the house: chips are taken and paid seat by seat."""
 
     def _say_shuffle(self) -> Phrase:
@@ -371,7 +371,7 @@ class HouseTelling(Telling):
         return f"mark {money(cents)} commission" if is_marked else f"{money(cents)} commission kept"
 
 
-class PotTelling(Telling):
+class PotTelling(GameDescriptions):
     """For a pot: chips have moved payment by payment, and the cards lie until the deck is shuffled."""
 
     def _say_shuffle(self) -> Phrase:
@@ -382,7 +382,7 @@ class PotTelling(Telling):
         return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, self.scene.game.explain(payout))
 
 
-class CountedTelling(Telling):
+class CountedTelling(GameDescriptions):
     """By its counts: there is nothing to take or to pay that anybody enters."""
 
     def _say_shuffle(self) -> Phrase:
@@ -392,9 +392,13 @@ class CountedTelling(Telling):
         return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, self.scene.game.explain(payout))
 
 
-_TELLINGS: Final[dict[Kind, type[Telling]]] = {"banked": HouseTelling, "pot": PotTelling, "counted": CountedTelling}
+_TELLINGS: Final[dict[Kind, type[GameDescriptions]]] = {
+    "banked": HouseTelling,
+    "pot": PotTelling,
+    "counted": CountedTelling,
+}
 
 
-def telling(scene: Scene, denominations: tuple[Denomination, ...]) -> Telling:
+def telling(scene: CommandContext, denominations: tuple[Denomination, ...]) -> GameDescriptions:
     """Says what a scene comes to, by the kind of game that its table is set to."""
     return _TELLINGS[scene.game.kind](scene, denominations)

@@ -10,7 +10,7 @@ from django.db.models import Subquery
 
 from ledger.models import LogEntry, Transfer
 from tables.games.protocol import MAIN, AskBet, Bet
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.state.round_history import as_of
 
 Spot = tuple[int, str]
@@ -18,7 +18,7 @@ Spot = tuple[int, str]
 _NONE: Final[Mapping[Spot, int]] = {}
 
 
-def last_bets(book_id: int, standing: Standing) -> Mapping[Spot, int]:
+def last_bets(book_id: int, standing: TableState) -> Mapping[Spot, int]:
     """By seat and wager, in cents, until the bets of the next round are closed; nothing at tables with a pot."""
     current = standing.round
     if current is None:

@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Final
 
 from tables.games.protocol import AskBet
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.state.round_history import as_of
 
 _NONE: Final[Mapping[int, int]] = {}
 
 
-def last_results(book_id: int, standing: Standing) -> Mapping[int, int]:
+def last_results(book_id: int, standing: TableState) -> Mapping[int, int]:
     """By seat, in cents; nothing of a void round, and nothing at tables with a pot, where it lies in chips."""
     current = standing.round
     if current is None or current.coin_cents:

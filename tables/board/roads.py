@@ -32,7 +32,7 @@ class Hand:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RoadCell:
     """What stands in one place of a road."""
 
     row: int
@@ -47,7 +47,7 @@ class Cell:
     natural: int | None = None
 
 
-Road = tuple[Cell, ...]
+Road = tuple[RoadCell, ...]
 """Cells in the order in which they came."""
 
 
@@ -79,9 +79,9 @@ def bead_plate(hands: Sequence[Hand]) -> Road:
     return tuple(_cell(number, hand, number % ROWS, number // ROWS) for number, hand in enumerate(hands))
 
 
-def _cell(number: int, hand: Hand, row: int, column: int) -> Cell:
+def _cell(number: int, hand: Hand, row: int, column: int) -> RoadCell:
     pairs = {"player_pair": hand.player_pair, "banker_pair": hand.banker_pair}
-    return Cell(row, column, hand.winner, number + 1, natural=hand.natural, **pairs)
+    return RoadCell(row, column, hand.winner, number + 1, natural=hand.natural, **pairs)
 
 
 # --- The big road ------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def big_road(hands: Sequence[Hand]) -> Road:
     columns = runs(hands)
     decided = [number for run in columns for number in run]
     if not decided:
-        return (Cell(0, 0, "tie", hand=1, ties=len(hands)),) if hands else ()
+        return (RoadCell(0, 0, "tie", hand=1, ties=len(hands)),) if hands else ()
     ties = _ties_after(hands, decided)
     return tuple(
         replace(_cell(number, hands[number], row, column), ties=ties[number])
@@ -152,7 +152,7 @@ def derived_road(columns: Sequence[Sequence[int]], back: int) -> Road:
     marks = list(derived_marks(columns, back))
     lengths = [len(list(alike)) for _, alike in groupby(kind for _, kind in marks)]
     return tuple(
-        Cell(row, column, kind, number + 1)
+        RoadCell(row, column, kind, number + 1)
         for (number, kind), (row, column) in zip(marks, places(lengths), strict=True)
     )
 

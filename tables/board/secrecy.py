@@ -24,7 +24,7 @@ from tables.log import catalog
 from tables.log.entries.rounds import Paid, Played, TakenBack, seats_of, words_of
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
-from tables.log.state import Round, Standing, holds_cards
+from tables.log.state import Round, TableState, holds_cards
 from tables.state import table_state as standings
 
 Told = list[dict[str, Any]]
@@ -40,7 +40,7 @@ _SALTED: Final = b'"salt":'
 """What every entry has that may hold a secret (see ``rounds.enter`` and ``slips.sign``)."""
 
 
-def sealed(standing: Standing) -> Round | None:
+def sealed(standing: TableState) -> Round | None:
     """The game whose secrets have to be kept now, if one goes on."""
     current = standing.round
     return current if standing.round_open and current is not None and current.secret else None

@@ -12,7 +12,7 @@ from ledger.models import LogEntry
 from tables.board.roads import Hand, Winner
 from tables.games.cards import RANK_OF
 from tables.games.protocol import BANKER_HAND, DRAGON, PLACE_NAMES, PLAYER_HAND, TIGER
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.state.round_history import as_of
 
 HAS_ROADS: Final = frozenset({"baccarat", "dragon_tiger"})
@@ -20,7 +20,7 @@ HAS_ROADS: Final = frozenset({"baccarat", "dragon_tiger"})
 _NATURAL: Final = 8
 
 
-def hands_of_shoe(book_id: int, standing: Standing) -> Sequence[Hand]:
+def hands_of_shoe(book_id: int, standing: TableState) -> Sequence[Hand]:
     """The hands dealt since the shoe was made ready, in order. It costs one query and what was dealt since the last
     look: what lies before an entry never changes."""
     shoe = standing.shoe

@@ -9,9 +9,9 @@ from typing import Final
 from ledger.proof.chips import Denomination
 from tables.board import secrecy
 from tables.board.buttons import Button, Entries, can_be_keyed, deck_columns, waiting_for
-from tables.board.descriptions import Chips, OutcomeLine, PaymentLine, Telling, telling
+from tables.board.descriptions import Chips, GameDescriptions, OutcomeLine, PaymentLine, telling
 from tables.board.last_bets import last_bets, placed
-from tables.floor.command_context import Scene
+from tables.floor.command_context import CommandContext
 from tables.floor.game_kinds import dealing_at
 from tables.floor.inputs import Choose
 from tables.games.cards import PAIRS, pack_of
@@ -33,7 +33,7 @@ from tables.games.protocol import (
     View,
 )
 from tables.log.game_kinds import kind_of
-from tables.log.state import SHUFFLERS, Round, Standing
+from tables.log.state import SHUFFLERS, Round, TableState
 from tables.log.terms import limits_of, rules_of
 from tables.models import ServiceAccount, Staff, Table
 from tables.state import table_state
@@ -198,11 +198,11 @@ class Board:
 _GAME_ASKS: Final = ("bets", "card", "deal", "choose", "reshuffle")
 
 
-def board(table: Table, viewer: Staff | ServiceAccount, latest: Standing | None = None) -> Board:
+def board(table: Table, viewer: Staff | ServiceAccount, latest: TableState | None = None) -> Board:
     """The table for one member of staff, by its ``latest`` standing (default: read it). Only the dealer who is signed
     in there gets inputs to make."""
     latest = latest or table_state.of(table)
-    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), standing=latest, by=viewer)
+    scene = CommandContext(table, GAMES[table.game], rules_of(table), limits_of(table), standing=latest, by=viewer)
     denominations = tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
     deals_here = latest.dealer is not None and latest.dealer.username == viewer.username
     return _Drawing(scene, denominations, deals_here, Entries(scene), telling(scene, denominations)).board()
@@ -210,11 +210,11 @@ def board(table: Table, viewer: Staff | ServiceAccount, latest: Standing | None 
 
 @dataclass(slots=True)
 class _Drawing:
-    scene: Scene
+    scene: CommandContext
     denominations: tuple[Denomination, ...]
     deals_here: bool
     entries: Entries
-    telling: Telling
+    telling: GameDescriptions
 
     def board(self) -> Board:
         scene, latest = self.scene, self.scene.standing

@@ -15,7 +15,7 @@ from ledger.log import LAST_SEQ
 from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Head
 from tables.floor import back_entry, writer
-from tables.floor.command_context import Outcome, Step, author_of
+from tables.floor.command_context import Decision, PendingEntry, author_of
 from tables.floor.inputs import BeginBackEntry, ComparePaper, EndBackEntry
 from tables.floor.writer import Request
 from tables.log import back_entry as rules
@@ -52,7 +52,7 @@ def enter(entered: BeginBackEntry | EndBackEntry | ComparePaper, *, by: Staff, k
         if writer.recorded(head, request, house=True):
             return
         event = _event(entered, by, head)
-        list(writer.write(head, Outcome([Step(event)]), request, by.signature))
+        list(writer.write(head, Decision([PendingEntry(event)]), request, by.signature))
         if isinstance(event, BackEntryBegun):
             message = f"{CAGE}: {back_entry.begun_in_words(event)}"
             alerts.raise_alert(cage.open_house(), event.kind, message, {"seq": head.seq + 1})
@@ -76,7 +76,7 @@ def _event(entered: BeginBackEntry | EndBackEntry | ComparePaper, by: Staff, hea
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BackEntryBook:
     """A book that is in back-entry, or could be."""
 
     name: str
@@ -93,7 +93,7 @@ class Place:
         return self.table.pk if self.table else 0
 
 
-def places() -> list[Place]:
+def places() -> list[BackEntryBook]:
     """Every book of the house: the cage first, then the tables."""
     tables = list(Table.objects.filter(retired_at=None).select_related("book"))
     modes = table_state.at_all([table_state.head_of(table) for table in tables])
@@ -103,11 +103,11 @@ def places() -> list[Place]:
     return [_place(*row) for row in rows]
 
 
-def _place(name: str, table: Table | None, book: Book, mode: Mode | None) -> Place:
+def _place(name: str, table: Table | None, book: Book, mode: Mode | None) -> BackEntryBook:
     if mode is None:
-        return Place(name, table, book, None)
+        return BackEntryBook(name, table, book, None)
     by, moment = LogEntry.objects.values_list("by", "at").get(book=book, seq=mode.begun)
-    return Place(name, table, book, mode, by, moment)
+    return BackEntryBook(name, table, book, mode, by, moment)
 
 
 def mode_at(table: Table | None) -> Mode | None:
@@ -118,7 +118,7 @@ def mode_at(table: Table | None) -> Mode | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PaperEntry:
     """What was entered from a paper: when it happened, when and by whom it was entered, and who compared it."""
 
     of: int
@@ -131,12 +131,12 @@ class Line:
     compared: datetime | None = None
 
 
-def about(book_id: int, name: str, *, is_house: bool = False) -> list[Line]:
+def about(book_id: int, name: str, *, is_house: bool = False) -> list[PaperEntry]:
     """What was entered from paper about a slip."""
     return _lines(book_id, lambda event: isinstance(event, EnteredFromPaper) and event.about == name, is_house)
 
 
-def of_round(book_id: int, number: int) -> Line | None:
+def of_round(book_id: int, number: int) -> PaperEntry | None:
     """From which paper a round was entered; None for one that was dealt live."""
     announced = back_entry.announcement(book_id, number, LAST_SEQ)
     if announced is None:
@@ -144,7 +144,7 @@ def of_round(book_id: int, number: int) -> Line | None:
     return _lines(book_id, lambda event: event == announced.event, is_house=False, since=announced.seq)[0]
 
 
-def in_record(record: Mapping[str, Any], line: Line | None) -> Mapping[str, Any]:
+def in_record(record: Mapping[str, Any], line: PaperEntry | None) -> Mapping[str, Any]:
     """A round record with the paper that its round was entered from; as it is, where it was dealt live."""
     if line is None:
         return record
@@ -152,32 +152,34 @@ def in_record(record: Mapping[str, Any], line: Line | None) -> Mapping[str, Any]
     return {**record, "paper": paper}
 
 
-def _lines(book_id: int, condition: Callable[[AboutBackEntry], bool], is_house: bool, since: int = 1) -> list[Line]:
+def _lines(
+    book_id: int, condition: Callable[[AboutBackEntry], bool], is_house: bool, since: int = 1
+) -> list[PaperEntry]:
     rows = LogEntry.objects.filter(book_id=book_id, subject=SUBJECT, seq__gte=since).order_by("seq")
-    lines: list[Line] = []
+    lines: list[PaperEntry] = []
     for kind, body, by, moment in rows.values_list("kind", "body", "by", "at"):
         event = read(SUBJECT, kind, body, house=is_house)
         if isinstance(event, PaperCompared):
             lines = [_compared(line, event.number, by, moment) for line in lines]
         elif isinstance(event, EnteredFromPaper | RoundFromPaper) and condition(event):
             of = event.of if isinstance(event, EnteredFromPaper) else 0
-            lines.append(Line(of, event.number, rules.moment_of(event.happened), moment, by))
+            lines.append(PaperEntry(of, event.number, rules.moment_of(event.happened), moment, by))
     return lines
 
 
-def _compared(line: Line, number: str, by: str, moment: datetime) -> Line:
+def _compared(line: PaperEntry, number: str, by: str, moment: datetime) -> PaperEntry:
     if line.number != number or line.compared_by:
         return line
-    return Line(line.of, line.number, line.happened, line.entered, line.by, by, moment)
+    return PaperEntry(line.of, line.number, line.happened, line.entered, line.by, by, moment)
 
 
 # --- The watch -------------------------------------------------------------------------------------------------
 
 
-def look(moment: datetime) -> int:
+def check_overdue(moment: datetime) -> int:
     """An alert for each book that has stood in back-entry for too long; how many do."""
     longest = timedelta(minutes=policies.number("back_entry_minutes"))
-    late: Sequence[Place] = [place for place in places() if place.begun and place.begun + longest < moment]
+    late: Sequence[BackEntryBook] = [place for place in places() if place.begun and place.begun + longest < moment]
     for place in late:
         assert place.begun is not None and place.mode is not None  # noqa: S101, PT018 -- it has begun
         waits = f", and {len(place.mode.papers)} papers wait to be compared" if place.mode.papers else ""

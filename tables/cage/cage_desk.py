@@ -24,7 +24,7 @@ from ledger.proof.slip_name import NotASlipName, SlipName
 from tables.cage import available_balance, barred_signers, blind_counts, chip_series, custody_items, slip_signatures
 from tables.floor import back_entry, signature_checks, writer
 from tables.floor.back_entry import FromPaper
-from tables.floor.command_context import Outcome, Step
+from tables.floor.command_context import Decision, PendingEntry
 from tables.floor.inputs import BeginSlip, RedeemChips, SellAtTheCage, SignSlip, VoidSlip
 from tables.floor.writer import Request
 from tables.log.attestation import Attestation
@@ -143,9 +143,9 @@ def _exchange(
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(head.book_id, amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
-        outcome = Outcome(
+        outcome = Decision(
             [
-                Step(
+                PendingEntry(
                     event(amount_cents=amount_cents, chips=entered.chips, series=series, of_series=of_series),
                     moves=moves,
                 )
@@ -270,7 +270,7 @@ class CageDesk(slip_signatures.Desk):
         """Whoever has the role may sign: there is no shift of a table to be independent of."""
         barred_signers.refuse(self.book_id, slip, self.by)
 
-    def follows(self, slip: Slip) -> list[Step]:
+    def follows(self, slip: Slip) -> list[PendingEntry]:
         return []
 
     def through(self, stage: Stage) -> Mapping[str, int] | None:

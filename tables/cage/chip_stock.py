@@ -10,7 +10,7 @@ from ledger.models import HOUSE, LogEntry
 from ledger.proof.chips import ISSUE
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned
-from tables.log.slip_types import SLIPS, Chips, Series
+from tables.log.slip_types import SLIPS, Chips, SlipType
 from tables.log.slip_workflow import Slip
 
 
@@ -64,7 +64,7 @@ def finished(*series: str, before_seq: int | None = None) -> Iterator[Slip]:
             yield slip
 
 
-def _changes(series: Series) -> bool:
+def _changes(series: SlipType) -> bool:
     """Whether its slips bring chips into being, or end them."""
     flows = [stage.moves for stage in series.stages if stage.moves] + list(series.count.flows if series.count else ())
     return series.in_house and any(ISSUE in (flow.source, flow.target) for flow in flows)

@@ -18,8 +18,8 @@ from ledger.proof.chips import money
 from tables.cage import key_register
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.slip_types import DUAL_KEYS, ENVELOPES, EVERY_KEY, KEPT_APART, KEYS, KEYS_OUT, SLIPS, Series
-from tables.log.slip_workflow import APART, Apart, Slip
+from tables.log.slip_types import DUAL_KEYS, ENVELOPES, EVERY_KEY, KEPT_APART, KEYS, KEYS_OUT, SLIPS, SlipType
+from tables.log.slip_workflow import APART, QuestionedNote, Slip
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Envelope:
     name: str
     """The slip of the count, and the mark on the envelope."""
     slip: str
-    note: Apart
+    note: QuestionedNote
 
     @property
     def says(self) -> str:
@@ -56,7 +56,7 @@ _ENDS: Final = [series for series in SLIPS.values() if series.asks_for(KEYS_OUT)
 """With these a key is out no longer: it came back, or it is lost."""
 
 
-def _last_kinds(series: list[Series]) -> list[str]:
+def _last_kinds(series: list[SlipType]) -> list[str]:
     return [f"{record.name}_{record.stages[-1].name}" for record in series]
 
 

@@ -10,14 +10,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from ledger import site_log
-from ledger.site_log import difference, note
+from ledger.site_log import append, difference
 from tables.games.protocol import MOST_CENTS
 from tables.log import dual_control
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.models import Denomination, Staff
 from tables.refusals import Refused
 from tables.setup import policies
-from tables.setup.dual_control import Draft, Matter, Proposal, handles, refuse_alone
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
 from tables.setup.table_settings import Faults
 
 _LOOKS: Final = ("colour", "face")
@@ -35,7 +35,7 @@ def add_denomination(
         _refuse_alone(proposal)
         _draw(chip, looks)
         event = DenominationAdded(value_cents=value_cents, colour=colour, face=face, proposal=proposal)
-        note(event, by.signature)
+        append(event, by.signature)
     return chip
 
 
@@ -53,24 +53,24 @@ def change_denomination(
         changed = difference(before, {name: getattr(chip, name) for name in _LOOKS})
         if changed.after:
             event = DenominationChanged(value_cents=chip.value_cents, **changed._asdict(), proposal=proposal)
-            note(event, by.signature)
+            append(event, by.signature)
     return chip
 
 
 # --- By two people ---------------------------------------------------------------------------------------------
 
 
-def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any]) -> Draft | None:
+def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any]) -> ProposalDraft | None:
     """A new kind of chip, or other looks of one, as it is proposed where that takes two people."""
     if not dual_control.needed("chips", policies.as_entered(timezone.now())):
         return None
     if chip is None:
-        return Draft("chips", str(value_cents), {}, {"value_cents": value_cents, **looks})
+        return ProposalDraft("chips", str(value_cents), {}, {"value_cents": value_cents, **looks})
     changed = difference({name: getattr(chip, name) for name in _LOOKS}, dict(looks))
-    return Draft("chips", str(chip.value_cents), *changed) if changed.after else None
+    return ProposalDraft("chips", str(chip.value_cents), *changed) if changed.after else None
 
 
-def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     chips = Denomination.objects.in_bulk([int(row.about) for row in proposals], field_name="value_cents")
     present = [chips.get(int(proposal.about)) for proposal in proposals]
     return [
@@ -79,7 +79,7 @@ def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _apply(proposal: Proposal, by: Staff) -> None:
+def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     if not proposal.before:
         add_denomination(**proposal.after, by=by, proposal=proposal.number)
         return
@@ -87,7 +87,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     change_denomination(chip, proposal.after, by=by, proposal=proposal.number)
 
 
-handles("chips", matter=Matter(_present_values, _apply, "tables.change_denomination"))
+handles("chips", matter=ApprovalHandler(_present_values, _apply, "tables.change_denomination"))
 
 
 def _refuse_alone(proposal: int | None) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tables.log import duties, slip_workflow
-from tables.log.slip_types import Series, Stage
-from tables.log.slip_workflow import Signed
+from tables.log.slip_types import SlipType, Stage
+from tables.log.slip_workflow import GivenSignature
 from tables.models import Staff
 from tables.setup import role_choices
 
 
-def describe(series: Series, stage: Stage, signed: Sequence[Signed] = (), dealer: str = "") -> str:
+def describe(series: SlipType, stage: Stage, signed: Sequence[GivenSignature] = (), dealer: str = "") -> str:
     """Who may sign a step: "any pit boss except Bella, who requested it". ``signed``: the signatures so far;
     ``dealer``: the name of the dealer at the table, empty where it is not known."""
     roles = role_choices.signers(series, stage)
@@ -29,12 +29,12 @@ def describe(series: Series, stage: Stage, signed: Sequence[Signed] = (), dealer
     return f"{who} except {', and '.join(barred)}" if barred else who
 
 
-def _did(series: Series, line: Signed) -> str:
+def _did(series: SlipType, line: GivenSignature) -> str:
     stage = series.stage(line.stage)
     return stage.did if stage else "signed it"
 
 
-def _is_barred(line: Signed, stage: Stage, roles: frozenset[str], signed: Sequence[Signed]) -> bool:
+def _is_barred(line: GivenSignature, stage: Stage, roles: frozenset[str], signed: Sequence[GivenSignature]) -> bool:
     """Whether the signer of an earlier step may not sign this step, though the role would allow it."""
     theirs = [other.stage for other in signed if other.username == line.username]
     if theirs == [stage.also_by] and not role_choices.takes_second_supervisor():

@@ -12,11 +12,11 @@ from ledger.log import Draft
 from ledger.proof.chain import Entry
 from ledger.proof.chips import CASH_OVER_SHORT, HOUSE_PLACES, OVER_SHORT, PLAYERS, money
 from tables.cage import cage_desk
-from tables.floor.command_context import Scene, Step
-from tables.floor.handlers import enacts
+from tables.floor.command_context import CommandContext, PendingEntry
+from tables.floor.handlers import reproduces
 from tables.log.entries.chips import DenominationRetired
 from tables.log.entries.settings import TableRetired
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.slip_types import SLIPS
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
@@ -48,12 +48,12 @@ def retire_table(table: Table, reason: str, *, by: Staff) -> Table:
     return table
 
 
-@enacts(TableRetired)
-def enact_retirement(scene: Scene, event: TableRetired, entry: Entry) -> Step:
+@reproduces(TableRetired)
+def enact_retirement(scene: CommandContext, event: TableRetired, entry: Entry) -> PendingEntry:
     """A table is closed when it is retired, and no slip is on its way."""
     if scene.standing.is_open or any(slip.may_move for slip in scene.standing.slips):
-        raise Misconduct("it retires a table that is open, or has slips to be signed")
-    return Step(TableRetired(why=event.why))
+        raise AuditFailure("it retires a table that is open, or has slips to be signed")
+    return PendingEntry(TableRetired(why=event.why))
 
 
 def _refuse_left_over(table: Table) -> None:

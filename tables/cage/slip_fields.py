@@ -24,7 +24,7 @@ from tables.log.slip_types import (
     YES,
     Chips,
     Fact,
-    Series,
+    SlipType,
     Stage,
     total,
 )
@@ -163,7 +163,7 @@ def _refuse_more_than_there_is(slip: Slip, name: str, chips: Chips) -> None:
             raise Refused("bad_count", sentence, 422)
 
 
-def _refuse_more_than_it_took(slip: Slip, series: Series) -> None:
+def _refuse_more_than_it_took(slip: Slip, series: SlipType) -> None:
     """Of what was found with one slip, no more is given back than came in."""
     about = slip.facts.get("slip", "")
     original = next((earlier for earlier in chip_stock.finished(series.about) if earlier.name == about), None)
@@ -182,7 +182,7 @@ def _refuse_more_than_it_took(slip: Slip, series: Series) -> None:
             raise Refused("bad_count", sentence, 422)
 
 
-def left_of(series: Series) -> list[tuple[Slip, int]]:
+def left_of(series: SlipType) -> list[tuple[Slip, int]]:
     """The slips that a new one of a series may be about, with what is left of each, in cents."""
     given_cents: Counter[str] = Counter()
     for slip in chip_stock.finished(series.name):

@@ -15,8 +15,8 @@ from ledger.proof.slip_name import SlipName
 from tables.cage import cage_desk
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.slip_types import MOMENT, SLIPS, VOID, Chips, Fact, Series, Stage
-from tables.log.slip_workflow import Apart, Signed, Slip
+from tables.log.slip_types import MOMENT, SLIPS, VOID, Chips, Fact, SlipType, Stage
+from tables.log.slip_workflow import GivenSignature, QuestionedNote, Slip
 from tables.models import Denomination, Table
 from tables.roles import Role
 from tables.state import table_state
@@ -32,11 +32,11 @@ STATES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SlipStep:
     """One step as it stands on the paper, with its signature once it is given."""
 
     stage: Stage
-    by: Signed | None
+    by: GivenSignature | None
     moment: datetime | None
     hash: str = ""
     body: bytes = b""
@@ -57,13 +57,13 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class SlipRecord:
     """A slip with its table, its lines and when they were signed."""
 
     table: Table | None
     """None: a slip of the house."""
     slip: Slip
-    lines: tuple[Line, ...]
+    lines: tuple[SlipStep, ...]
 
     @property
     def pk(self) -> int:
@@ -122,7 +122,7 @@ class Sheet:
         return tuple(zip(names, self.slip.counts, strict=True))
 
     @property
-    def apart_shown(self) -> tuple[Apart, ...]:
+    def apart_shown(self) -> tuple[QuestionedNote, ...]:
         """The notes that the agreed count put apart: only once nobody is to count unseen any more."""
         return () if self.is_open else self.slip.apart_agreed
 
@@ -169,14 +169,14 @@ def seen_by(role: str) -> list[str]:
     return sorted(name for name, series in SLIPS.items() if role in series.seen_by)
 
 
-def may_see(role: str, series: Series, table: Table | None, own_table: Table | None) -> bool:
+def may_see(role: str, series: SlipType, table: Table | None, own_table: Table | None) -> bool:
     """Whether a slip of this series at this table is any business of people of a role."""
     if (table is None) is not series.in_house or role not in series.seen_by:
         return False
     return role != Role.DEALER or own_table == table
 
 
-def in_progress(role: str, own_table: Table | None = None) -> list[Sheet]:
+def in_progress(role: str, own_table: Table | None = None) -> list[SlipRecord]:
     """The slips in progress on the whole floor that people of a role may see, those waiting longest first."""
     tables = list(Table.objects.select_related("book"))
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
@@ -191,7 +191,7 @@ def in_progress(role: str, own_table: Table | None = None) -> list[Sheet]:
     return sorted(_sheets(waiting), key=lambda sheet: sheet.since.timestamp() if sheet.since else 0)
 
 
-def sheet_of(table: Table | None, name: SlipName) -> Sheet | None:
+def sheet_of(table: Table | None, name: SlipName) -> SlipRecord | None:
     """A slip of a table or of the house, in progress or long complete."""
     rows = models.Slip.objects.filter(series=name.series, year=name.year, number=name.number)
     row = rows.filter(book_id=_book(table)).first()
@@ -208,7 +208,7 @@ _NEWEST: Final = """
 """
 
 
-def recent(series: Iterable[str], before: int | None = None, count: int = PAGE) -> list[tuple[int, Sheet]]:
+def recent(series: Iterable[str], before: int | None = None, count: int = PAGE) -> list[tuple[int, SlipRecord]]:
     """The latest slips of these series, with the row that each has; older ones than a row of that number."""
     with connection.cursor() as cursor:
         cursor.execute(_NEWEST, {"series": sorted(set(series)), "before": before or None, "count": count})
@@ -222,7 +222,7 @@ def _book(table: Table | None) -> int:
     return table.book_id if table else cage.open_house().pk
 
 
-def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[Sheet]:
+def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[SlipRecord]:
     """Slips as their last signatures left them."""
     newest: dict[int, SlipSignature] = {}
     for signature in SlipSignature.objects.filter(slip__in=[row.pk for _, row in rows]).order_by("seq"):
@@ -235,7 +235,7 @@ def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[Sheet]:
     return _sheets(slips)
 
 
-def _sheets(slips: Sequence[tuple[Table | None, Slip]]) -> list[Sheet]:
+def _sheets(slips: Sequence[tuple[Table | None, Slip]]) -> list[SlipRecord]:
     """Slips on paper. What all their signatures say is read in one query, however many there are."""
     books = {table: _book(table) for table, _ in slips}
     entries = _entries((books[table], signed.seq) for table, slip in slips for signed in slip.signed)
@@ -246,8 +246,8 @@ def _sheets(slips: Sequence[tuple[Table | None, Slip]]) -> list[Sheet]:
         for stage in _stages(slip):
             by = signatures.get(stage.name)
             moment, body, digest = entries[books[table], by.seq] if by else (None, b"", "")
-            lines.append(Line(stage, by, moment, digest, body, in_house=table is None))
-        sheets.append(Sheet(table, slip, tuple(lines)))
+            lines.append(SlipStep(stage, by, moment, digest, body, in_house=table is None))
+        sheets.append(SlipRecord(table, slip, tuple(lines)))
     return sheets
 
 

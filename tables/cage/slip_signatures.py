@@ -22,12 +22,12 @@ from ledger.slips import Signing, Variance
 from tables.cage import available_balance, blind_counts, chip_series, chip_stock, slip_fields
 from tables.cage.available_balance import Available
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Step
+from tables.floor.command_context import Decision, PendingEntry
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import slip_workflow
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
-from tables.log.slip_types import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chips, Series, Stage
+from tables.log.slip_types import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chips, SlipType, Stage
 from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.models import Staff
 from tables.refusals import Refused
@@ -49,7 +49,7 @@ class Desk(ABC):
     """So many chips of one kind are a mistake in counting them."""
     no_such_chip: ClassVar[str]
 
-    records: Mapping[str, Series] = SLIPS
+    records: Mapping[str, SlipType] = SLIPS
 
     @property
     def is_by_count(self) -> bool:
@@ -114,14 +114,14 @@ class Desk(ABC):
         """How far each table's book was read for a count, where more than this book has to be."""
 
     @abstractmethod
-    def follows(self, slip: Slip) -> list[Step]:
+    def follows(self, slip: Slip) -> list[PendingEntry]:
         """The entries that a signature brings about beside its own."""
 
 
 # --- The three inputs ------------------------------------------------------------------------------------------
 
 
-def begin(desk: Desk, entered: BeginSlip) -> Outcome:
+def begin(desk: Desk, entered: BeginSlip) -> Decision:
     """The first signature on a slip, which gives it its number."""
     series = desk.records.get(entered.series)
     if series is None or series.in_house is not desk.in_house:
@@ -141,7 +141,7 @@ def begin(desk: Desk, entered: BeginSlip) -> Outcome:
     return outcome
 
 
-def sign(desk: Desk, entered: SignSlip) -> Outcome:
+def sign(desk: Desk, entered: SignSlip) -> Decision:
     """The next signature on a slip in progress."""
     if entered.stage == VOID_ASKED:
         # A void takes a reason, whichever form asks for it.
@@ -160,7 +160,7 @@ def sign(desk: Desk, entered: SignSlip) -> Outcome:
     return _signed(desk, _signature(desk, name, stage, chips=chips, **details))
 
 
-def void(desk: Desk, entered: VoidSlip) -> Outcome:
+def void(desk: Desk, entered: VoidSlip) -> Decision:
     """Ask for a slip to be void, with the reason."""
     reason = entered.reason.strip()
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
@@ -171,7 +171,7 @@ def void(desk: Desk, entered: VoidSlip) -> Outcome:
     return _signed(desk, _signature(desk, name, VOID[0], reason=reason, finished=finished))
 
 
-ENTERED: Final[Mapping[type, Callable[[Desk, Any], Outcome]]] = {BeginSlip: begin, SignSlip: sign, VoidSlip: void}
+ENTERED: Final[Mapping[type, Callable[[Desk, Any], Decision]]] = {BeginSlip: begin, SignSlip: sign, VoidSlip: void}
 """What a signature comes to at a desk; its own entry is the first step. Raises Refused, with nothing done."""
 
 
@@ -193,7 +193,7 @@ def _signature(desk: Desk, name: SlipName, stage: Stage, **adds: Any) -> Signatu
     )
 
 
-def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -> Outcome:
+def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -> Decision:
     step, after = entry(desk, signature)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
@@ -213,10 +213,10 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
         variance=_variance(desk, after),
     )
     alert, evidence = _alarm(after) or _suspicion(desk, after), {"slip": after.name}
-    return Outcome([step, *desk.follows(after)], alert=alert, evidence=evidence, signing=signing)
+    return Decision([step, *desk.follows(after)], alert=alert, evidence=evidence, signing=signing)
 
 
-def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
+def entry(desk: Desk, signature: Signature) -> tuple[PendingEntry, Slip]:
     """The entry of a signature, and the slip after it. Raises Refused. A proof asks the same."""
     waiting = desk.in_progress
     try:
@@ -229,7 +229,7 @@ def entry(desk: Desk, signature: Signature) -> tuple[Step, Slip]:
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
     moves = slip_workflow.moves(desk.chart, after, undone(_moved(desk, after)) if after.is_void else ())
-    return Step(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
+    return PendingEntry(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
 
 
 def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
@@ -316,7 +316,7 @@ def _refuse_apart(kind: str, cents: int, envelope: str) -> None:
         raise Refused("bad_apart", f"Give the mark on the envelope, in 1 to {LONGEST_MARK} characters.", 422)
 
 
-def _sane(desk: Desk, series: Series, chips: Sequence[Sequence[int]]) -> Chips:
+def _sane(desk: Desk, series: SlipType, chips: Sequence[Sequence[int]]) -> Chips:
     """What was typed, if such chips or notes there are here."""
     known_values = series.cash or desk.chips()
     for value, count in chips:
@@ -396,7 +396,7 @@ def _refuse_mark(box: str) -> None:
         raise Refused("bad_box", f"Give the mark on the box, in 1 to {LONGEST_MARK} characters.", 422)
 
 
-def _refuse_second(desk: Desk, series: Series) -> None:
+def _refuse_second(desk: Desk, series: SlipType) -> None:
     """One count at a time, and one box: a second would be of the same chips."""
     for slip in desk.in_progress:
         looked_up = any(stage.expects and stage.name in slip.stages for stage in slip.series.stages)
@@ -404,7 +404,7 @@ def _refuse_second(desk: Desk, series: Series) -> None:
             raise Refused("count_open", f"{slip.label} is to be signed first.", 409)
 
 
-def _refuse_retired(series: Series, chips: Chips) -> None:
+def _refuse_retired(series: SlipType, chips: Chips) -> None:
     """What is retired does not come into play again. Asked once the slip has its number: whoever retires a kind waits
     for the slips that are numbered just then, and they see that it is retired if it was first."""
     if not series.gives_out:

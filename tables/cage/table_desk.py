@@ -13,8 +13,8 @@ from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart
 from tables.cage import barred_signers, slip_signatures
 from tables.floor import permissions, table_opening
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import enacts, enters, refuse_other_author
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import enters, refuse_other_author, reproduces
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
@@ -31,7 +31,7 @@ _ABOUT_BOXES: Final = [kind for series in SLIPS.values() if series.is_boxed for 
 class TableDesk(slip_signatures.Desk):
     """A table's book, as a scene has it."""
 
-    scene: Scene
+    scene: CommandContext
 
     in_house: ClassVar[bool] = False
     of: ClassVar[str] = "a table"
@@ -104,7 +104,7 @@ class TableDesk(slip_signatures.Desk):
             sentence = f"{self.by.name} worked at {self.scene.table.name} in this shift: another has to."
             raise Refused("own_shift", sentence, 403)
 
-    def follows(self, slip: Slip) -> list[Step]:
+    def follows(self, slip: Slip) -> list[PendingEntry]:
         return table_opening.follows(self.scene, slip)
 
 
@@ -122,13 +122,13 @@ def _opens_the_rack(slip: Slip) -> bool:
 
 
 @enters(BeginSlip, SignSlip, VoidSlip, permit=permissions.anybody_here)
-def enter(scene: Scene, entered: BeginSlip | SignSlip | VoidSlip) -> Outcome:
+def enter(scene: CommandContext, entered: BeginSlip | SignSlip | VoidSlip) -> Decision:
     """A signature on a slip of a table. Raises Refused."""
     return slip_signatures.ENTERED[type(entered)](TableDesk(scene), entered)
 
 
-@enacts(SlipSigned)
-def enact_signature(scene: Scene, event: SlipSigned, entry: Entry) -> Step:
+@reproduces(SlipSigned)
+def enact_signature(scene: CommandContext, event: SlipSigned, entry: Entry) -> PendingEntry:
     """By the person whom the entry names; the desk refuses what it refuses on the floor."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
     refuse_other_author(author.signature, entry)

@@ -16,8 +16,8 @@ from tables.disputes import disputed_moment, register
 from tables.disputes.disputed_moment import Stretch
 from tables.disputes.register import Register
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import as_written, enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import as_written, enters, reproduces
 from tables.floor.inputs import CloseDispute, NoteDispute, OpenDispute, RuleDispute
 from tables.floor.voiding import void_step
 from tables.games.protocol import MOST_CENTS
@@ -40,14 +40,14 @@ from tables.models import Staff
 from tables.refusals import Refused
 from tables.setup import policies
 from tables.state import round_history
-from tables.state.round_history import Past, words
+from tables.state.round_history import RoundAsOf, words
 
 PLAYER, VOID = "player", "void"
 MONEY: Final = frozenset({PLAYER, "house", VOID})
 """Rulings that a correction follows from."""
 
 
-def permit_word(scene: Scene, by: Staff) -> None:
+def permit_word(scene: CommandContext, by: Staff) -> None:
     """The dealer at the table and the pit open a dispute and say what they heard."""
     permissions.anybody_here(scene, by)
     dealer = scene.standing.dealer
@@ -56,7 +56,7 @@ def permit_word(scene: Scene, by: Staff) -> None:
         raise Refused("not_permitted", "A dispute is opened by the dealer at the table or by the pit.", 403)
 
 
-def permit_ruling(scene: Scene, by: Staff) -> None:
+def permit_ruling(scene: CommandContext, by: Staff) -> None:
     """The pit rules and closes."""
     permissions.anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
@@ -64,7 +64,7 @@ def permit_ruling(scene: Scene, by: Staff) -> None:
 
 
 @enters(OpenDispute, permit=permit_word)
-def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int | None = None) -> Outcome:
+def open_dispute(scene: CommandContext, entered: OpenDispute, reportable_from_cents: int | None = None) -> Decision:
     """A player disputes a round. What the log has of it by now is the evidence, and is fixed with it."""
     evidence, happened = _evidence(scene, entered)
     if not 0 <= entered.claim_cents <= MOST_CENTS:
@@ -88,10 +88,10 @@ def open_dispute(scene: Scene, entered: OpenDispute, reportable_from_cents: int 
     )
     step, alert = _step(scene, DisputeOpened, disputes, dispute), _alert(scene, dispute)
     facts = {"dispute": dispute.number, "seq": scene.next_seq} | ({"round": dispute.round} if dispute.round else {})
-    return Outcome([step], alert=alert, evidence=facts if alert else {})
+    return Decision([step], alert=alert, evidence=facts if alert else {})
 
 
-def _evidence(scene: Scene, entered: OpenDispute) -> tuple[Past | Stretch, str | UnsetType]:
+def _evidence(scene: CommandContext, entered: OpenDispute) -> tuple[RoundAsOf | Stretch, str | UnsetType]:
     """What the log has of the round by now, or of the time since the last count where no rounds are entered; and then
     the moment that is disputed. Raises Refused."""
     if not kind_of(scene.game).is_by_count:
@@ -105,7 +105,7 @@ def _evidence(scene: Scene, entered: OpenDispute) -> tuple[Past | Stretch, str |
     return disputed_moment.stretch(scene), disputed_moment.happened(scene, entered.happened)
 
 
-def _alert(scene: Scene, dispute: Dispute) -> str | None:
+def _alert(scene: CommandContext, dispute: Dispute) -> str | None:
     """What the pit is to hear: of large disputes, and of those that it did not open itself."""
     matter = f"{scene.table.name}, {dispute.about}: dispute {dispute.number}"
     if dispute.reportable:
@@ -114,17 +114,17 @@ def _alert(scene: Scene, dispute: Dispute) -> str | None:
 
 
 @enters(NoteDispute, permit=permit_word)
-def note(scene: Scene, entered: NoteDispute) -> Outcome:
+def note(scene: CommandContext, entered: NoteDispute) -> Decision:
     """Somebody was heard, or something was looked at."""
     disputes = register.as_of(scene.table.book_id, scene.standing.seq)
     dispute = disputes.get(entered.dispute)
     heard, outcome = words(entered.heard, "who was heard, or what was looked at"), words(entered.text, "what came out")
     after = structs.replace(dispute, notes=dispute.notes + 1)
-    return Outcome([_step(scene, DisputeNoted, disputes, after, heard=heard, text=outcome)])
+    return Decision([_step(scene, DisputeNoted, disputes, after, heard=heard, text=outcome)])
 
 
 @enters(RuleDispute, permit=permit_ruling)
-def rule(scene: Scene, entered: RuleDispute) -> Outcome:
+def rule(scene: CommandContext, entered: RuleDispute) -> Decision:
     """The pit decides. Who dealt the round does not."""
     disputes = register.as_of(scene.table.book_id, scene.standing.seq)
     dispute = disputes.get(entered.dispute)
@@ -145,39 +145,39 @@ def rule(scene: Scene, entered: RuleDispute) -> Outcome:
     ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
     step = _step(scene, DisputeRuled, disputes, ruled)
     if not ends:
-        return Outcome([step])
+        return Decision([step])
     permissions.the_floor_though_locked(scene, _staff(scene))
     alert = f"{scene.table.name}, round {dispute.round}: {scene.by.name} ruled it void while it was open"
-    return Outcome(
+    return Decision(
         [void_step(scene, RULING, reason), step],
         alert=alert,
         evidence={"dispute": dispute.number, "round": dispute.round},
     )
 
 
-def _rule_without_round(scene: Scene, disputes: Register, dispute: Dispute, entered: RuleDispute) -> Outcome:
+def _rule_without_round(scene: CommandContext, disputes: Register, dispute: Dispute, entered: RuleDispute) -> Decision:
     """Chips that change hands by it are counted with the rack: it takes no correction, and there is nothing to void."""
     if entered.ruling == VOID:
         sentence = "No round is to be void here: rule for the player, for the house, or that the result stands."
         raise Refused("unknown_ruling", sentence, 422)
     reason = words(entered.reason, "why it is ruled so")
     ruled = structs.replace(dispute, state=RULED, ruling=entered.ruling, reason=reason, ruled_by=scene.signature)
-    return Outcome([_step(scene, DisputeRuled, disputes, ruled)])
+    return Decision([_step(scene, DisputeRuled, disputes, ruled)])
 
 
-def _is_open(scene: Scene, number: int) -> bool:
+def _is_open(scene: CommandContext, number: int) -> bool:
     """Whether a round goes on: ruled void, it ends there and then."""
     current = scene.standing.round
     return scene.standing.round_open and current is not None and current.number == number
 
 
-def _staff(scene: Scene) -> Staff:
+def _staff(scene: CommandContext) -> Staff:
     assert isinstance(scene.by, Staff)  # noqa: S101 -- no seat rules
     return scene.by
 
 
 @enters(CloseDispute, permit=permit_ruling)
-def close(scene: Scene, entered: CloseDispute) -> Outcome:
+def close(scene: CommandContext, entered: CloseDispute) -> Decision:
     """What was ruled is done. A ruling about money closes with its correction, or with a word why there is none."""
     disputes = register.as_of(scene.table.book_id, scene.standing.seq)
     dispute = disputes.get(entered.dispute)
@@ -192,7 +192,7 @@ def close(scene: Scene, entered: CloseDispute) -> Outcome:
     if dispute.ruling in MONEY and not (slips or settlement or is_void):
         raise Refused("no_correction", "No correction was signed for this ruling: sign one, or say why there is none.")
     closed = structs.replace(dispute, state=CLOSED)
-    return Outcome([_step(scene, DisputeClosed, disputes, closed, text=settlement, corrections=tuple(slips))])
+    return Decision([_step(scene, DisputeClosed, disputes, closed, text=settlement, corrections=tuple(slips))])
 
 
 def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
@@ -202,7 +202,7 @@ def corrections_of(book_id: int, number: int, through_seq: int) -> list[str]:
     return [correction.slip for correction in corrections if correction.dispute == number]
 
 
-def refuse_uncorrectable(round_: Past) -> None:
+def refuse_uncorrectable(round_: RoundAsOf) -> None:
     """Raises Refused where the house has nothing to pay or take: in mid-round, and where players play each other."""
     if not round_.over:
         sentence = f"Round {round_.round.number} is not over: take back what was entered wrongly, or rule it void."
@@ -215,29 +215,31 @@ def refuse_uncorrectable(round_: Past) -> None:
         raise Refused("not_banked", sentence, 422)
 
 
-def _round(scene: Scene, number: int) -> Past:
+def _round(scene: CommandContext, number: int) -> RoundAsOf:
     round_ = round_history.as_of(scene.table.book_id, number, scene.standing.seq)
     if round_ is None:
         raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
     return round_
 
 
-def _refuse_seat(round_: Past, seat: int) -> None:
+def _refuse_seat(round_: RoundAsOf, seat: int) -> None:
     if seat and seat not in round_.round.opening.seats:
         raise Refused("unknown_seat", f"There was no seat {seat} in round {round_.round.number}.", 422)
 
 
-def _step(scene: Scene, event: type[AboutDispute], disputes: Register, dispute: Dispute, **adds: Any) -> Step:
+def _step(
+    scene: CommandContext, event: type[AboutDispute], disputes: Register, dispute: Dispute, **adds: Any
+) -> PendingEntry:
     """The entry about a dispute: it whole, and what is open at the table after it."""
     after = disputes.after(dispute)
-    return Step(event(**scene.author, dispute=dispute, open=after.open, last=after.last, **adds))
+    return PendingEntry(event(**scene.author, dispute=dispute, open=after.open, last=after.last, **adds))
 
 
 # --- Enacted anew ----------------------------------------------------------------------------------------------
 
 
-@enacts(DisputeOpened)
-def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
+@reproduces(DisputeOpened)
+def enact_opening(scene: CommandContext, event: DisputeOpened, entry: Entry) -> PendingEntry:
     """By the limit for reporting that the house had when the dispute was opened, whatever it has since set."""
     claim = event.dispute
     entered = OpenDispute(claim.round, claim.claim, claim.claimant, claim.seat, claim.claim_cents, claim.happened or "")
@@ -245,20 +247,20 @@ def enact_opening(scene: Scene, event: DisputeOpened, entry: Entry) -> Step:
     return open_dispute(acting, entered, claim.reportable_from_cents).steps[0]
 
 
-@enacts(DisputeNoted)
-def enact_note(scene: Scene, event: DisputeNoted, entry: Entry) -> Step:
+@reproduces(DisputeNoted)
+def enact_note(scene: CommandContext, event: DisputeNoted, entry: Entry) -> PendingEntry:
     entered = NoteDispute(event.dispute.number, event.heard, event.text)
     return note(as_written(scene, event, entry, permit_word), entered).steps[0]
 
 
-@enacts(DisputeRuled)
-def enact_ruling(scene: Scene, event: DisputeRuled, entry: Entry) -> Step:
+@reproduces(DisputeRuled)
+def enact_ruling(scene: CommandContext, event: DisputeRuled, entry: Entry) -> PendingEntry:
     ruled = event.dispute
     entered = RuleDispute(ruled.number, ruled.ruling or "", ruled.reason or "")
     return rule(as_written(scene, event, entry, permit_ruling), entered).steps[0]
 
 
-@enacts(DisputeClosed)
-def enact_closing(scene: Scene, event: DisputeClosed, entry: Entry) -> Step:
+@reproduces(DisputeClosed)
+def enact_closing(scene: CommandContext, event: DisputeClosed, entry: Entry) -> PendingEntry:
     entered = CloseDispute(event.dispute.number, event.text)
     return close(as_written(scene, event, entry, permit_ruling), entered).steps[0]

@@ -28,7 +28,7 @@ Number = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class CorrectionRecord:
     """A correction with its signatures, to be read."""
 
     table_id: int
@@ -90,7 +90,7 @@ _SIGNED: Final = """
 """
 
 
-def page(before: Number | None, count: int, state: str = "") -> tuple[list[Paper], Number | None]:
+def page(before: Number | None, count: int, state: str = "") -> tuple[list[CorrectionRecord], Number | None]:
     """Up to ``count`` corrections, those that were proposed last first, those before a number; and the number before
     which the next page begins, None at the end. Of a state, it may hold fewer although more follow."""
     if state == "proposed":
@@ -107,7 +107,7 @@ def page(before: Number | None, count: int, state: str = "") -> tuple[list[Paper
     return _papers([row[2] for row in matches[:count]]), (last_row[0], last_row[1]) if last_row else None
 
 
-def listed(count: int) -> tuple[list[Paper], int]:
+def listed(count: int) -> tuple[list[CorrectionRecord], int]:
     """Up to ``count`` corrections: those that wait for a signature, then the newest; and how many there ever were."""
     waiting, newest = page(None, count, "proposed")[0], page(None, count)[0]
     settled = [paper for paper in newest if paper.state != "proposed"]
@@ -117,7 +117,7 @@ def listed(count: int) -> tuple[list[Paper], int]:
     return (waiting + settled)[:count], every
 
 
-def of_slip(book_id: int, name: SlipName) -> Paper | None:
+def of_slip(book_id: int, name: SlipName) -> CorrectionRecord | None:
     """One correction of a table."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -150,7 +150,7 @@ def _ids(numbers: Sequence[Number]) -> list[int]:
     return [pk for (pk,) in _rows(_IDS, columns)] if numbers else []
 
 
-def _papers(ids: Collection[int]) -> list[Paper]:
+def _papers(ids: Collection[int]) -> list[CorrectionRecord]:
     """The newest number first."""
     return sorted(_made_of(_rows(_SIGNED, [list(ids)])), key=lambda paper: paper.number, reverse=True) if ids else []
 
@@ -166,23 +166,23 @@ _ALL: Final = """
 """
 
 
-def of(book_id: int | None = None, round_: int | None = None) -> list[Paper]:
+def of(book_id: int | None = None, round_: int | None = None) -> list[CorrectionRecord]:
     """Corrections of the floor, of a table, or of one of its rounds; the newest first."""
     piece = None if round_ is None else f'"round":{round_},'.encode()
     papers = _made_of(_rows(_ALL, {"book": book_id, "round": piece}))
     return [paper for paper in papers if round_ is None or paper.correction.round == round_][::-1]
 
 
-def _made_of(rows: Iterable[tuple[Any, ...]]) -> list[Paper]:
+def _made_of(rows: Iterable[tuple[Any, ...]]) -> list[CorrectionRecord]:
     """Papers of their entries, in the order in which they were proposed."""
-    papers: dict[tuple[int, str], Paper] = {}
+    papers: dict[tuple[int, str], CorrectionRecord] = {}
     for pk, name, seq, moment, by, kind, body in rows:
         with suppress(*UNREADABLE):
             event = read(CORRECTION.name, kind, body)
             assert isinstance(event, AboutCorrection)  # noqa: S101 -- the catalog has no other of this subject
             slip = event.correction.slip
             if isinstance(event, CorrectionProposed):
-                papers[pk, slip] = Paper(pk, name, event.correction, kind, moment, seq=seq)
+                papers[pk, slip] = CorrectionRecord(pk, name, event.correction, kind, moment, seq=seq)
             elif (pk, slip) in papers:
                 papers[pk, slip] = replace(
                     papers[pk, slip],

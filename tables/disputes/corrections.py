@@ -18,8 +18,8 @@ from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
 from tables.disputes import claims, register
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import as_written, checks, enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import as_written, checks, enters, reproduces
 from tables.floor.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.games.protocol import MOST_CENTS, Payout
 from tables.log.entries.corrections import (
@@ -45,7 +45,7 @@ _SECOND: Final = CORRECTION.stages[-1]
 # --- What may be entered ---------------------------------------------------------------------------------------
 
 
-def permit_proposal(scene: Scene, by: Staff) -> None:
+def permit_proposal(scene: CommandContext, by: Staff) -> None:
     permissions.anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
@@ -53,18 +53,18 @@ def permit_proposal(scene: Scene, by: Staff) -> None:
     permissions.not_locked(scene)
 
 
-def permit_signature(scene: Scene, by: Staff) -> None:
+def permit_signature(scene: CommandContext, by: Staff) -> None:
     """Another pit boss signs or declines it."""
     _permit(scene, by, _SECOND.by)
     permissions.not_administering(by)
 
 
-def permit_former_signature(scene: Scene, by: Staff) -> None:
+def permit_former_signature(scene: CommandContext, by: Staff) -> None:
     """In a proof, somebody who might have signed it in years past, too."""
     _permit(scene, by, _SECOND.by | _SECOND.formerly)
 
 
-def _permit(scene: Scene, by: Staff, roles: Collection[str]) -> None:
+def _permit(scene: CommandContext, by: Staff, roles: Collection[str]) -> None:
     permissions.anybody_here(scene, by)
     if by.role not in roles:
         raise Refused("not_permitted", "A correction is signed by a second pit boss.", 403)
@@ -73,7 +73,7 @@ def _permit(scene: Scene, by: Staff, roles: Collection[str]) -> None:
 
 
 @enters(ProposeCorrection, permit=permit_proposal)
-def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -> Outcome:
+def propose(scene: CommandContext, entered: ProposeCorrection, slip: str | None = None) -> Decision:
     """A pit boss says what was handed over, and what is to change hands. Raises Refused."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
     payout, ledger_cents = _payout(scene, entered.round, entered.seat), _ledger_cents(scene, entered)
@@ -104,10 +104,10 @@ def propose(scene: Scene, entered: ProposeCorrection, slip: str | None = None) -
         proposed_as=scene.signature,
     )
     signing = _signing(scene.by, correction, "proposed", abs(correction.difference_cents))
-    return Outcome([_step(scene, CorrectionProposed, correction, waits=True)], signing=signing)
+    return Decision([_step(scene, CorrectionProposed, correction, waits=True)], signing=signing)
 
 
-def sign(scene: Scene, entered: SignCorrection) -> Outcome:
+def sign(scene: CommandContext, entered: SignCorrection) -> Decision:
     """The second signature: the chips change hands. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
     _refuse_same(scene, correction)
@@ -119,11 +119,11 @@ def sign(scene: Scene, entered: SignCorrection) -> Outcome:
     facts = {"counted": was_counted, "off_cents": off_cents, "difference_cents": correction.difference_cents}
     step = replace(_step(scene, CorrectionSigned, correction, waits=False, **facts), moves=moves)
     assert isinstance(scene.by, Staff)  # noqa: S101
-    return Outcome([step], signing=_signing(scene.by, correction, "signed"))
+    return Decision([step], signing=_signing(scene.by, correction, "signed"))
 
 
 @enters(SignCorrection, permit=permit_signature)
-def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
+def sign_with_chips(scene: CommandContext, entered: SignCorrection) -> Decision:
     """The second signature on the floor. A proof asks ``sign`` alone: what lay in the rack, the transfers tell it."""
     outcome = sign(scene, entered)
     _refuse_barred(scene, entered.slip)
@@ -136,39 +136,39 @@ def sign_with_chips(scene: Scene, entered: SignCorrection) -> Outcome:
 
 
 @enters(DeclineCorrection, permit=permit_signature)
-def decline_on_the_floor(scene: Scene, entered: DeclineCorrection) -> Outcome:
+def decline_on_the_floor(scene: CommandContext, entered: DeclineCorrection) -> Decision:
     """The same; by nobody whose PIN was reset meanwhile."""
     outcome = decline(scene, entered)
     _refuse_barred(scene, entered.slip)
     return outcome
 
 
-def decline(scene: Scene, entered: DeclineCorrection) -> Outcome:
+def decline(scene: CommandContext, entered: DeclineCorrection) -> Decision:
     """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
     assert isinstance(scene.by, Staff)  # noqa: S101
     _refuse_same(scene, correction)
     step = _step(scene, CorrectionDeclined, correction, waits=False, text=words(entered.reason, "why it is not signed"))
-    return Outcome([step], signing=_signing(scene.by, correction, "declined"))
+    return Decision([step], signing=_signing(scene.by, correction, "declined"))
 
 
-@enacts(CorrectionProposed)
-def enact_proposal(scene: Scene, event: CorrectionProposed, entry: Entry) -> Step:
+@reproduces(CorrectionProposed)
+def enact_proposal(scene: CommandContext, event: CorrectionProposed, entry: Entry) -> PendingEntry:
     """Under the number that it got: another one would be due by now."""
     fields = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
     entered = ProposeCorrection(**{name: getattr(event.correction, name) for name in fields})
     return propose(as_written(scene, event, entry, permit_proposal), entered, event.correction.slip).steps[0]
 
 
-@enacts(CorrectionSigned)
-def enact_signature(scene: Scene, event: CorrectionSigned, entry: Entry) -> Step:
+@reproduces(CorrectionSigned)
+def enact_signature(scene: CommandContext, event: CorrectionSigned, entry: Entry) -> PendingEntry:
     """Without a look at the rack: whether it could pay, the transfers tell."""
     entered = SignCorrection(event.correction.slip)
     return sign(as_written(scene, event, entry, permit_former_signature), entered).steps[0]
 
 
-@enacts(CorrectionDeclined)
-def enact_refusal(scene: Scene, event: CorrectionDeclined, entry: Entry) -> Step:
+@reproduces(CorrectionDeclined)
+def enact_refusal(scene: CommandContext, event: CorrectionDeclined, entry: Entry) -> PendingEntry:
     entered = DeclineCorrection(event.correction.slip, event.text)
     return decline(as_written(scene, event, entry, permit_former_signature), entered).steps[0]
 
@@ -181,7 +181,7 @@ def check_signer(event: CorrectionSigned | CorrectionDeclined, entry: Entry) -> 
         permissions.check_not_barred(entry, event.username, proposed)
 
 
-def _refuse_barred(scene: Scene, slip: str) -> None:
+def _refuse_barred(scene: CommandContext, slip: str) -> None:
     book_id = scene.table.book_id
     proposed = _proposed_at(book_id, slip, scene.standing.seq)
     if proposed is not None and isinstance(scene.by, Staff):
@@ -202,19 +202,19 @@ def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:
     return latest.open if isinstance(latest, AboutCorrection) else ()
 
 
-def _open_correction(scene: Scene, slip: str) -> Correction:
+def _open_correction(scene: CommandContext, slip: str) -> Correction:
     for correction in waiting(scene.table.book_id, scene.standing.seq):
         if correction.slip == slip:
             return correction
     raise Refused("unknown_slip", f"There is no {slip} that waits for a signature at {scene.table.name}.", 404)
 
 
-def _refuse_same(scene: Scene, correction: Correction) -> None:
+def _refuse_same(scene: CommandContext, correction: Correction) -> None:
     if not correction.may_be_signed_by(scene.by.username):
         raise Refused("signed_already", f"{scene.by.name} proposed it: another person has to sign.", 403)
 
 
-def _payout(scene: Scene, number: int, seat: int) -> Payout:
+def _payout(scene: CommandContext, number: int, seat: int) -> Payout:
     """What the engine decided for a seat of a round that is over."""
     round_ = round_history.as_of(scene.table.book_id, number, scene.standing.seq)
     if round_ is None:
@@ -229,7 +229,7 @@ def _payout(scene: Scene, number: int, seat: int) -> Payout:
     return payout
 
 
-def _ledger_cents(scene: Scene, entered: ProposeCorrection) -> int:
+def _ledger_cents(scene: CommandContext, entered: ProposeCorrection) -> int:
     """What the ledger takes for handed over to a seat; an earlier correction has to be named."""
     book_id, seq = scene.table.book_id, scene.standing.seq
     rivals = [
@@ -273,7 +273,7 @@ def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Corre
     return latest
 
 
-def _dispute(scene: Scene, entered: ProposeCorrection) -> int | None:
+def _dispute(scene: CommandContext, entered: ProposeCorrection) -> int | None:
     """The dispute that a correction carries out: of this round, and ruled on for one of the sides."""
     if entered.dispute is None:
         return None
@@ -287,7 +287,7 @@ def _dispute(scene: Scene, entered: ProposeCorrection) -> int | None:
     return dispute.number
 
 
-def _was_counted_since(scene: Scene, correction: Correction) -> bool:
+def _was_counted_since(scene: CommandContext, correction: Correction) -> bool:
     """Whether the rack was counted since the mispay: the count has then taken over what it left there."""
     book_id, through = scene.table.book_id, scene.standing.seq
     since = 0
@@ -305,11 +305,13 @@ def _signing(by: Staff, correction: Correction, stage: str, begins_cents: int | 
     return Signing(SlipName.parse(correction.slip), stage, by.username, str(by.role), begins_cents)
 
 
-def _step(scene: Scene, event: type[AboutCorrection], correction: Correction, *, waits: bool, **adds: Any) -> Step:
+def _step(
+    scene: CommandContext, event: type[AboutCorrection], correction: Correction, *, waits: bool, **adds: Any
+) -> PendingEntry:
     """An entry about a correction: it whole, and all that wait for a signature at the table."""
     papers = [paper for paper in waiting(scene.table.book_id, scene.standing.seq) if paper.slip != correction.slip]
     open_corrections = (*papers, correction) if waits else tuple(papers)
-    return Step(event(**scene.author, correction=correction, open=open_corrections, **adds))
+    return PendingEntry(event(**scene.author, correction=correction, open=open_corrections, **adds))
 
 
 def _with_sign(cents: int) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from django.utils import timezone
 
 from ledger.models import LogEntry
-from tables.floor.command_context import Scene
+from tables.floor.command_context import CommandContext
 from tables.log.entries.disputes import Dispute
 from tables.refusals import Refused
 from tables.state import round_history
@@ -28,7 +28,7 @@ class Stretch:
     record_hash: None = None
 
 
-def stretch(scene: Scene) -> Stretch:
+def stretch(scene: CommandContext) -> Stretch:
     """From the last count of the rack on, up to what the log has now."""
     book_id, last_seq = scene.table.book_id, scene.standing.seq
     return Stretch(round_history.last_count(book_id, last_seq) or 1, last_seq, hash_of(book_id, last_seq))
@@ -45,7 +45,7 @@ def holds(book_id: int, dispute: Dispute) -> bool:
     return hash_of(book_id, dispute.last_seq) == dispute.last_hash
 
 
-def happened(scene: Scene, typed: str) -> str:
+def happened(scene: CommandContext, typed: str) -> str:
     """The moment as the log keeps it: to the minute, with its zone, which is the house's if none was typed. Raises
     Refused."""
     try:

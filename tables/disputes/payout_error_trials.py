@@ -25,9 +25,9 @@ from typing import Any, Final, cast
 from tables.disputes import payout_errors
 from tables.disputes.payout_errors import (
     NAMED_FROM,
-    Counted,
-    Slip,
+    Mistake,
     Suspect,
+    VarianceCount,
     by_chips,
     chips_of,
     in_chips,
@@ -68,7 +68,7 @@ SHAPE: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Evidence:
     """What of a rack's difference is told to the finder besides its amount, and how it is weighed."""
 
     name: str
@@ -83,17 +83,17 @@ class Told:
 
 
 TOLD: Final = (
-    Told("amount alone", with_marks=False),
-    Told("amount and marks"),
-    Told("amount and marks: limit", limit=True),
-    Told("fewest chips, former weighing", 0.0, with_marks=False, formerly=True),
-    Told("fewest chips, without marks", 0.0, with_marks=False),
-    Told("fewest chips", 0.0),
-    Told("fewest chips: limit", 0.0, limit=True),
-    Told("10 % broken, former weighing", 0.10, with_marks=False, formerly=True),
-    Told("10 % broken, without marks", 0.10, with_marks=False),
-    Told("10 % broken", 0.10),
-    Told("10 % broken: limit", 0.10, limit=True),
+    Evidence("amount alone", with_marks=False),
+    Evidence("amount and marks"),
+    Evidence("amount and marks: limit", limit=True),
+    Evidence("fewest chips, former weighing", 0.0, with_marks=False, formerly=True),
+    Evidence("fewest chips, without marks", 0.0, with_marks=False),
+    Evidence("fewest chips", 0.0),
+    Evidence("fewest chips: limit", 0.0, limit=True),
+    Evidence("10 % broken, former weighing", 0.10, with_marks=False, formerly=True),
+    Evidence("10 % broken, without marks", 0.10, with_marks=False),
+    Evidence("10 % broken", 0.10),
+    Evidence("10 % broken: limit", 0.10, limit=True),
 )
 
 
@@ -103,9 +103,9 @@ class Pool:
 
     game: str
     rounds: Sequence[Dealt]
-    mistakes: Sequence[Sequence[Slip]]
+    mistakes: Sequence[Sequence[Mistake]]
     """As the ranking that knows the amount alone weighs them."""
-    likely: Sequence[Sequence[Slip]]
+    likely: Sequence[Sequence[Mistake]]
     """As likely as they are: with the dealers' own rates, and with what was noticed."""
 
 
@@ -180,7 +180,7 @@ def _answer(ask: Any, chance: random.Random) -> Action:
 
 
 @dataclass(slots=True)
-class Tally:
+class TrialTally:
     """What came out of so many searches."""
 
     searches: int = 0
@@ -224,14 +224,14 @@ def share(count: int, of: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TrialRow:
     """One line of what was measured."""
 
     game: str
     rounds: int
     priors: str
     ranking: str
-    tally: Tally
+    tally: TrialTally
 
 
 PRIORS: Final = ("by the rates", "each kind alike", "two at once")
@@ -239,7 +239,7 @@ PRIORS: Final = ("by the rates", "each kind alike", "two at once")
 
 def measure(
     games: Sequence[str], searches: int, seed: int, pool_rounds: int = 360, spans: Sequence[int] = SPANS
-) -> Iterator[Line]:
+) -> Iterator[TrialRow]:
     """Lines for each game, length of span, way of drawing mistakes, and what is told; with the former ranking's."""
     for game in games:
         chance = random.Random(f"{seed} {game}")  # noqa: S311 -- no card of a house hangs on it
@@ -247,14 +247,14 @@ def measure(
         for rounds in spans:
             for priors in PRIORS:
                 tallies = _searched(dealt, rounds, priors, searches, chance)
-                yield from (Line(game, rounds, priors, ranking, tally) for ranking, tally in tallies.items())
+                yield from (TrialRow(game, rounds, priors, ranking, tally) for ranking, tally in tallies.items())
 
 
-def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: random.Random) -> Mapping[str, Tally]:
+def _searched(dealt: Pool, rounds: int, priors: str, searches: int, chance: random.Random) -> Mapping[str, TrialTally]:
     # What is drawn otherwise than by the rates has another limit, which nobody reckons here.
     rankings = [evidence for evidence in TOLD if priors == PRIORS[0] or not evidence.limit]
-    tallies: dict[str, Tally] = {
-        name: Tally() for name in ("former ranking", *(evidence.name for evidence in rankings))
+    tallies: dict[str, TrialTally] = {
+        name: TrialTally() for name in ("former ranking", *(evidence.name for evidence in rankings))
     }
     for _ in range(searches):
         start = chance.randrange(len(dealt.rounds) - rounds + 1)
@@ -292,14 +292,16 @@ class _Search:
     places: Sequence[Suspect]
     likely: Sequence[Suspect]
 
-    def ranked(self, evidence: Told, off: Chips | None) -> list[Suspect]:
+    def ranked(self, evidence: Evidence, off: Chips | None) -> list[Suspect]:
         rounds = [self.dealt.rounds[place] for place in self.span]
         places = self.likely if evidence.limit else self.places
         if evidence.with_marks and not evidence.limit:
             places = weighed(places, rounds, DEFAULTS)
         if evidence.formerly:
             return ranked(weighed_by_left_over(places, VALUES, off or ()), VALUES, None)
-        counted = Counted(0, {}, off, loads_of(payout_errors.rack_amounts(rounds), VALUES)) if off is not None else None
+        counted = (
+            VarianceCount(0, {}, off, loads_of(payout_errors.rack_amounts(rounds), VALUES)) if off is not None else None
+        )
         if evidence.limit and counted is not None:
             exactly = {evidence.broken or 1e-9: 1.0}
             return ranked(by_chips(places, VALUES, counted, exactly, stray=0.0), VALUES, None)
@@ -314,7 +316,7 @@ def _place(numbers: Sequence[int | None], truth: set[int]) -> int | None:
     return next((place for place, number in enumerate(numbers, 1) if number in truth), None)
 
 
-def _planted(dealt: Pool, span: range, priors: str, chance: random.Random) -> tuple[int, Slip]:
+def _planted(dealt: Pool, span: range, priors: str, chance: random.Random) -> tuple[int, Mistake]:
     """A round of the span, and a mistake in it."""
     candidates = [(place, slip) for place in span for slip in dealt.likely[place]]
     if priors != "each kind alike":
@@ -323,7 +325,7 @@ def _planted(dealt: Pool, span: range, priors: str, chance: random.Random) -> tu
     return chance.choice([candidate for candidate in candidates if candidate[1].kind == kind])
 
 
-def _fitting(dealt: Pool, mistakes: Sequence[Sequence[Slip]], span: range, variance_cents: int) -> list[Suspect]:
+def _fitting(dealt: Pool, mistakes: Sequence[Sequence[Mistake]], span: range, variance_cents: int) -> list[Suspect]:
     fitting = (
         Suspect(
             dealt.rounds[place].seq,
@@ -335,7 +337,7 @@ def _fitting(dealt: Pool, mistakes: Sequence[Sequence[Slip]], span: range, varia
     return [suspect for suspect in fitting if suspect.slips]
 
 
-def _off(dealt: Pool, span: range, mistakes: Sequence[Slip], broken: float, chance: random.Random) -> Chips:
+def _off(dealt: Pool, span: range, mistakes: Sequence[Mistake], broken: float, chance: random.Random) -> Chips:
     """By how many chips of each worth a rack is off after the mistakes, where some amounts lay in smaller chips."""
     off: Counter[int] = Counter()
     for slip in mistakes:
@@ -353,9 +355,9 @@ def _off(dealt: Pool, span: range, mistakes: Sequence[Slip], broken: float, chan
     return tuple(sorted((value, count) for value, count in off.items() if count))
 
 
-def added(lines: Sequence[Line]) -> Tally:
+def added(lines: Sequence[TrialRow]) -> TrialTally:
     """Several lines as one."""
-    total = Tally()
+    total = TrialTally()
     for line in lines:
         for name in COUNTS:
             setattr(total, name, getattr(total, name) + getattr(line.tally, name))

@@ -78,7 +78,7 @@ def _closeness(rank: int, other: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class Mistake:
     """One mistake that would leave a rack just so much off."""
 
     kind: str
@@ -104,7 +104,7 @@ class Suspect:
 
     seq: int
     round: int | None
-    slips: tuple[Slip, ...]
+    slips: tuple[Mistake, ...]
     """The most likely one first."""
     share: float = 0.0
     """How likely it is that it was here, beside all that is listed and something else."""
@@ -188,7 +188,7 @@ def suspects(
     chip_exchanges: Iterable[Exchange],
     variance_cents: int,
     values: Sequence[int],
-    counted: Counted | None = None,
+    counted: VarianceCount | None = None,
     *,
     priors: Priors = DEFAULTS,
 ) -> list[Suspect]:
@@ -241,7 +241,7 @@ def weighed(places: Iterable[Suspect], rounds: Sequence[Dealt], priors: Priors) 
     return [suspect for suspect in map(scaled, places) if suspect.slips]
 
 
-def times(slip: Slip, priors: Priors) -> float:
+def times(slip: Mistake, priors: Priors) -> float:
     """How many times as likely a slip is as its weight says, by a house's own figures."""
     by_house = priors.rates[slip.kind] / RATES[slip.kind]
     if slip.noticed:
@@ -249,7 +249,7 @@ def times(slip: Slip, priors: Priors) -> float:
     return by_house * priors.worked_out if slip.worked_out else by_house
 
 
-def ranked(places: Sequence[Suspect], values: Sequence[int], counted: Counted | None) -> list[Suspect]:
+def ranked(places: Sequence[Suspect], values: Sequence[int], counted: VarianceCount | None) -> list[Suspect]:
     """Suspects in order of how likely each is, with its share."""
     if counted is not None and counted.off is not None:
         places = by_chips(places, values, counted)
@@ -262,7 +262,7 @@ def ranked(places: Sequence[Suspect], values: Sequence[int], counted: Counted | 
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class VarianceCount:
     """The count that found a difference."""
 
     seq: int
@@ -285,7 +285,7 @@ def loads_of(amounts_cents: Iterable[int], values: Sequence[int]) -> dict[int, L
 def by_chips(
     places: Sequence[Suspect],
     values: Sequence[int],
-    counted: Counted,
+    counted: VarianceCount,
     parts: Mapping[float, float] = BROKEN,
     *,
     stray: float = STRAY,
@@ -297,7 +297,7 @@ def by_chips(
         return weighed_by_left_over(places, values, counted.off or ())
     off = dict(counted.off)
 
-    def borne_out(slip: Slip) -> float:
+    def borne_out(slip: Mistake) -> float:
         explained = chips_of(slip, chips)
         leftover = {value: off.get(value, 0) - explained.get(value, 0) for value in {*off, *explained}}
         net = broken(leftover, chips)
@@ -353,7 +353,7 @@ def _left_over(off: Chips, explained: Mapping[int, int]) -> int:
     return sum(abs(counts.get(value, 0) - explained.get(value, 0)) for value in {*counts, *explained})
 
 
-def chips_of(slip: Slip, chips: tuple[int, ...]) -> dict[int, int]:
+def chips_of(slip: Mistake, chips: tuple[int, ...]) -> dict[int, int]:
     """What a slip adds to the rack, by worth."""
     if slip.chips is not None:
         return dict(slip.chips)
@@ -376,7 +376,7 @@ def _cut(amount_cents: int, chips: tuple[int, ...]) -> Chips:
     return tuple((chip.value_cents, count) for chip, count in stack)
 
 
-def miscounts(variance_cents: int | None, values: Sequence[int], stacks: Mapping[int, int]) -> list[Slip]:
+def miscounts(variance_cents: int | None, values: Sequence[int], stacks: Mapping[int, int]) -> list[Mistake]:
     """How a count itself may be wrong: a stack counted twice or not at all, or with a chip too many or too few."""
     slips = []
     for value in sorted(set(values)):
@@ -386,7 +386,7 @@ def miscounts(variance_cents: int | None, values: Sequence[int], stacks: Mapping
                 if stack_count and _fits(sign * chips * value, variance_cents):
                     cents, weight = sign * chips * value, RATES["miscount"] * stack_count / 2
                     slips.append(
-                        Slip(
+                        Mistake(
                             "miscount",
                             cents,
                             f"The count: {pile} was {manner}.",
@@ -407,11 +407,11 @@ def _fits(cents: int, variance_cents: int | None) -> bool:
 
 def slips(
     round_: Dealt, variance_cents: int | None, values: Sequence[int], odds: Collection[Fraction] = ()
-) -> list[Slip]:
+) -> list[Mistake]:
     """Every single mistake in a round that leaves the rack exactly so much off, the most likely first; without an
     amount, every single mistake that leaves it off at all. ``odds``: at which winning bets are paid at this table."""
     chips, cards = tuple(sorted(set(values))), _cards_by_place(round_.actions)
-    candidates: list[Slip] = []
+    candidates: list[Mistake] = []
     for payout, wager in _pieces(round_.payouts):
         before = len(candidates)
         payments = (
@@ -441,15 +441,15 @@ def _pieces(payouts: Sequence[Payout]) -> Iterator[tuple[Payout, str]]:
             yield Payout(payout.seat, staked, returned, wager.outcome, card=None, why=wager.why), wager.bet
 
 
-def _about(slip: Slip, wager: str) -> Slip:
+def _about(slip: Mistake, wager: str) -> Mistake:
     return replace(slip, says=f"{slip.says[:-1]} ({wager.replace('_', ' ')}).") if wager else slip
 
 
-def _by_weight(candidates: Iterable[Slip]) -> list[Slip]:
+def _by_weight(candidates: Iterable[Mistake]) -> list[Mistake]:
     return sorted(candidates, key=lambda slip: (-slip.weight, slip.seat, slip.says))
 
 
-def _with_notice(slip: Slip) -> Slip:
+def _with_notice(slip: Mistake) -> Mistake:
     """A payment slip, as likely as it is that nobody said a word."""
     return replace(slip, weight=slip.weight * PLAYERS_NOTICE, noticed=True) if slip.rack_cents > 0 else slip
 
@@ -466,7 +466,7 @@ def _cards_by_place(actions: Sequence[Action]) -> dict[int, list[int]]:
 # --- A payment as a whole ---
 
 
-def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int | None) -> Iterator[Slip]:
+def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int | None) -> Iterator[Mistake]:
     """A seat was handled twice, not at all, the wrong way round, or with another seat's amount."""
     seat, net, staked = payout.seat, payout.net_cents, payout.staked_cents
     if net > 0:
@@ -494,16 +494,16 @@ def _wrong_payments(round_: Dealt, payout: Payout, variance_cents: int | None) -
         if _fits(cents, variance_cents):
             # Handled twice is the same chips once more, and not the fewest chips of twice as much.
             once_more = 0 if kind in chips else net
-            yield Slip(kind, cents, sentence, RATES[kind], seat, due_cents=once_more)
+            yield Mistake(kind, cents, sentence, RATES[kind], seat, due_cents=once_more)
     for neighbour in round_.payouts:
         if _fits(net - neighbour.net_cents, variance_cents) and net * neighbour.net_cents > 0:
             verb = "paid" if net > 0 else "taken from"
             sentence = f"Seat {seat} was {verb} as if it were seat {neighbour.seat}."
             weight = RATES["neighbour"] * _closeness(seat, neighbour.seat)
-            yield Slip("neighbour", net - neighbour.net_cents, sentence, weight, seat, due_cents=net)
+            yield Mistake("neighbour", net - neighbour.net_cents, sentence, weight, seat, due_cents=net)
 
 
-def _other_ranks(payout: Payout, variance_cents: int | None, cards: Mapping[int, Sequence[int]]) -> Iterator[Slip]:
+def _other_ranks(payout: Payout, variance_cents: int | None, cards: Mapping[int, Sequence[int]]) -> Iterator[Mistake]:
     """One seat was reckoned by another card than the one that decided."""
     deciding_rank, step = payout.card, cents_a_rank(payout)
     if deciding_rank is None or step is None:
@@ -515,7 +515,7 @@ def _other_ranks(payout: Payout, variance_cents: int | None, cards: Mapping[int,
         lies_there = rank in cards.get(payout.seat, ()) or rank in cards.get(DEALER, ())
         weight = RATES["other_rank"] * (LIES_THERE if lies_there else STRANGE) * nearness(rank, deciding_rank)
         sentence = f"Seat {payout.seat} was reckoned by {rank}, not by the {deciding_rank} that decided."
-        yield Slip("other_rank", cents, sentence, weight, payout.seat, due_cents=payout.net_cents)
+        yield Mistake("other_rank", cents, sentence, weight, payout.seat, due_cents=payout.net_cents)
 
 
 def odds_of(rounds: Iterable[Dealt]) -> frozenset[Fraction]:
@@ -526,7 +526,7 @@ def odds_of(rounds: Iterable[Dealt]) -> frozenset[Fraction]:
     )
 
 
-def _other_odds(payout: Payout, variance_cents: int | None, odds: Collection[Fraction]) -> Iterator[Slip]:
+def _other_odds(payout: Payout, variance_cents: int | None, odds: Collection[Fraction]) -> Iterator[Mistake]:
     """A winning bet was paid at odds of another outcome or wager of this table."""
     net, staked = payout.net_cents, payout.staked_cents
     if net <= 0 or payout.card:
@@ -535,10 +535,10 @@ def _other_odds(payout: Payout, variance_cents: int | None, odds: Collection[Fra
         handed = staked * ratio
         if handed.denominator == 1 and _fits(net - int(handed), variance_cents):
             sentence = f"Seat {payout.seat} was paid {ratio.numerator} to {ratio.denominator}, not as it won."
-            yield Slip("other_odds", net - int(handed), sentence, RATES["other_odds"], payout.seat, due_cents=net)
+            yield Mistake("other_odds", net - int(handed), sentence, RATES["other_odds"], payout.seat, due_cents=net)
 
 
-def _other_bet(round_: Dealt, payout: Payout, variance_cents: int | None, chips: Sequence[int]) -> Iterator[Slip]:
+def _other_bet(round_: Dealt, payout: Payout, variance_cents: int | None, chips: Sequence[int]) -> Iterator[Mistake]:
     """Another bet lay there than the one entered: one chip more, or one fewer. It was settled as it lay."""
     net, staked, limits = payout.net_cents, payout.staked_cents, round_.opening.limits
     if not net:
@@ -547,13 +547,13 @@ def _other_bet(round_: Dealt, payout: Payout, variance_cents: int | None, chips:
         cents, bet = Fraction(-extra * net, staked), staked + extra
         if cents.denominator == 1 and _fits(int(cents), variance_cents) and limits.min_cents <= bet <= limits.max_cents:
             sentence = f"Seat {payout.seat} had a chip {'more' if extra > 0 else 'fewer'} in its bet than was entered."
-            yield Slip("other_bet", int(cents), sentence, RATES["other_bet"], payout.seat, due_cents=net)
+            yield Mistake("other_bet", int(cents), sentence, RATES["other_bet"], payout.seat, due_cents=net)
 
 
 # --- A chip in a payment ---
 
 
-def _chip_slips(payout: Payout, variance_cents: int | None, chips: tuple[int, ...]) -> Iterator[Slip]:
+def _chip_slips(payout: Payout, variance_cents: int | None, chips: tuple[int, ...]) -> Iterator[Mistake]:
     """One chip of a payment was another one, or one too many or too few."""
     net, stake = payout.net_cents, min(payout.staked_cents, payout.returned_cents)
     if net > 0:
@@ -566,7 +566,7 @@ def _chip_slips(payout: Payout, variance_cents: int | None, chips: tuple[int, ..
         for error in _chip_errors_of(amount, chips, None if variance_cents is None else sign * variance_cents):
             sentence = f"Seat {payout.seat}, what was {verb}: {error.says}."
             moved = tuple((value, sign * count) for value, count in error.chips)
-            yield Slip(error.kind, sign * error.cents, sentence, error.weight, payout.seat, chips=moved)
+            yield Mistake(error.kind, sign * error.cents, sentence, error.weight, payout.seat, chips=moved)
 
 
 class ChipError(NamedTuple):
@@ -609,20 +609,20 @@ def _one_chip_off(stack: Chips, chips: tuple[int, ...]) -> Iterator[ChipError]:
 # --- A card ---
 
 
-def _other_card(round_: Dealt, variance_cents: int | None) -> Iterator[Slip]:
+def _other_card(round_: Dealt, variance_cents: int | None) -> Iterator[Mistake]:
     """A card was named wrongly."""
     for nth, card, rank, cents in other_cards(round_, variance_cents):
         place = f"the {PLACE_NAMES[card.to]}" if card.to in PLACE_NAMES else f"seat {card.to}"
         pack = pack_of(round_.opening.dealt)
         sentence = f"Card {nth} of {place} was named {pack.spell(card.rank)} and may have been {pack.spell(rank)}."
         closeness = nearness(card.rank, rank) if pack is PAIRS else _closeness(RANK_OF[card.rank], RANK_OF[rank])
-        yield Slip("card", cents, sentence, RATES["card"] * closeness, max(card.to, DEALER), due_cents=cents)
+        yield Mistake("card", cents, sentence, RATES["card"] * closeness, max(card.to, DEALER), due_cents=cents)
 
 
 # --- Chips that moved otherwise than by a round ------------------------------------------------------------------
 
 
-def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int]) -> list[Slip]:
+def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int]) -> list[Mistake]:
     """Every single mistake in an exchange that leaves the rack exactly so much off, the most likely first."""
     amount, seat = exchange.amount_cents, exchange.seat or DEALER
     prefix = f"Seat {exchange.seat}: the" if exchange.seat else "The"
@@ -644,7 +644,7 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
             ("taken_twice", amount, f"{prefix} {fee} was taken twice."),
         ]
     likely = [
-        Slip(kind, cents, sentence, RATES[kind], seat)
+        Mistake(kind, cents, sentence, RATES[kind], seat)
         for kind, cents, sentence in candidates
         if cents == variance_cents
     ]
@@ -652,7 +652,7 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
         sign = -1 if is_paid_out else 1
         errors = _chip_errors_of(amount, tuple(sorted(set(values))), sign * variance_cents)
         likely += [
-            Slip(
+            Mistake(
                 error.kind, variance_cents, f"{prefix} chips: {error.says}.", error.weight, seat,
                 chips=tuple((value, sign * count) for value, count in error.chips),
             )
@@ -694,7 +694,7 @@ def find(
 
 def _counted(
     book_id: int, since_seq: int, through_seq: int, rounds: Sequence[Dealt] | None, values: Sequence[int]
-) -> Counted | None:
+) -> VarianceCount | None:
     """The count at the end of a span, and by what it is off by worth, where the span begins with a count as well."""
     end = rack_chips.counted_at(book_id, through_seq)
     if end is None:
@@ -703,7 +703,7 @@ def _counted(
     begin = rack_chips.counted_at(book_id, since_seq)
     moved = rack_chips.moved(book_id, since_seq, through_seq) if begin is not None and rounds is not None else None
     if begin is None or moved is None or rounds is None:
-        return Counted(through_seq, stacks or dict.fromkeys(values, STACKS_UNKNOWN))
+        return VarianceCount(through_seq, stacks or dict.fromkeys(values, STACKS_UNKNOWN))
     chips = tuple(sorted(set(values)))
     due = Counter(dict(begin))
     amounts = (*moved.amounts_cents, *rack_amounts(rounds))
@@ -714,7 +714,7 @@ def _counted(
     off = Counter(dict(end))
     off.subtract(due)
     differing = tuple(sorted((value, count) for value, count in off.items() if count))
-    return Counted(through_seq, stacks, differing, loads_of(amounts, values))
+    return VarianceCount(through_seq, stacks, differing, loads_of(amounts, values))
 
 
 def rack_amounts(rounds: Iterable[Dealt]) -> Iterator[int]:

@@ -21,7 +21,7 @@ _BY_COUNTS: Final = ["over", "short", "count"]
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class RackMoves:
     """What came to a rack in a span, below zero what left it."""
 
     chips: Chips
@@ -56,7 +56,7 @@ _MOVERS: Final = """
 """
 
 
-def moved(book_id: int, since_seq: int, through_seq: int) -> Moved | None:
+def moved(book_id: int, since_seq: int, through_seq: int) -> RackMoves | None:
     """What moved but for rounds and counts. None where a slip was made void: what went back is not followed."""
     params: dict[str, Any] = {
         "book": book_id,
@@ -78,4 +78,4 @@ def moved(book_id: int, since_seq: int, through_seq: int) -> Moved | None:
             return None
         for value, count in slip.chips:
             chips[value] += count if cents > 0 else -count
-    return Moved(tuple(sorted(chips.items())), tuple(amounts))
+    return RackMoves(tuple(sorted(chips.items())), tuple(amounts))

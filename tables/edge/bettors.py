@@ -31,7 +31,7 @@ from tables.games.protocol import (
 )
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths import providers
-from tables.maths.advantage.bet_following import Course, Played, follow, follow_wager
+from tables.maths.advantage.bet_following import SeatHistory, ShoeEdges, follow, follow_wager
 from tables.maths.advantage.linear_edge import Yardstick, yardsticks
 from tables.maths.advantage.significance import LEVEL, together
 from tables.maths.rocket_value import Solution, solve
@@ -44,14 +44,14 @@ _STAKE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shoe:
+class BettorShoe:
     """A shoe that was dealt: its course, and each seat's results in tenths, round by round."""
 
-    course: Course
+    course: ShoeEdges
     results: tuple[tuple[int, ...], ...]
 
 
-def deal(decks: int, seats: int, seed: int, cut: float = 0.2) -> Shoe:
+def deal(decks: int, seats: int, seed: int, cut: float = 0.2) -> BettorShoe:
     """A shoe, by the engine, from its shuffle to its cut card. Every seat plays the best play of a full shoe."""
     chance = random.Random(f"{decks} {seats} {cut} {seed}")  # noqa: S311 -- a simulation, by seed
     rules = Rules(decks=decks, reshuffle_at=cut)
@@ -65,7 +65,7 @@ def deal(decks: int, seats: int, seed: int, cut: float = 0.2) -> Shoe:
         state = _round(rules, seats, dealt, order, chance)
         results.append(tuple((payout.net_cents * 10) // BET for payout in GAME.settle(state)))
         dealt = GAME.gone(state)
-    return Shoe(Course(tuple(edges), tuple(unseen)), tuple(zip(*results, strict=True)))
+    return BettorShoe(ShoeEdges(tuple(edges), tuple(unseen)), tuple(zip(*results, strict=True)))
 
 
 def edge(decks: int, dealt: Composition, burn: int) -> float:
@@ -114,7 +114,7 @@ def chart(decks: int) -> Solution:
 class Wagers:
     """A shoe that was dealt, wager by wager: its course, and what a bet of ``BET`` won in each round."""
 
-    courses: Mapping[str, Course]
+    courses: Mapping[str, ShoeEdges]
     nets: Mapping[str, tuple[int, ...]]
 
 
@@ -146,9 +146,9 @@ def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
     )
 
 
-def _course(rounds: Sequence[tuple[float, Composition]], yardstick: Yardstick) -> Course:
+def _course(rounds: Sequence[tuple[float, Composition]], yardstick: Yardstick) -> ShoeEdges:
     edges, cards = tuple(edge_now for edge_now, _ in rounds), tuple(unseen for _, unseen in rounds)
-    return Course(edges, tuple(map(sum, cards)), cards, yardstick)
+    return ShoeEdges(edges, tuple(map(sum, cards)), cards, yardstick)
 
 
 def _ends(game: BankedGame[Any, Any], rules: Any, gone: Composition, order: list[int]) -> dict[str, int]:
@@ -272,7 +272,7 @@ class Rate:
     days_flagged: int
 
 
-def check(shoes: Sequence[Shoe], decks: int, *, permutations: int, seed: int = 1) -> list[Rate]:
+def check(shoes: Sequence[BettorShoe], decks: int, *, permutations: int, seed: int = 1) -> list[Rate]:
     """How often each kind of player is flagged at these shoes: at each seat of each, and over several."""
     full, rates = chart(decks).house_edge, []
     for name, bettor in (*INNOCENT.items(), *COUNTERS.items()):
@@ -301,7 +301,7 @@ def check_wager(shoes: Sequence[Wagers], wager: str, *, permutations: int, seed:
             results = [
                 10 * net + bet * side_net for net, bet, side_net in zip(sample.nets[main], bets, nets, strict=True)
             ]
-            played = Played(tuple(results), tuple(10 + bet for bet in bets), nets)
+            played = SeatHistory(tuple(results), tuple(10 + bet for bet in bets), nets)
             test = follow_wager(course, bets, played, seed=chance.getrandbits(32), permutations=permutations)
             tests += [(test.as_much, test.of)] if test else []
         rates.append(_rate(name, [tests]))

@@ -20,7 +20,7 @@ from ledger import runs
 from tables.models import SimulatedChunk
 
 if TYPE_CHECKING:
-    from tables.maths.advantage.rocket_simulation import Tally
+    from tables.maths.advantage.rocket_simulation import RocketTally
 
 TURN_SECONDS: Final = 20
 PATIENCE: Final = 3
@@ -95,7 +95,7 @@ def _missing(run: str, chunks: int) -> Iterator[int]:
     return (number for number in range(chunks) if number not in numbers)
 
 
-def added_up(run: str, chunks: int, tally: Tally) -> Tally:
+def added_up(run: str, chunks: int, tally: RocketTally) -> RocketTally:
     """All chunks of a run in one tally, begun from an empty one."""
     rows = SimulatedChunk.objects.filter(run=run, number__lt=chunks).values_list("counts", flat=True)
     for counts in rows.iterator():

@@ -21,14 +21,14 @@ from tables.maths import providers
 from tables.maths.providers import Arbiter
 from tables.maths.situation import Unknowable
 from tables.models import Staff
-from tables.state.round_history import Past
+from tables.state.round_history import RoundAsOf
 
 Cents = Mapping[int, float]
 """For each seat that bet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class RulingWorth:
     """What a ruling is worth to a seat, in cents and as a part of its bet."""
 
     seat: int
@@ -46,7 +46,7 @@ class Ruling:
 
     name: str
     called: str
-    seats: tuple[Worth, ...]
+    seats: tuple[RulingWorth, ...]
     exact: bool
     """Whether this is what would change hands, and not a mean over cards to come."""
 
@@ -80,7 +80,7 @@ def may_see(viewer: Staff) -> bool:
     return viewer.has_perm("tables.watch_worth")
 
 
-def what_if(round_: Past, dispute: Dispute, before: int | None = None) -> WhatIf | None:
+def what_if(round_: RoundAsOf, dispute: Dispute, before: int | None = None) -> WhatIf | None:
     """What each permitted ruling is worth; None where no numbers are had that are right: for games that nobody values,
     before there is a bet, or for a shoe that cannot be, or may run out. The round is taken back to before ``before``,
     else to before the last choice of the seat that it is about."""
@@ -114,7 +114,7 @@ def _seat_of(action: object) -> int | None:
     return getattr(action, "seat", getattr(action, "to", None))
 
 
-def _rulings(round_: Past, dispute: Dispute, moment: Play, values: Arbiter) -> tuple[Ruling, ...]:
+def _rulings(round_: RoundAsOf, dispute: Dispute, moment: Play, values: Arbiter) -> tuple[Ruling, ...]:
     """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
     worths = values.midround(round_.round.state)
     back, bets = values.midround(_state_before(round_, moment)), _bets(round_.round, worths)
@@ -133,7 +133,7 @@ def _rulings(round_: Past, dispute: Dispute, moment: Play, values: Arbiter) -> t
 
 
 def _ruling(name: str, called: str, bets: Mapping[int, int], cents: Cents, *, exact: bool) -> Ruling:
-    return Ruling(name, called, tuple(Worth(seat, bets[seat], cents[seat]) for seat in sorted(cents)), exact)
+    return Ruling(name, called, tuple(RulingWorth(seat, bets[seat], cents[seat]) for seat in sorted(cents)), exact)
 
 
 def _bets(current: Round, seats: Cents) -> dict[int, int]:
@@ -144,7 +144,7 @@ def _bets(current: Round, seats: Cents) -> dict[int, int]:
     return {seat: sum(cents for (bettor, _), cents in placed.items() if bettor == seat) for seat in seats}
 
 
-def _state_before(round_: Past, moment: Play) -> Any:
+def _state_before(round_: RoundAsOf, moment: Play) -> Any:
     """The round as it stood when this input was entered."""
     current = round_.round
     actions = [action for entry in current.plays if entry.seq < moment.seq for action in entry.actions]

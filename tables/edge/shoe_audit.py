@@ -21,7 +21,7 @@ from msgspec import structs
 
 from ledger.models import AppendOnly, LogEntry
 from ledger.proof.chain import Entry
-from ledger.site_log import note
+from ledger.site_log import append
 from tables.floor.command_context import author_of
 from tables.floor.handlers import checks
 from tables.games.cards import Composition, pack_of
@@ -30,8 +30,8 @@ from tables.games.protocol import MAIN, Bet, Card, CloseBets, Limits, Payout, Sh
 from tables.log.catalog import fold, read, read_as
 from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditViewed
 from tables.log.entries.shoes import Shuffled
-from tables.log.event import Misconduct
-from tables.log.state import CONTINUOUS, Round, Standing
+from tables.log.event import AuditFailure
+from tables.log.state import CONTINUOUS, Round, TableState
 from tables.maths import providers
 from tables.maths.advantage.significance import LEVEL
 from tables.maths.situation import Unknowable
@@ -40,7 +40,7 @@ from tables.models import Staff, Table
 from tables.roles import Role
 
 if TYPE_CHECKING:
-    from tables.maths.advantage.bet_following import Course, Played
+    from tables.maths.advantage.bet_following import SeatHistory, ShoeEdges
 
 SCALE: Final = 10**15
 """Edges and variances are kept as whole numbers of this part: all that a double is good for, and no float in a row."""
@@ -224,7 +224,7 @@ def dealt_from(shoe: Finished) -> Iterator[Round]:
     ).order_by("seq")
     rows = entries.values_list("round", "seq", "kind", "body").iterator()
     for number, group in groupby(rows, key=itemgetter(0)):
-        standing = Standing()
+        standing = TableState()
         for _, seq, kind, body in group:
             standing = fold(standing, read("round", kind, body), seq=seq, round=number)
         current = standing.round
@@ -244,11 +244,11 @@ class Valued:
     decks: int
     unseen: Composition
     edges: Mapping[str, Edge]
-    stakes: Mapping[str, tuple[Stake, ...]]
+    stakes: Mapping[str, tuple[WagerBet, ...]]
     outcomes: Mapping[str, int]
     """Where all seats share the hands: more than 0 where a wager won for whoever bet on it, less where it lost."""
 
-    def bets_on(self, wager: str) -> tuple[Stake, ...]:
+    def bets_on(self, wager: str) -> tuple[WagerBet, ...]:
         """What each seat bet on a wager before the cards, and won by it with all that it led to."""
         return self.stakes.get(wager, ())
 
@@ -267,7 +267,7 @@ class Valued:
         }
 
 
-class Stake(NamedTuple):
+class WagerBet(NamedTuple):
     """What a seat bet on one wager."""
 
     seat: int
@@ -289,13 +289,13 @@ def _valued(round_: Round) -> Valued | None:
     return Valued(round_, decks, unseen, edges, _stakes(round_, edges), _outcomes(round_, edges))
 
 
-def _stakes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, tuple[Stake, ...]]:
+def _stakes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, tuple[WagerBet, ...]]:
     """The bets that were placed before the cards, by wager. What is put up in mid-round belongs to the first wager."""
-    first, stakes = next(iter(edges)), dict[str, list[Stake]]()
+    first, stakes = next(iter(edges)), dict[str, list[WagerBet]]()
     for payout in round_.game.settle(round_.state):  # commission counts in the round, whenever it is collected
         bets, nets = _bets_of(payout, first, edges)
         for wager, staked in bets.items():
-            stakes.setdefault(wager, []).append(Stake(payout.seat, staked, nets[wager]))
+            stakes.setdefault(wager, []).append(WagerBet(payout.seat, staked, nets[wager]))
     return {wager: tuple(seats) for wager, seats in stakes.items()}
 
 
@@ -343,7 +343,7 @@ def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, An
     from tables.maths.advantage.bet_following import FEWER, PERMUTATIONS, follow_wager, window_of
 
     rounds = [audited for audited in valued if wager in audited.edges]
-    course: Course | None = None
+    course: ShoeEdges | None = None
     seats = []
     for seat in sorted({stake.seat for audited in rounds for stake in audited.bets_on(wager)}):
         bets = [next((stake.staked_cents for stake in line.bets_on(wager) if stake.seat == seat), 0) for line in rounds]
@@ -360,26 +360,26 @@ def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, An
     return seats
 
 
-def _course(wager: str, rounds: Sequence[Valued]) -> Course:
+def _course(wager: str, rounds: Sequence[Valued]) -> ShoeEdges:
     """The edge of a wager round by round, and how it is told for other orders of the cards."""
-    from tables.maths.advantage.bet_following import Course
+    from tables.maths.advantage.bet_following import ShoeEdges
     from tables.maths.advantage.linear_edge import yardsticks
 
     edges = tuple(round(audited.edges[wager].house * SCALE) / SCALE for audited in rounds)
     sizes = tuple(sum(audited.unseen) for audited in rounds)
     if not rounds or providers.is_linear(rounds[0].round.game.name):
-        return Course(edges, sizes)
+        return ShoeEdges(edges, sizes)
     current, decks = rounds[-1].round, rounds[-1].decks
     sticks = yardsticks(current.game.name, current.rules, pack_of(current.opening.dealt), decks)
-    return Course(edges, sizes, tuple(audited.unseen for audited in rounds), sticks[wager])
+    return ShoeEdges(edges, sizes, tuple(audited.unseen for audited in rounds), sticks[wager])
 
 
-def _played(seat: int, wager: str, rounds: Sequence[Valued]) -> Played:
+def _played(seat: int, wager: str, rounds: Sequence[Valued]) -> SeatHistory:
     """What a seat did with all its wagers."""
-    from tables.maths.advantage.bet_following import Played
+    from tables.maths.advantage.bet_following import SeatHistory
 
     own = [[stake for stakes in line.stakes.values() for stake in stakes if stake.seat == seat] for line in rounds]
-    return Played(
+    return SeatHistory(
         results=tuple(sum(stake.net_cents for stake in stakes) for stakes in own),
         staked=tuple(sum(stake.staked_cents for stake in stakes) for stakes in own),
         outcomes=tuple(line.outcomes.get(wager, 0) for line in rounds),
@@ -425,23 +425,23 @@ def flagged(seat: dict[str, Any]) -> bool:
 
 def listed(by: Staff, day: date) -> None:
     """Write into the house's book who looked at the list of a day, before it is shown."""
-    note(AuditsListed(**author_of(by), day=day.isoformat()), by.signature)
+    append(AuditsListed(**author_of(by), day=day.isoformat()), by.signature)
 
 
 def viewed(by: Staff, row: ShoeAudit, *, as_copy: bool = False) -> None:
     """Write into the house's book who looked at which audit, or took a copy of it, before it is shown."""
     event = AuditExported if as_copy else AuditViewed
     fields = author_of(by) | {"table": row.book.name, "shoe": row.shoe, "begun_seq": row.begun_seq}
-    note(event(**fields), by.signature)
+    append(event(**fields), by.signature)
 
 
 @checks(AuditsListed, AuditViewed, AuditExported)
 def check_view(event: AuditsListed | AuditViewed, entry: Entry) -> None:
     """Whoever looked was an auditor, and the shoe was finished by then."""
     if event.role != Role.AUDITOR:
-        raise Misconduct("it shows a shoe's audit to somebody who is no auditor")
+        raise AuditFailure("it shows a shoe's audit to somebody who is no auditor")
     if isinstance(event, AuditsListed):
         return
     row = ShoeAudit.objects.filter(book__name=event.table, begun_seq=event.begun_seq).order_by("pk").first()
     if row is None or entry.at is None or row.ended_at > entry.at:
-        raise Misconduct("it shows the audit of a shoe that was not finished")
+        raise AuditFailure("it shows the audit of a shoe that was not finished")

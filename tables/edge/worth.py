@@ -17,7 +17,7 @@ from tables.edge.shoe_audit import SCALE
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class SpanWorth:
     """The audited bets of a span, added up."""
 
     staked_cents: int = 0
@@ -31,12 +31,12 @@ class Worth:
     """The sum of the products of two seats' bets in one round, each pair twice."""
     crossed_spread: Fraction = Fraction(0)
     """The same, times the variance of a bet in that round."""
-    wagers: Mapping[str, Worth] = field(default_factory=dict)
+    wagers: Mapping[str, SpanWorth] = field(default_factory=dict)
     """The same of each wager by itself."""
 
-    def plus(self, wager: str, other: Worth) -> Worth:
+    def plus(self, wager: str, other: SpanWorth) -> SpanWorth:
         """With the bets of a wager besides."""
-        return Worth(
+        return SpanWorth(
             self.staked_cents + other.staked_cents,
             self.cents + other.cents,
             self.spread + other.spread,
@@ -47,7 +47,7 @@ class Worth:
         )
 
 
-NOTHING: Final = Worth()
+NOTHING: Final = SpanWorth()
 
 _AUDITED_BETS: Final = """
     SELECT s.place, m.wager, coalesce(sum(m.staked), 0), coalesce(sum(m.worth), 0), coalesce(sum(m.spread), 0),
@@ -77,14 +77,14 @@ _AUDITED_BETS: Final = """
 """
 
 
-def of(spans: Sequence[tuple[int, int, int]]) -> list[Worth]:
+def of(spans: Sequence[tuple[int, int, int]]) -> list[SpanWorth]:
     """The audited bets of each span, as (book, after this entry, up to this one): one statement for all."""
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
     worths = [NOTHING] * len(spans)
     with connection.cursor() as cursor:
         cursor.execute(_AUDITED_BETS, {"books": books, "lows": lows, "highs": highs})
         for place, wager, staked, worth, spread, squares, crossed, crossed_spread in cursor.fetchall():
-            bets = Worth(
+            bets = SpanWorth(
                 staked_cents=int(staked),
                 cents=Fraction(int(worth), SCALE),
                 spread=Fraction(int(spread), SCALE),

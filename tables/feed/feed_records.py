@@ -21,7 +21,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
 from tables.feed import events as event_types
 from tables.feed import order
-from tables.feed.publication import FORMS, Told, needs_past, tell
+from tables.feed.publication import FORMS, FeedEvent, event_of, needs_past
 from tables.log import catalog
 from tables.log.event import Event, Unreadable
 from tables.models import Table
@@ -76,14 +76,14 @@ class Feed(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventFilter:
     """Which events: of these types and about these tables; none named means all."""
 
     types: frozenset[str] = field(default_factory=frozenset)
     tables: frozenset[int] = field(default_factory=frozenset)
     """By the tables' numbers. What is about no table is then left out."""
 
-    def takes(self, story: Told, table: TableName | None) -> bool:
+    def takes(self, story: FeedEvent, table: TableName | None) -> bool:
         """Whether an event is among them."""
         if self.types and story.type not in self.types:
             return False
@@ -135,13 +135,13 @@ def as_json(events: Sequence[Envelope]) -> list[dict[str, Any]]:
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
-def read(after: int, *, limit: int = 100, filters: Wanted | None = None) -> Feed:
+def read(after: int, *, limit: int = 100, filters: EventFilter | None = None) -> Feed:
     """The events after a place. What was committed before this was asked for is among them, now or on a later page."""
     order.extend()
-    return page(after, limit=limit, filters=filters or Wanted())
+    return page(after, limit=limit, filters=filters or EventFilter())
 
 
-def page(after: int, *, limit: int, filters: Wanted, looked_at: int = LOOKED_AT) -> Feed:
+def page(after: int, *, limit: int, filters: EventFilter, looked_at: int = LOOKED_AT) -> Feed:
     """The same of what stands in the feed already."""
     spots = order.spots(after, looked_at)
     tables = {table.name: table for table in _tables()}
@@ -173,7 +173,7 @@ def _tables() -> list[_Table]:
     return [_Table(*row) for row in Table.objects.values_list("pk", "name", "book_id")]
 
 
-def _of_others(filters: Wanted, tables: Mapping[str, _Table]) -> Collection[int]:
+def _of_others(filters: EventFilter, tables: Mapping[str, _Table]) -> Collection[int]:
     """The books in which nothing wanted stands. The house's may tell of any table."""
     return {table.book_id for table in tables.values() if filters.tables and table.id not in filters.tables}
 
@@ -198,10 +198,10 @@ def _envelope(
     event: Event,
     pasts: Mapping[tuple[int, int | None], Sequence[Entry]],
     tables: Mapping[str, _Table],
-    filters: Wanted,
+    filters: EventFilter,
 ) -> Envelope | None:
     past = [earlier for earlier in pasts.get((entry.book_id, entry.round), ()) if earlier.seq <= entry.seq]
-    story = tell(entry, event, past)
+    story = event_of(entry, event, past)
     if story is None or entry.at is None:
         return None
     about = tables.get(story.about or entry.book)

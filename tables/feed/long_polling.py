@@ -28,20 +28,20 @@ LOOK_EVERY: Final = 0.5
 _guard: Final = threading.Lock()
 
 
-class Place:
+class Waiter:
     """One that waits in this process, until it leaves."""
 
     taken = 0
 
     def __init__(self) -> None:
         with _guard:
-            self.is_free = Place.taken < AT_ONCE
-            Place.taken += self.is_free
+            self.is_free = Waiter.taken < AT_ONCE
+            Waiter.taken += self.is_free
 
     def leave(self) -> None:
         """However it ended; once."""
         with _guard:
-            Place.taken -= self.is_free
+            Waiter.taken -= self.is_free
             self.is_free = False
 
 

@@ -19,7 +19,7 @@ Past = Sequence[Entry]
 """The entries of the same round through the one that is told, in their order; none for those that need none."""
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class FeedEvent(msgspec.Struct, frozen=True, kw_only=True):
     """What an event says. Fields are only ever added to a form; whatever else changes makes another version of it."""
 
     type: ClassVar[str]
@@ -28,7 +28,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it follows from the round's other entries too."""
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> Told | None:
+    def of(cls, entry: Entry, event: Any, past: Past) -> FeedEvent | None:
         """What is told of an entry; None where nothing is. As a rule, what its fields of the same name say."""
         return cls(**{name: getattr(event, name) for name in cls.__struct_fields__})
 
@@ -38,16 +38,16 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
 
-TELLERS: Final[dict[type[Event], list[type[Told]]]] = {}
+TELLERS: Final[dict[type[Event], list[type[FeedEvent]]]] = {}
 SILENT: Final[dict[type[Event], str]] = {}
 """The kinds of entry that have no event, and why."""
-FORMS: Final[dict[str, type[Told]]] = {}
+FORMS: Final[dict[str, type[FeedEvent]]] = {}
 """Every type of event, with its form."""
 
-T = TypeVar("T", bound=type[Told])
+T = TypeVar("T", bound=type[FeedEvent])
 
 
-def tells(*kinds: type[Event]) -> Callable[[T], T]:
+def publishes(*kinds: type[Event]) -> Callable[[T], T]:
     """Put a form on the list of what is told of these kinds of entry."""
 
     def listed(form: T) -> T:
@@ -61,12 +61,12 @@ def tells(*kinds: type[Event]) -> Callable[[T], T]:
     return listed
 
 
-def silent(reason: str, *kinds: type[Event]) -> None:
+def not_published(reason: str, *kinds: type[Event]) -> None:
     """Say of these kinds of entry why they have no event."""
     SILENT.update(dict.fromkeys(kinds, reason))
 
 
-def tell(entry: Entry, event: Event, past: Past) -> Told | None:
+def event_of(entry: Entry, event: Event, past: Past) -> FeedEvent | None:
     """The one thing that is told of an entry; None where nothing is."""
     stories = (form.of(entry, event, past) for form in TELLERS.get(type(event), ()))
     return next((story for story in stories if story is not None), None)

@@ -15,7 +15,7 @@ from ledger import clock_corrections
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry, Head
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Scene, Step, author_of
+from tables.floor.command_context import CommandContext, Decision, PendingEntry, author_of
 from tables.floor.game_kinds import dealing_at, no_rounds
 from tables.floor.handlers import checks, enters, refuse_other_author
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, ComparePaper, EndBackEntry
@@ -41,7 +41,7 @@ from tables.log.entries.back_entry import (
 from tables.log.entries.chips import ChipsSold, Redeemed, SoldAtTheCage
 from tables.log.entries.rounds import Played
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.event import Event, Misconduct
+from tables.log.event import AuditFailure, Event
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.slip_workflow import Wrong
 from tables.models import Staff
@@ -67,7 +67,7 @@ def refused(wrong: Wrong) -> Refused:
     return Refused(wrong.code, wrong.sentence, _STATUS.get(wrong.code, 409))
 
 
-def one_who_begins(scene: Scene, by: Staff) -> None:
+def one_who_begins(scene: CommandContext, by: Staff) -> None:
     """A pit boss, or the cage manager."""
     permissions.anybody_here(scene, by)
     refuse_beginner(by)
@@ -79,7 +79,7 @@ def refuse_beginner(by: Staff) -> None:
         raise Refused("not_permitted", "A pit boss or the cage manager begins and ends back-entry.", 403)
 
 
-def one_who_compares(scene: Scene, by: Staff) -> None:
+def one_who_compares(scene: CommandContext, by: Staff) -> None:
     """Whoever handles chips, cash or cards here; whether they entered something of the paper is asked of the paper."""
     permissions.anybody_here(scene, by)
     if by.role not in back_entry.COMPARE:
@@ -90,11 +90,11 @@ def one_who_compares(scene: Scene, by: Staff) -> None:
 
 
 @enters(BeginBackEntry, permit=one_who_begins)
-def begin(scene: Scene, entered: BeginBackEntry) -> Outcome:
+def begin(scene: CommandContext, entered: BeginBackEntry) -> Decision:
     """A table goes into back-entry. Raises Refused."""
     event = begun(BackEntryBegun, entered, scene.by, scene.standing.back_entry, scene.next_seq, scene.moment)
-    return Outcome(
-        [Step(event)], alert=f"{scene.table.name}: {begun_in_words(event)}", evidence={"seq": scene.next_seq}
+    return Decision(
+        [PendingEntry(event)], alert=f"{scene.table.name}: {begun_in_words(event)}", evidence={"seq": scene.next_seq}
     )
 
 
@@ -120,9 +120,9 @@ def begun_in_words(event: BackEntryBegun) -> str:
 
 
 @enters(EndBackEntry, permit=one_who_begins)
-def end(scene: Scene, entered: EndBackEntry) -> Outcome:
+def end(scene: CommandContext, entered: EndBackEntry) -> Decision:
     """Back-entry ends at a table. Raises Refused."""
-    return Outcome([Step(ended(BackEntryEnded, entered, scene.by, scene.standing.back_entry))])
+    return Decision([PendingEntry(ended(BackEntryEnded, entered, scene.by, scene.standing.back_entry))])
 
 
 def ended(kind: type[BackEntryEnded], entered: EndBackEntry, by: Any, mode: Mode | None) -> BackEntryEnded:
@@ -148,7 +148,7 @@ def person(username: str) -> Person:
 
 
 @enters(AnnounceRound, permit=permissions.the_dealer)
-def announce(scene: Scene, entered: AnnounceRound) -> Outcome:
+def announce(scene: CommandContext, entered: AnnounceRound) -> Decision:
     """The next round is one that was played by hand, or the open one was finished so. Raises Refused."""
     standing, happened, by = scene.standing, spelled(entered.happened), scene.by
     if not dealing_at(scene).is_dealt:
@@ -163,11 +163,11 @@ def announce(scene: Scene, entered: AnnounceRound) -> Outcome:
     event = RoundFromPaper(
         **scene.author, dealt_as=standing.next_number, number=entered.number.strip(), happened=happened, mode=after
     )
-    return Outcome([Step(event)])
+    return Decision([PendingEntry(event)])
 
 
 @enters(ComparePaper, permit=one_who_compares)
-def compare(scene: Scene, entered: ComparePaper) -> Outcome:
+def compare(scene: CommandContext, entered: ComparePaper) -> Decision:
     """A second person compared what was entered with its paper. Raises Refused."""
     somebody, number = author_of(scene.by), entered.number.strip()
     try:
@@ -177,7 +177,7 @@ def compare(scene: Scene, entered: ComparePaper) -> Outcome:
     if scene.by.signature in _dealt_by(scene.table.book_id, scene.standing.back_entry, number):
         says = f"{scene.by.name} dealt a round of paper no. {number}: another person has to compare it."
         raise Refused("signed_already", says, 403)
-    return Outcome([Step(PaperCompared(**somebody, number=number, mode=after))])
+    return Decision([PendingEntry(PaperCompared(**somebody, number=number, mode=after))])
 
 
 def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
@@ -194,7 +194,7 @@ def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
 # --- What is entered from paper --------------------------------------------------------------------------------
 
 
-def noted(outcome: Outcome, paper: FromPaper | None, by: Any, mode: Mode | None, head: Head) -> Outcome:
+def noted(outcome: Decision, paper: FromPaper | None, by: Any, mode: Mode | None, head: Head) -> Decision:
     """An outcome with the entry that says from which paper it was entered; as it is, where it is from none.
     Raises Refused."""
     if paper is None or outcome.refusal:
@@ -211,7 +211,7 @@ def noted(outcome: Outcome, paper: FromPaper | None, by: Any, mode: Mode | None,
         raise Refused("counted_since", says, 409)
     kind = HouseEnteredFromPaper if event.of_the_house else EnteredFromPaper
     note = kind(**author_of(by), of=head.seq + 1, number=number, about=about, happened=happened, mode=after)
-    return replace(outcome, steps=[*outcome.steps, Step(note)])
+    return replace(outcome, steps=[*outcome.steps, PendingEntry(note)])
 
 
 def about_of(event: Event) -> str | None:
@@ -339,11 +339,11 @@ def check(event: AboutBackEntry, entry: Entry) -> None:
         through = event.of - 1 if isinstance(event, EnteredFromPaper) else entry.seq - 1
         house, is_round = entry.book == HOUSE, isinstance(event, RoundFromPaper)
         if says := contradicted(entry.book_id, through, event.happened, is_round=is_round, in_house=house):
-            raise Misconduct(f"it could not be entered then: {says}")
+            raise AuditFailure(f"it could not be entered then: {says}")
 
 
 def _check_entry(event: EnteredFromPaper, entry: Entry) -> None:
     row = LogEntry.objects.filter(book_id=entry.book_id, seq=event.of).values_list("subject", "kind", "body", "by")
     subject, kind, body, by = row.get()
     if by != entry.by or about_of(read(subject, kind, body, house=entry.book == HOUSE)) != event.about:
-        raise Misconduct(f"entry {event.of} is about something else, or by somebody else")
+        raise AuditFailure(f"entry {event.of} is about something else, or by somebody else")

@@ -19,8 +19,8 @@ from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.floor import permissions, rounds
-from tables.floor.command_context import Outcome, Scene, Step, program_of
-from tables.floor.handlers import enacts, enters, staff_of
+from tables.floor.command_context import CommandContext, Decision, PendingEntry, program_of
+from tables.floor.handlers import enters, reproduces, staff_of
 from tables.floor.inputs import (
     GiveBackReader,
     Input,
@@ -38,10 +38,10 @@ from tables.log import scopes
 from tables.log.catalog import read
 from tables.log.entries.readers import ReaderGivenBack, ReaderSettled, ReaderStarted, ReaderStopped, ReaderTakenOver
 from tables.log.entries.rounds import Played
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.game_kinds import kind_of
 from tables.log.reader_messages import number_of
-from tables.log.state import CardReader, Standing
+from tables.log.state import CardReader, TableState
 from tables.models import ServiceAccount, ShoeSource
 from tables.refusals import Refused, sentence
 from tables.roles import Role
@@ -53,7 +53,7 @@ NOTED_SECONDS: Final = 5
 NO_CARD_DUE: Final = "no card is due now"
 
 
-def about(scene: Scene) -> dict[str, Any]:
+def about(scene: CommandContext) -> dict[str, Any]:
     """The reader of a table, as its entries name it."""
     reader = scene.standing.reader
     assert reader is not None  # noqa: S101 -- whoever asks looked
@@ -69,7 +69,7 @@ def latest_number(book_id: int, reader: CardReader, before_seq: int | None = Non
     return (number_of(read(*row)) or 0) if row else 0
 
 
-def latest_card(standing: Standing) -> str:
+def latest_card(standing: TableState) -> str:
     """The card that was read last, while it is the latest input of the open round; empty where another is."""
     current = standing.round
     if current is None or not standing.round_open or not current.plays or not current.plays[-1].is_read:
@@ -96,7 +96,7 @@ def is_heard(reader: CardReader) -> bool:
     return timezone.now() - account.heard_at <= timedelta(seconds=HEARD_SECONDS)
 
 
-def awaits_card(standing: Standing) -> bool:
+def awaits_card(standing: TableState) -> bool:
     """Whether the next card of the shoe is the reader's to name."""
     current = standing.round
     if current is None or not standing.round_open or current.to_pay:
@@ -106,7 +106,7 @@ def awaits_card(standing: Standing) -> bool:
     return bool(prompts) and isinstance(prompts[0], AskCard) and ask is not None and not ask.lies_at
 
 
-def may_draw(standing: Standing) -> bool:
+def may_draw(standing: TableState) -> bool:
     """Whether a seat is to decide, and a card of the shoe would mean that it took one."""
     current = standing.round
     if current is None or not standing.round_open or current.to_pay:
@@ -118,7 +118,7 @@ def may_draw(standing: Standing) -> bool:
 # --- What a reader enters ---------------------------------------------------------------------------------------
 
 
-def permit(scene: Scene, by: ServiceAccount, entered: Input) -> None:
+def permit(scene: CommandContext, by: ServiceAccount, entered: Input) -> None:
     """A reader names cards at its own table, and does nothing else; any program shows what it was acknowledged. Raises
     Refused. Its account is read anew under the table's lock: revoked in mid-round, it names no further card."""
     by.refresh_from_db()
@@ -135,17 +135,17 @@ def permit(scene: Scene, by: ServiceAccount, entered: Input) -> None:
 
 
 @enters(StartReader, permit=permissions.only_readers)
-def start(scene: Scene, entered: StartReader) -> Outcome:
+def start(scene: CommandContext, entered: StartReader) -> Decision:
     """From here on its messages are counted from 1. After a restart of the device, too, nothing is counted twice."""
     assert isinstance(scene.by, ServiceAccount)  # noqa: S101 -- its permit lets nobody else in
     permissions.not_stopped(scene)
     before = scene.standing.reader
     taken_over = before is not None and not before.is_live
-    return Outcome([Step(ReaderStarted(name=scene.by.name, session=entered.session, taken_over=taken_over))])
+    return Decision([PendingEntry(ReaderStarted(name=scene.by.name, session=entered.session, taken_over=taken_over))])
 
 
 @enters(ReadCard, permit=permissions.only_readers)
-def read_card(scene: Scene, entered: ReadCard) -> Outcome:
+def read_card(scene: CommandContext, entered: ReadCard) -> Decision:
     """A card is named as its key would name it; one that cannot be stops the round. Raises Refused."""
     reader = _in_turn(scene, entered)
     permissions.for_a_reader(scene)
@@ -170,7 +170,7 @@ def read_card(scene: Scene, entered: ReadCard) -> Outcome:
     return replace(outcome, steps=[read, *outcome.steps[1:]])
 
 
-def _in_turn(scene: Scene, entered: ReadCard) -> CardReader:
+def _in_turn(scene: CommandContext, entered: ReadCard) -> CardReader:
     reader = scene.standing.reader
     if reader is None or (reader.name, reader.session) != (scene.by.name, entered.session):
         says = "Another session of a reader has begun here: start one, by its number 0."
@@ -187,7 +187,7 @@ def _in_turn(scene: Scene, entered: ReadCard) -> CardReader:
     return reader
 
 
-def _is_standard(scene: Scene) -> bool:
+def _is_standard(scene: CommandContext) -> bool:
     return kind_of(scene.game).pack(scene.rules) is not PAIRS
 
 
@@ -198,7 +198,7 @@ def _rank(card: int | str) -> int:
         return 0  # no rank: the prompt says which there are
 
 
-def _stopped(scene: Scene, card: int | str, says: str, *, number: int) -> Outcome:
+def _stopped(scene: CommandContext, card: int | str, says: str, *, number: int) -> Decision:
     """The round stops for a card that was read and cannot be; the reader is told so, however often it asks."""
     says = sentence(says)
     event = ReaderStopped(**about(scene), number=number, read=str(card), says=says)
@@ -206,12 +206,12 @@ def _stopped(scene: Scene, card: int | str, says: str, *, number: int) -> Outcom
     return _reported(scene, event, refusal)
 
 
-def _reported(scene: Scene, event: ReaderStopped, refusal: Refused | None = None) -> Outcome:
+def _reported(scene: CommandContext, event: ReaderStopped, refusal: Refused | None = None) -> Decision:
     standing = scene.standing
     current = standing.round.number if standing.round_open and standing.round else None
     alert = f"{scene.table.name}, round {standing.next_number}: {event.words()}"
-    return Outcome(
-        [Step(event, current)],
+    return Decision(
+        [PendingEntry(event, current)],
         refusal,
         alert,
         {"seq": scene.next_seq, "reader": standing.reader.name if standing.reader else ""},
@@ -222,7 +222,7 @@ def _reported(scene: Scene, event: ReaderStopped, refusal: Refused | None = None
 
 
 @enters(KeyCard, KeyStandardCard, permit=permissions.the_dealer)
-def key_card(scene: Scene, entered: KeyCard | KeyStandardCard) -> Outcome:
+def key_card(scene: CommandContext, entered: KeyCard | KeyStandardCard) -> Decision:
     """A card by key. Beside a reader that names the cards it says that the one that was read is wrong; where that is
     not heard of any more, the dealer takes over with it."""
     reader = scene.standing.reader
@@ -232,7 +232,7 @@ def key_card(scene: Scene, entered: KeyCard | KeyStandardCard) -> Outcome:
         outcome = rounds.enter(scene, entered)
         if outcome.refusal:
             return outcome
-        return replace(outcome, steps=[Step(ReaderTakenOver(**about(scene), unheard=True)), *outcome.steps])
+        return replace(outcome, steps=[PendingEntry(ReaderTakenOver(**about(scene), unheard=True)), *outcome.steps])
     keyed = str(rounds.name_of(entered))
     card = latest_card(scene.standing)
     if not card:
@@ -243,7 +243,7 @@ def key_card(scene: Scene, entered: KeyCard | KeyStandardCard) -> Outcome:
     return _reported(scene, event)
 
 
-def _lies(scene: Scene) -> bool:
+def _lies(scene: CommandContext) -> bool:
     """Whether the card that is due lies facedown: the dealer names it by key, reader or not."""
     current = scene.standing.round
     if current is None or not scene.standing.round_open:
@@ -253,17 +253,17 @@ def _lies(scene: Scene) -> bool:
 
 
 @enters(TakeOverReader, permit=permissions.the_dealer)
-def take_over(scene: Scene, entered: TakeOverReader) -> Outcome:
+def take_over(scene: CommandContext, entered: TakeOverReader) -> Decision:
     """The dealer keys the cards from here on."""
     permissions.not_stopped(scene)
     reader = scene.standing.reader
     if reader is None or not reader.is_live:
         raise Refused("not_read", "The dealer keys the cards here already.", 409)
-    return Outcome([Step(ReaderTakenOver(**about(scene)))])
+    return Decision([PendingEntry(ReaderTakenOver(**about(scene)))])
 
 
 @enters(GiveBackReader, permit=permissions.the_dealer)
-def give_back(scene: Scene, entered: GiveBackReader) -> Outcome:
+def give_back(scene: CommandContext, entered: GiveBackReader) -> Decision:
     """The reader names the cards again, where it is heard of."""
     permissions.not_stopped(scene)
     reader = scene.standing.reader
@@ -271,66 +271,66 @@ def give_back(scene: Scene, entered: GiveBackReader) -> Outcome:
         raise Refused("not_taken_over", "There is no reader here whose cards the dealer keys.", 409)
     if not is_heard(reader):
         raise Refused("reader_silent", f"The reader {reader.name} is not heard: go on with the keys.", 409)
-    return Outcome([Step(ReaderGivenBack(**about(scene)))])
+    return Decision([PendingEntry(ReaderGivenBack(**about(scene)))])
 
 
 @enters(SettleReader, permit=permissions.who_settles_readers)
-def settle(scene: Scene, entered: SettleReader) -> Outcome:
+def settle(scene: CommandContext, entered: SettleReader) -> Decision:
     """Who is right, by whom the house's terms let say it. With the dealer: what the reader named wrongly is taken back
     and keyed, as any wrong key is, with the pit where that takes the pit."""
     reader = scene.standing.reader
     if reader is None or reader.stop is None:
         raise Refused("nothing_to_settle", "Reader and dealer do not disagree.", 409)
     role = scene.author["role"] if permissions.settles_readers() == Role.PIT_BOSS else ""
-    return Outcome([Step(ReaderSettled(**about(scene), right=entered.right, role=role))])
+    return Decision([PendingEntry(ReaderSettled(**about(scene), right=entered.right, role=role))])
 
 
 # --- enacted anew -----------------------------------------------------------------------------------------------
 
 
-@enacts(ReaderStarted)
-def enact_start(scene: Scene, event: ReaderStarted, entry: Entry) -> Step:
+@reproduces(ReaderStarted)
+def enact_start(scene: CommandContext, event: ReaderStarted, entry: Entry) -> PendingEntry:
     """By the reader itself, while nothing waits to be settled."""
     if program_of(entry.by) != event.name:
-        raise Misconduct(f"it starts the reader {event.name}, and {entry.by} wrote it")
+        raise AuditFailure(f"it starts the reader {event.name}, and {entry.by} wrote it")
     permissions.not_stopped(scene)
     before = scene.standing.reader
-    return Step(structs.replace(event, taken_over=before is not None and not before.is_live), entry.round)
+    return PendingEntry(structs.replace(event, taken_over=before is not None and not before.is_live), entry.round)
 
 
-@enacts(ReaderStopped)
-def enact_stop(scene: Scene, event: ReaderStopped, entry: Entry) -> Step:
+@reproduces(ReaderStopped)
+def enact_stop(scene: CommandContext, event: ReaderStopped, entry: Entry) -> PendingEntry:
     """By the reader for a card of its own, by the dealer for a key beside it. What was read, only the reader knows."""
     reader = scene.standing.reader
     if reader is None or not reader.is_live or reader.stop is not None:
-        raise Misconduct("no card reader names the cards here then")
+        raise AuditFailure("no card reader names the cards here then")
     if not event.number:
         permissions.the_dealer(scene, staff_of(scene, entry))
         if not event.keyed or event.read != latest_card(scene.standing):
-            raise Misconduct("the dealer disagrees with a card that the reader did not name")
+            raise AuditFailure("the dealer disagrees with a card that the reader did not name")
     elif program_of(entry.by) != reader.name:
-        raise Misconduct(f"it is of a card reader, and {entry.by} names no cards here")
-    return Step(structs.replace(event, **about(scene)), entry.round)
+        raise AuditFailure(f"it is of a card reader, and {entry.by} names no cards here")
+    return PendingEntry(structs.replace(event, **about(scene)), entry.round)
 
 
-@enacts(ReaderTakenOver, ReaderGivenBack)
-def enact_by_dealer(scene: Scene, event: ReaderTakenOver | ReaderGivenBack, entry: Entry) -> Step:
+@reproduces(ReaderTakenOver, ReaderGivenBack)
+def enact_by_dealer(scene: CommandContext, event: ReaderTakenOver | ReaderGivenBack, entry: Entry) -> PendingEntry:
     """Whether the reader was heard then, no entry tells. With a card that is taken back, the pit takes over too."""
     by, reader = staff_of(scene, entry), scene.standing.reader
     (permissions.the_dealer_or_the_floor if isinstance(event, ReaderTakenOver) else permissions.the_dealer)(scene, by)
     if reader is None or reader.stop is not None:
-        raise Misconduct("no card reader is there, or it has stopped")
+        raise AuditFailure("no card reader is there, or it has stopped")
     if reader.is_live is not isinstance(event, ReaderTakenOver):
-        raise Misconduct("the cards are named by whom it says already")
-    return Step(structs.replace(event, **about(scene)), entry.round)
+        raise AuditFailure("the cards are named by whom it says already")
+    return PendingEntry(structs.replace(event, **about(scene)), entry.round)
 
 
-@enacts(ReaderSettled)
-def enact_settled(scene: Scene, event: ReaderSettled, entry: Entry) -> Step:
+@reproduces(ReaderSettled)
+def enact_settled(scene: CommandContext, event: ReaderSettled, entry: Entry) -> PendingEntry:
     """By whom the house's terms let say it then."""
     (permissions.the_floor if event.role else permissions.the_dealer)(scene, staff_of(scene, entry))
     if not policies.went_by(permissions.SETTLED_BY, entry, (event.role or str(Role.DEALER)).__eq__):
-        raise Misconduct(f"the house's terms did not let the {event.role or 'dealer'} settle it then")
+        raise AuditFailure(f"the house's terms did not let the {event.role or 'dealer'} settle it then")
     if scene.standing.reader is None or scene.standing.reader.stop is None:
-        raise Misconduct("no card reader is there, or it has not stopped")
-    return Step(structs.replace(event, **about(scene)), entry.round)
+        raise AuditFailure("no card reader is there, or it has not stopped")
+    return PendingEntry(structs.replace(event, **about(scene)), entry.round)

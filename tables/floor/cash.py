@@ -8,12 +8,12 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import Denomination, money
 from ledger.proof.moves import undone
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import enters, reproduces
 from tables.floor.inputs import ChangeChips, SellChips, UndoSale
 from tables.log.catalog import read
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
-from tables.log.event import Event, Misconduct
+from tables.log.event import AuditFailure, Event
 from tables.log.game_kinds import kind_of
 from tables.log.pieces import handed_out
 from tables.log.settlement import came_back_cents, sold
@@ -25,7 +25,7 @@ from tables.setup import cash_policies
 
 
 @enters(SellChips, permit=permissions.the_dealer)
-def sell(scene: Scene, entered: SellChips) -> Outcome:
+def sell(scene: CommandContext, entered: SellChips) -> Decision:
     """A player buys in: cash into the drop box, chips from the rack. Raises Refused."""
     cash_policies.refuse_foreign(entered.currency)
     _refuse(scene, entered.amount_cents)
@@ -36,7 +36,7 @@ def sell(scene: Scene, entered: SellChips) -> Outcome:
     if entered.as_shown and not chips:
         chips = handed_out(entered.amount_cents, kinds_at(scene.table))
     came_back = came_back_cents(entered.amount_cents, scene.rack_cents) if is_by_count else 0
-    return Outcome([_sold(scene, entered.amount_cents, chips, came_back)])
+    return Decision([_sold(scene, entered.amount_cents, chips, came_back)])
 
 
 def kinds_at(table: Table) -> tuple[Denomination, ...]:
@@ -44,22 +44,22 @@ def kinds_at(table: Table) -> tuple[Denomination, ...]:
     return tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
 
 
-@enacts(ChipsSold, permit=permissions.the_dealer)
-def enact_sale(scene: Scene, event: ChipsSold, entry: Entry) -> Step:
+@reproduces(ChipsSold, permit=permissions.the_dealer)
+def enact_sale(scene: CommandContext, event: ChipsSold, entry: Entry) -> PendingEntry:
     """As it was sold, whatever lay in the rack: the transfers tell that."""
     if event.came_back_cents and not kind_of(scene.game).is_by_count:
-        raise Misconduct("chips came back unseen to a rack of which every round is known")
+        raise AuditFailure("chips came back unseen to a rack of which every round is known")
     return _sold(scene, event.amount_cents, event.chips, event.came_back_cents)
 
 
-def _sold(scene: Scene, amount_cents: int, chips: Chips, came_back: int) -> Step:
+def _sold(scene: CommandContext, amount_cents: int, chips: Chips, came_back: int) -> PendingEntry:
     _refuse(scene, amount_cents)
     event = ChipsSold(amount_cents=amount_cents, chips=chips, came_back_cents=came_back)
-    return Step(event, moves=sold(scene.chart, amount_cents, came_back))
+    return PendingEntry(event, moves=sold(scene.chart, amount_cents, came_back))
 
 
 @enters(UndoSale, permit=permissions.the_dealer)
-def undo(scene: Scene, entered: UndoSale) -> Outcome:
+def undo(scene: CommandContext, entered: UndoSale) -> Decision:
     """A sale that was keyed wrongly is undone: chips and cash go back by reversals. Raises Refused.
 
     Nothing may have come after it, so whoever deals is who sold, and neither cards, a count nor a box depend on it.
@@ -71,7 +71,7 @@ def undo(scene: Scene, entered: UndoSale) -> Outcome:
         raise _stands(scene, entered.sale)
     event = SaleUndone(corrects=entered.sale, amount_cents=sale.amount_cents, chips=sale.chips)
     moves = undone(cage.transfers_of(scene.table.book_id, [entered.sale]))
-    return Outcome([Step(event, moves=moves)])
+    return Decision([PendingEntry(event, moves=moves)])
 
 
 def chips_entry(book_id: int, seq: int) -> Event | None:
@@ -80,7 +80,7 @@ def chips_entry(book_id: int, seq: int) -> Event | None:
     return read(entry.subject, entry.kind, bytes(entry.body)) if entry else None
 
 
-def _stands(scene: Scene, sale_seq: int) -> Refused:
+def _stands(scene: CommandContext, sale_seq: int) -> Refused:
     """Why a sale is not undone any more."""
     if isinstance(chips_entry(scene.table.book_id, sale_seq + 1), SaleUndone):
         return Refused("sale_undone", "That sale was undone already.", 409)
@@ -88,14 +88,14 @@ def _stands(scene: Scene, sale_seq: int) -> Refused:
     return Refused("sale_stands", says, 409)
 
 
-@enacts(SaleUndone, permit=permissions.the_dealer)
-def enact_undoing(scene: Scene, event: SaleUndone, entry: Entry) -> Step:
+@reproduces(SaleUndone, permit=permissions.the_dealer)
+def enact_undoing(scene: CommandContext, event: SaleUndone, entry: Entry) -> PendingEntry:
     """As it was entered, with the chips that its sale named."""
     return undo(scene, UndoSale(event.corrects)).steps[0]
 
 
 @enters(ChangeChips, permit=permissions.the_dealer)
-def change(scene: Scene, entered: ChangeChips) -> Outcome:
+def change(scene: CommandContext, entered: ChangeChips) -> Decision:
     """Chips are changed for others of the same worth: coloured up when a player leaves, or broken into smaller ones.
     By value nothing moves. Raises Refused."""
     _refuse(scene, entered.amount_cents)
@@ -104,27 +104,27 @@ def change(scene: Scene, entered: ChangeChips) -> Outcome:
     if entered.as_shown and not gives:
         gives = handed_out(entered.amount_cents, kinds_at(scene.table), smaller=not entered.up)
     event = ChipsChanged(amount_cents=entered.amount_cents, up=entered.up, takes=takes, gives=gives)
-    return Outcome([_changed(scene, event)])
+    return Decision([_changed(scene, event)])
 
 
-@enacts(ChipsChanged, permit=permissions.the_dealer)
-def enact_change(scene: Scene, event: ChipsChanged, entry: Entry) -> Step:
+@reproduces(ChipsChanged, permit=permissions.the_dealer)
+def enact_change(scene: CommandContext, event: ChipsChanged, entry: Entry) -> PendingEntry:
     """As it was changed, whichever kinds the table has by now."""
     return _changed(scene, event)
 
 
-def _changed(scene: Scene, event: ChipsChanged) -> Step:
+def _changed(scene: CommandContext, event: ChipsChanged) -> PendingEntry:
     _refuse(scene, event.amount_cents)
-    return Step(event)
+    return PendingEntry(event)
 
 
-def _refuse(scene: Scene, amount_cents: int) -> None:
+def _refuse(scene: CommandContext, amount_cents: int) -> None:
     unit = scene.table.unit_cents
     if amount_cents <= 0 or amount_cents % unit:
         raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(unit)}.", 422)
 
 
-def _typed(scene: Scene, field: str, chips: Chips, due: tuple[int, str]) -> Chips:
+def _typed(scene: CommandContext, field: str, chips: Chips, due: tuple[int, str]) -> Chips:
     """The chips that a field names, if any. ``due``: what they have to be worth, and what that is. Raises Refused."""
     if not chips:
         return ()

@@ -21,7 +21,7 @@ from tables.games.protocol import Limits
 from tables.log import slip_workflow
 from tables.log.event import Event
 from tables.log.game_kinds import kind_of
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 
@@ -75,7 +75,7 @@ class AtSeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class CommandContext:
     """A table under its lock, and who enters something there."""
 
     table: Table
@@ -83,7 +83,7 @@ class Scene:
     rules: Any
     """The table's options as they are set now; a round pins those that it was opened with."""
     limits: Limits
-    standing: Standing
+    standing: TableState
     by: Staff | AtSeat | ServiceAccount
     clock: datetime | None = None
     """The moment that its entries are dated; none where nothing is entered."""
@@ -143,7 +143,7 @@ def author_of(by: Staff | AtSeat | ServiceAccount) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PendingEntry:
     """One entry to write, and the chips that it moves."""
 
     event: Event
@@ -152,10 +152,10 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Decision:
     """What an input comes to. With a refusal, its steps are the report of it: they are written all the same."""
 
-    steps: Sequence[Step]
+    steps: Sequence[PendingEntry]
     refusal: Refused | None = None
     alert: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import enters, reproduces
 from tables.floor.inputs import CollectCommission, ForgiveCommission
 from tables.log.entries.commission import CommissionCollected, CommissionForgiven
 from tables.log.settlement import collectable_cents
@@ -22,37 +22,37 @@ MOST_REASON = 200
 
 
 @enters(CollectCommission, permit=permissions.the_dealer)
-def collect(scene: Scene, entered: CollectCommission) -> Outcome:
+def collect(scene: CommandContext, entered: CollectCommission) -> Decision:
     """A seat pays what is marked there, rounded down to whole chips. Raises Refused."""
     owed, after = _without(scene, entered.seat)
     amount = collectable_cents(owed, scene.table.unit_cents)
     event = CommissionCollected(seat=entered.seat, amount_cents=amount, marks=after)
-    return Outcome([Step(event, moves=event.moves(scene.chart))])
+    return Decision([PendingEntry(event, moves=event.moves(scene.chart))])
 
 
-@enacts(CommissionCollected, permit=permissions.the_dealer)
-def enact_collection(scene: Scene, event: CommissionCollected, entry: Entry) -> Step:
+@reproduces(CommissionCollected, permit=permissions.the_dealer)
+def enact_collection(scene: CommandContext, event: CommissionCollected, entry: Entry) -> PendingEntry:
     return collect(scene, CollectCommission(event.seat)).steps[0]
 
 
 @enters(ForgiveCommission, permit=permissions.the_floor_though_locked)
-def forgive(scene: Scene, entered: ForgiveCommission) -> Outcome:
+def forgive(scene: CommandContext, entered: ForgiveCommission) -> Decision:
     """Who runs the floor lets the commission of a seat go, and says why; auditors are alerted. Raises Refused."""
     amount, after = _without(scene, entered.seat)
     reason = entered.reason.strip()
     if not reason or len(reason) > MOST_REASON:
         raise Refused("no_reason", f"Say why it is forgiven, in at most {MOST_REASON} characters.", 422)
-    step = Step(CommissionForgiven(seat=entered.seat, amount_cents=amount, marks=after, reason=reason))
+    step = PendingEntry(CommissionForgiven(seat=entered.seat, amount_cents=amount, marks=after, reason=reason))
     alert = f"{scene.table.name}: {scene.by.name} forgave commission of {money(amount)} at seat {entered.seat}"
-    return Outcome([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": scene.next_seq})
+    return Decision([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": scene.next_seq})
 
 
-@enacts(CommissionForgiven, permit=permissions.the_floor_though_locked)
-def enact_forgiveness(scene: Scene, event: CommissionForgiven, entry: Entry) -> Step:
+@reproduces(CommissionForgiven, permit=permissions.the_floor_though_locked)
+def enact_forgiveness(scene: CommandContext, event: CommissionForgiven, entry: Entry) -> PendingEntry:
     return forgive(scene, ForgiveCommission(event.seat, event.reason)).steps[0]
 
 
-def refuse_owed(scene: Scene, before: str) -> None:
+def refuse_owed(scene: CommandContext, before: str) -> None:
     """Raises Refused where a seat owes commission, which has to be settled first."""
     marks = scene.standing.marks
     if marks:
@@ -61,7 +61,7 @@ def refuse_owed(scene: Scene, before: str) -> None:
         raise Refused("commission_owed", says, 409)
 
 
-def _without(scene: Scene, seat: int) -> tuple[int, Stacks]:
+def _without(scene: CommandContext, seat: int) -> tuple[int, Stacks]:
     """What a seat owes, and what the others do."""
     if scene.standing.round_open:
         raise Refused("round_open", "Finish the round first: commission is collected between rounds.", 409)

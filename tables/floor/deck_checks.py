@@ -8,8 +8,8 @@ from typing import Final
 
 from ledger.proof.chain import Entry
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import enters, reproduces
 from tables.floor.inputs import CheckDecks, ReadDecks
 from tables.floor.shoes import expect
 from tables.games.cards import BY_RANK, PAIRS, STANDARD, Pack
@@ -26,7 +26,7 @@ NAMED: Final = 3
 
 
 @enters(CheckDecks, permit=permissions.the_dealer)
-def check(scene: Scene, entered: CheckDecks) -> Outcome:
+def check(scene: CommandContext, entered: CheckDecks) -> Decision:
     """The decks were counted in columns. A count that is off keeps the shoe from being dealt, and is reported."""
     _refuse_impossible(expect(scene, "check"), entered.counts)
     return _checked(scene, entered)
@@ -43,7 +43,7 @@ def _refuse_impossible(shoe: Shoe, counts: Sequence[int]) -> None:
             raise Refused("bad_counts", says, 422, column=card)
 
 
-def _checked(scene: Scene, entered: CheckDecks) -> Outcome:
+def _checked(scene: CommandContext, entered: CheckDecks) -> Decision:
     shoe = expect(scene, "check")
     full = shoe.pack.shoes[shoe.decks]
     if len(entered.counts) != len(full) or not all(0 <= count <= MOST_COUNTED for count in entered.counts):
@@ -53,7 +53,7 @@ def _checked(scene: Scene, entered: CheckDecks) -> Outcome:
 
 
 @enters(ReadDecks, permit=permissions.the_dealer)
-def check_list(scene: Scene, entered: ReadDecks) -> Outcome:
+def check_list(scene: CommandContext, entered: ReadDecks) -> Decision:
     """A machine read every card. It sees suits, so they are checked even where no bet looks at them."""
     shoe = expect(scene, "check")
     cards, pack = entered.cards, _pack_read(shoe.pack, entered.cards)
@@ -93,19 +93,19 @@ def _off(pack: Pack, decks: int, counts: Sequence[int]) -> Iterator[str]:
 
 
 def _outcome(
-    scene: Scene, shoe: Shoe, counts: tuple[int, ...], wrong: Sequence[str], cards: tuple[str, ...] = ()
-) -> Outcome:
+    scene: CommandContext, shoe: Shoe, counts: tuple[int, ...], wrong: Sequence[str], cards: tuple[str, ...] = ()
+) -> Decision:
     if not wrong:
-        return Outcome([Step(DeckChecked(shoe=replace(shoe, stage="checked"), counts=counts, cards=cards))])
+        return Decision([PendingEntry(DeckChecked(shoe=replace(shoe, stage="checked"), counts=counts, cards=cards))])
     says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
-    report = Step(DeckCheckFailed(shoe=shoe, counts=counts, cards=cards))
+    report = PendingEntry(DeckCheckFailed(shoe=shoe, counts=counts, cards=cards))
     more = f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
     alert = f"{scene.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{more}"
     evidence = {"cause": f"shoe {shoe.number}", "counts": list(counts), "seq": scene.next_seq}
-    return Outcome([report], Refused("decks_not_whole", says, 422), alert, evidence)
+    return Decision([report], Refused("decks_not_whole", says, 422), alert, evidence)
 
 
-@enacts(DeckChecked, DeckCheckFailed, permit=permissions.the_dealer)
-def enact_check(scene: Scene, event: DeckChecked | DeckCheckFailed, entry: Entry) -> Step:
+@reproduces(DeckChecked, DeckCheckFailed, permit=permissions.the_dealer)
+def enact_check(scene: CommandContext, event: DeckChecked | DeckCheckFailed, entry: Entry) -> PendingEntry:
     outcome = check_list(scene, ReadDecks(event.cards)) if event.cards else _checked(scene, CheckDecks(event.counts))
     return outcome.steps[0]

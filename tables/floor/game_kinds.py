@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tables.floor import pots
-from tables.floor.command_context import Scene
+from tables.floor.command_context import CommandContext
 from tables.floor.inputs import Bet, GameInput, StartGame
 from tables.games import cards
 from tables.games.game import Kind
@@ -25,7 +25,7 @@ class Dealing(ABC):
     """Whether the next round lies open for bets as soon as the shoe is ready; or else waits to be started."""
 
     @abstractmethod
-    def seats(self, scene: Scene, entered: GameInput) -> Sequence[int]:
+    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
         """The seats that the round which an input opens is dealt to. Raises Refused where it opens none."""
 
     @abstractmethod
@@ -37,11 +37,11 @@ class Dealing(ABC):
         """Whether a card that is due after a choice belongs to the same input, where a house shoe deals."""
 
     @abstractmethod
-    def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
+    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
         """Whether a shoe has to be shuffled before the next round, whatever its cut card says."""
 
     @abstractmethod
-    def playing(self, scene: Scene) -> dict[int, bool]:
+    def playing(self, scene: CommandContext) -> dict[int, bool]:
         """The seats that can be dealt in to the next game, and whether they are, if nobody says otherwise."""
 
 
@@ -50,7 +50,7 @@ class HouseDealing(Dealing):
 
     begins_with_bets = True
 
-    def seats(self, scene: Scene, entered: GameInput) -> Sequence[int]:
+    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
         if isinstance(entered, StartGame):
             raise pots.game_goes_on()
         return range(1, scene.table.seats + 1)
@@ -61,7 +61,7 @@ class HouseDealing(Dealing):
     def deals_on(self, ask: AskCard, choice: Choose) -> bool:
         return ask.to == choice.seat
 
-    def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
+    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
         """The cut card is out, and the rounds are dealt that follow it; or every round is shuffled for."""
         last, game = scene.standing.dealt_before, scene.game
         if shoe.cut_out and not (game.rounds_after_cut and last):
@@ -73,7 +73,7 @@ class HouseDealing(Dealing):
         cut_round = shoe.standard.cut_round if shoe.standard else last.number
         return shoe.cut_out and last.number - cut_round >= game.rounds_after_cut
 
-    def playing(self, scene: Scene) -> dict[int, bool]:
+    def playing(self, scene: CommandContext) -> dict[int, bool]:
         return {}
 
 
@@ -82,7 +82,7 @@ class PotDealing(Dealing):
 
     begins_with_bets = False
 
-    def seats(self, scene: Scene, entered: GameInput) -> Sequence[int]:
+    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
         if not isinstance(entered, StartGame):
             raise Refused("no_game", "Start the next game first.", 409)
         return pots.seats_dealt_in(scene, entered.seats)
@@ -94,7 +94,7 @@ class PotDealing(Dealing):
         """Where no dealer acts by rules of his own, neither does anybody wait for the cards that follow."""
         return True
 
-    def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
+    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
         """Cards were dealt since the shuffle, and the game starts from a whole deck or cannot know which ones: facedown
         cards that were never shown may be among them, or the deck was shuffled anew in mid-game."""
         last, game = scene.standing.dealt_before, scene.game
@@ -108,7 +108,7 @@ class PotDealing(Dealing):
         left, gone = last.game.cards_left(last.state), sum(last.game.gone(last.state))
         return "dealt" not in game.carries or left != whole - gone
 
-    def playing(self, scene: Scene) -> dict[int, bool]:
+    def playing(self, scene: CommandContext) -> dict[int, bool]:
         return {} if scene.standing.round_open else pots.playing(scene)
 
 
@@ -118,7 +118,7 @@ class NoDealing(Dealing):
     is_dealt = False
     begins_with_bets = False
 
-    def seats(self, scene: Scene, entered: GameInput) -> Sequence[int]:
+    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
         raise no_rounds()
 
     def first_input(self, seats: Sequence[int]) -> Bet | StartGame:
@@ -127,10 +127,10 @@ class NoDealing(Dealing):
     def deals_on(self, ask: AskCard, choice: Choose) -> bool:
         return False
 
-    def is_used_up(self, scene: Scene, shoe: Shoe) -> bool:
+    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
         return False
 
-    def playing(self, scene: Scene) -> dict[int, bool]:
+    def playing(self, scene: CommandContext) -> dict[int, bool]:
         return {}
 
 
@@ -143,6 +143,6 @@ def no_rounds() -> Refused:
 _DEALINGS: Final[dict[Kind, Dealing]] = {"banked": HouseDealing(), "pot": PotDealing(), "counted": NoDealing()}
 
 
-def dealing_at(scene: Scene) -> Dealing:
+def dealing_at(scene: CommandContext) -> Dealing:
     """How the table's game is dealt."""
     return _DEALINGS[scene.game.kind]

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from ledger.proof.chain import Entry
-from tables.floor.command_context import Outcome, Scene, Step, program_of, seat_of
+from tables.floor.command_context import CommandContext, Decision, PendingEntry, program_of, seat_of
 from tables.floor.permissions import Permit
-from tables.log.event import Author, Event, Misconduct
+from tables.log.event import AuditFailure, Author, Event
 from tables.log.state import signature_of
 from tables.models import Staff
 
 SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock", "limits")
 """The subjects of entries that leave the cards, the bets and who deals as they were."""
 
-Enter = Callable[[Scene, Any], Outcome]
-Enact = Callable[[Scene, Any, Entry], Step]
+Enter = Callable[[CommandContext, Any], Decision]
+Enact = Callable[[CommandContext, Any, Entry], PendingEntry]
 Check = Callable[[Any, Entry], None]
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ class Handling:
 
 
 @dataclass(frozen=True, slots=True)
-class Enactment:
+class ReplayRule:
     """The function that says what the floor would have written for an entry, and who may have written it."""
 
     enact: Enact
@@ -45,7 +45,7 @@ class Enactment:
 
 
 HANDLINGS: Final[dict[type, Handling]] = {}
-ENACTMENTS: Final[dict[type[Event], Enactment]] = {}
+ENACTMENTS: Final[dict[type[Event], ReplayRule]] = {}
 CHECKS: Final[dict[type[Event], Check]] = {}
 
 
@@ -60,12 +60,12 @@ def enters(*inputs: type, permit: Permit) -> Callable[[F], F]:
     return put
 
 
-def enacts(*events: type[Event], permit: Permit | None = None) -> Callable[[F], F]:
+def reproduces(*events: type[Event], permit: Permit | None = None) -> Callable[[F], F]:
     """The decorated function says what the floor would have written for these entries. Raises Refused or Misconduct."""
 
     def put(function: F) -> F:
         for event in events:
-            ENACTMENTS[event] = Enactment(function, permit)
+            ENACTMENTS[event] = ReplayRule(function, permit)
         return function
 
     return put
@@ -92,7 +92,7 @@ def _one_after_the_other(first: Check, second: Check) -> Check:
     return check
 
 
-def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Scene:
+def as_written(scene: CommandContext, event: Author, entry: Entry, permit: Permit) -> CommandContext:
     """The scene with whoever an entry says wrote it. Raises Misconduct where somebody else did, and Refused where they
     may not."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
@@ -106,7 +106,7 @@ def as_written(scene: Scene, event: Author, entry: Entry, permit: Permit) -> Sce
 def refuse_other_author(signature: str, entry: Entry) -> None:
     """Compare the author of an entry with the person that it names, by the complete signature. Raises Misconduct."""
     if entry.by != signature:
-        raise Misconduct(f"it is signed by {signature}, and {entry.by} wrote it")
+        raise AuditFailure(f"it is signed by {signature}, and {entry.by} wrote it")
 
 
 def refuse_other_person(username: str, name: str, entry: Entry) -> None:
@@ -116,10 +116,10 @@ def refuse_other_person(username: str, name: str, entry: Entry) -> None:
     refuse_other_author(signature_of(badge if badge.isdecimal() else None, username, name), entry)
 
 
-def staff_of(scene: Scene, entry: Entry) -> Staff:
+def staff_of(scene: CommandContext, entry: Entry) -> Staff:
     """Who wrote an entry at a scene. Raises Misconduct for a seat, which writes nothing but its own choices."""
     if program_of(entry.by) is not None:
-        raise Misconduct(f"it is by {entry.by}, which may name the cards of its table's shoe, and nothing else")
+        raise AuditFailure(f"it is by {entry.by}, which may name the cards of its table's shoe, and nothing else")
     if seat_of(entry.by) is not None or not isinstance(scene.by, Staff):
-        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+        raise AuditFailure(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
     return scene.by

@@ -18,8 +18,8 @@ from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.floor import permissions, player_pages, rounds, shoes, table_opening
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import as_written, enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import as_written, enters, reproduces
 from tables.floor.inputs import AbandonTable, AcceptBet, Bet, EnterMishap, LockRack, RuleOnHand, UnlockRack, VoidRound
 from tables.floor.voiding import void_step
 from tables.games.cards import UNKNOWN
@@ -29,7 +29,7 @@ from tables.log import irregularities, slip_workflow
 from tables.log.entries import rounds as log
 from tables.log.entries.irregularities import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
 from tables.log.entries.shoes import CardSetAside, Doubted, Retired
-from tables.log.event import Misconduct, Second, with_second
+from tables.log.event import AuditFailure, Second, with_second
 from tables.log.state import HOUSE_SHOE, Round, Shoe
 from tables.models import Staff
 from tables.refusals import Refused, sentence
@@ -44,7 +44,7 @@ MOST_NOTE: Final = 200
 
 
 @enters(EnterMishap, permit=permissions.the_dealer)
-def enter(scene: Scene, entered: EnterMishap) -> Outcome:
+def enter(scene: CommandContext, entered: EnterMishap) -> Decision:
     """The dealer says what went wrong; a card that leaves the shoe with it is in the same input. Raises Refused."""
     mishap = irregularities.MISHAPS.get(entered.which)
     if mishap is None:
@@ -60,17 +60,17 @@ def enter(scene: Scene, entered: EnterMishap) -> Outcome:
         called=_note(entered.called, "who came"),
         note=_note(entered.note, "what happened"),
     )
-    steps = [Step(event, _number(scene))]
+    steps = [PendingEntry(event, _number(scene))]
     if entered.act:
         steps += _card_leaves(scene, entered)
     alert = (
         f"{scene.table.name}: {mishap.title.lower()}, {scene.by.name} calls {mishap.calls}" if mishap.alerts else None
     )
-    return Outcome(steps, alert=alert, evidence={"which": mishap.name, "seq": scene.next_seq} if alert else {})
+    return Decision(steps, alert=alert, evidence={"which": mishap.name, "seq": scene.next_seq} if alert else {})
 
 
-@enacts(MishapEntered)
-def enact_mishap(scene: Scene, event: MishapEntered, entry: Entry) -> Step:
+@reproduces(MishapEntered)
+def enact_mishap(scene: CommandContext, event: MishapEntered, entry: Entry) -> PendingEntry:
     """By the dealer who entered it, with an act of the catalogue; a ruling on the hand of a player who left, by a role
     that the policy of the site allowed then."""
     is_ruling = event.act in irregularities.RULINGS
@@ -81,18 +81,18 @@ def enact_mishap(scene: Scene, event: MishapEntered, entry: Entry) -> Step:
         event.act == "play_on" and policies.went_by(RULED_BY, entry, "dealer".__eq__)
     )
     if is_ruling and not may_rule:
-        raise Misconduct("a dealer ruled on the hand of a player who left, which the policy did not allow")
+        raise AuditFailure("a dealer ruled on the hand of a player who left, which the policy did not allow")
     mishap = irregularities.MISHAPS.get(event.which)
     if mishap is None or event.act not in ("", *mishap.acts):
-        raise Misconduct(f"it is no mishap of this house, or one that leads to no {event.act}")
-    return Step(event, _number(acting))
+        raise AuditFailure(f"it is no mishap of this house, or one that leads to no {event.act}")
+    return PendingEntry(event, _number(acting))
 
 
 # --- a player who left ------------------------------------------------------------------------------------------
 
 
 @enters(RuleOnHand, permit=permissions.the_dealer_or_the_floor)
-def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
+def rule_on_hand(scene: CommandContext, entered: RuleOnHand) -> Decision:
     """Carry out a ruling on the hand of a player who left: the wager stands, or the hand is given up. Raises
     Refused."""
     permissions.not_stopped(scene)
@@ -113,15 +113,19 @@ def rule_on_hand(scene: Scene, entered: RuleOnHand) -> Outcome:
         f"{scene.table.name}, round {current.number}: the player of seat {ask.seat} left; {scene.by.name} rules:"
         f" {irregularities.ACTS[entered.ruling].lower()} ({choice})"
     )
-    steps = [Step(event, current.number), replace(played, event=structs.replace(played.event, ruling=True)), *more]
-    return Outcome(steps, alert=alert, evidence={"round": current.number, "seat": ask.seat, "seq": scene.next_seq})
+    steps = [
+        PendingEntry(event, current.number),
+        replace(played, event=structs.replace(played.event, ruling=True)),
+        *more,
+    ]
+    return Decision(steps, alert=alert, evidence={"round": current.number, "seat": ask.seat, "seq": scene.next_seq})
 
 
 RULED_BY: Final = "player_left_ruled_by"
 """The policy that says who may rule that the wager stands."""
 
 
-def _number(scene: Scene) -> int | None:
+def _number(scene: CommandContext) -> int | None:
     current = scene.standing.round
     return current.number if current is not None and scene.standing.round_open else None
 
@@ -136,7 +140,7 @@ def _note(text: str, what: str) -> str:
 # --- a card leaves the shoe unplayed ----------------------------------------------------------------------------
 
 
-def _card_leaves(scene: Scene, entered: EnterMishap) -> list[Step]:
+def _card_leaves(scene: CommandContext, entered: EnterMishap) -> list[PendingEntry]:
     """The entries of a card that is set aside or burned, after the one about the mishap."""
     shoe = scene.standing.shoe
     if shoe is None or shoe.stage != "ready":
@@ -167,7 +171,7 @@ def _card_named(shoe: Shoe, name: str) -> int:
         raise Refused("no_such_card", f"There is no card {name} here: cards are {first} to {last}.", 422) from None
 
 
-def _aside_in_round(scene: Scene, shoe: Shoe, current: Round, card: int) -> list[Step]:
+def _aside_in_round(scene: CommandContext, shoe: Shoe, current: Round, card: int) -> list[PendingEntry]:
     if shoe.source == HOUSE_SHOE and current.game.cards_left(current.state):
         card = shoes.draw(shoe, current.game.cards_left(current.state))
     action = SetAside(card)
@@ -176,21 +180,21 @@ def _aside_in_round(scene: Scene, shoe: Shoe, current: Round, card: int) -> list
     except Illegal as illegal:
         raise Refused(illegal.code, sentence(illegal.say(money)), 422) from None
     salt = secrets.token_hex(16) if current.secret else None
-    steps = [Step(log.Played(actions=(action,), salt=salt), current.number)]
+    steps = [PendingEntry(log.Played(actions=(action,), salt=salt), current.number)]
     if shoes.cut_comes_out(scene, current, state):
         steps.append(shoes.cut_step(scene, current.game.cards_left(state)))
         shoe = replace(shoe, cut_out=True).noting(cut_round=current.number)
-    return steps if card != UNKNOWN else [*steps, Step(_doubted(shoe))]
+    return steps if card != UNKNOWN else [*steps, PendingEntry(_doubted(shoe))]
 
 
-def _aside_between(scene: Scene, shoe: Shoe, card: int) -> list[Step]:
+def _aside_between(scene: CommandContext, shoe: Shoe, card: int) -> list[PendingEntry]:
     step = shoes.aside_step(scene, card, scene.next_seq + 1)
     event = step.event
     assert isinstance(event, CardSetAside)  # noqa: S101 -- it was just made
-    return [step] if event.card != UNKNOWN else [step, Step(_doubted(event.shoe))]
+    return [step] if event.card != UNKNOWN else [step, PendingEntry(_doubted(event.shoe))]
 
 
-def _burned(scene: Scene, shoe: Shoe, entered: EnterMishap) -> list[Step]:
+def _burned(scene: CommandContext, shoe: Shoe, entered: EnterMishap) -> list[PendingEntry]:
     """A card is burned between two rounds: unseen, but for that of a house shoe, which its order tells."""
     if scene.standing.round_open:
         raise Refused("round_open", "Finish the round first: a card is burned between two rounds.", 409)
@@ -204,24 +208,24 @@ def _doubted(shoe: Shoe) -> Doubted:
     return Doubted(shoe=replace(shoe, uncertain=True))
 
 
-@enacts(CardSetAside, permit=permissions.the_dealer)
-def enact_aside(scene: Scene, event: CardSetAside, entry: Entry) -> Step:
+@reproduces(CardSetAside, permit=permissions.the_dealer)
+def enact_aside(scene: CommandContext, event: CardSetAside, entry: Entry) -> PendingEntry:
     """Which card it was, only who saw it knows; of a house shoe, its order proves it."""
     return shoes.aside_step(scene, event.card, entry.seq, relief=event.relief)
 
 
-@enacts(Doubted, permit=permissions.the_dealer_or_the_floor)
-def enact_doubt(scene: Scene, event: Doubted, entry: Entry) -> Step:
+@reproduces(Doubted, permit=permissions.the_dealer_or_the_floor)
+def enact_doubt(scene: CommandContext, event: Doubted, entry: Entry) -> PendingEntry:
     if scene.standing.shoe is None:
-        raise Misconduct("it doubts a shoe, and there is none")
-    return Step(_doubted(scene.standing.shoe))
+        raise AuditFailure("it doubts a shoe, and there is none")
+    return PendingEntry(_doubted(scene.standing.shoe))
 
 
 # --- a round without a result -----------------------------------------------------------------------------------
 
 
 @enters(VoidRound, permit=permissions.who_voids)
-def void(scene: Scene, entered: VoidRound) -> Outcome:
+def void(scene: CommandContext, entered: VoidRound) -> Decision:
     """The open round ends without a result. Raises Refused."""
     _refuse_reason(entered.reason, policies.words("void_reasons"), "A round is void")
     second = _second(scene, entered.second, "void_second_roles")
@@ -232,7 +236,7 @@ def void(scene: Scene, entered: VoidRound) -> Outcome:
     number = current.number if current else 0
     what = irregularities.REASONS[entered.reason].lower() + with_second(second)
     alert = f"{scene.table.name}, round {number}: {scene.by.name} made it void ({what})"
-    return Outcome(steps, alert=alert, evidence={"round": number, "seq": scene.next_seq, "reason": entered.reason})
+    return Decision(steps, alert=alert, evidence={"round": number, "seq": scene.next_seq, "reason": entered.reason})
 
 
 def _refuse_reason(reason: str, allowed: Sequence[str], what: str) -> None:
@@ -241,13 +245,13 @@ def _refuse_reason(reason: str, allowed: Sequence[str], what: str) -> None:
         raise Refused("unknown_reason", f"{what} for one of these reasons here: {choices}.", 422)
 
 
-def _shoe_goes(scene: Scene) -> list[Step]:
+def _shoe_goes(scene: CommandContext) -> list[PendingEntry]:
     shoe = scene.standing.shoe
-    return [Step(Retired(shoe=shoe, opened=shoes.order_opened(shoe)))] if shoe else []
+    return [PendingEntry(Retired(shoe=shoe, opened=shoes.order_opened(shoe)))] if shoe else []
 
 
-@enacts(log.Voided)
-def enact_void(scene: Scene, event: log.Voided, entry: Entry) -> Step:
+@reproduces(log.Voided)
+def enact_void(scene: CommandContext, event: log.Voided, entry: Entry) -> PendingEntry:
     """Of the round that is open: by whom, for what and with whose second signature the house's terms had it then. What
     names its result is verified with the rules of the round (``log.Voided.bear_out``)."""
     second: Second | None = None
@@ -265,7 +269,7 @@ def enact_void(scene: Scene, event: log.Voided, entry: Entry) -> Step:
     return replace(step, event=structs.replace(step.event, end=event.end, result=event.result))
 
 
-def _is_left(scene: Scene, entry: Entry) -> bool:
+def _is_left(scene: CommandContext, entry: Entry) -> bool:
     """Whether everybody left the table in the entries just before this one."""
     lock = scene.standing.lock
     return lock is not None and lock.abandoned and lock.since_seq == entry.seq - 1
@@ -274,15 +278,15 @@ def _is_left(scene: Scene, entry: Entry) -> bool:
 def _check_terms(act: str, event: log.Voided | TableAbandoned, entry: Entry) -> None:
     """Raises Misconduct where the house's terms let others do so then, or for other reasons."""
     if not policies.went_by(f"{act}_roles", entry, lambda roles: event.role in roles):
-        raise Misconduct(f"it is by a {event.role}, and the house's terms had it done by others then")
+        raise AuditFailure(f"it is by a {event.role}, and the house's terms had it done by others then")
     if not policies.went_by(f"{act}_reasons", entry, lambda reasons: event.reason in reasons):
-        raise Misconduct(f"its reason {event.reason!r} was none that the house's terms had then")
+        raise AuditFailure(f"its reason {event.reason!r} was none that the house's terms had then")
 
 
 # --- who else signs ---------------------------------------------------------------------------------------------
 
 
-def _second(scene: Scene, username: str, term: str) -> Second | None:
+def _second(scene: CommandContext, username: str, term: str) -> Second | None:
     """Who signs beside whoever enters it, where the house's terms want somebody. Raises Refused."""
     roles = policies.words(term)
     if not roles:
@@ -302,28 +306,28 @@ def _check_second(event: log.Voided | RackUnlocked, term: str, entry: Entry) -> 
     """Raises Misconduct where a second signature is missing, is the first one's, or of a role that may not give it."""
     second = event.second
     if second is not None and second.username == event.username:
-        raise Misconduct(f"{second.username} gave both of its signatures")
+        raise AuditFailure(f"{second.username} gave both of its signatures")
 
     def fits(roles: Sequence[str]) -> bool:
         return second.role in roles if second is not None else not roles
 
     if not policies.went_by(term, entry, fits):
         signed = f"signed by a {second.role} too" if second else "signed by one person"
-        raise Misconduct(f"it is {signed}, and the house's terms wanted it otherwise then")
+        raise AuditFailure(f"it is {signed}, and the house's terms wanted it otherwise then")
 
 
 # --- a table that everybody left --------------------------------------------------------------------------------
 
 
 @enters(AbandonTable, permit=permissions.who_abandons)
-def abandon(scene: Scene, entered: AbandonTable) -> Outcome:
+def abandon(scene: CommandContext, entered: AbandonTable) -> Decision:
     """From any state: the rack is locked, the round void, the shoe retired, the dealer signed out; no chip moves but
     back."""
     _refuse_reason(entered.reason, policies.words("abandon_reasons"), "A table is abandoned")
     note, standing = words(entered.note, "what happened"), scene.standing
     steps = [
-        Step(TableAbandoned(**scene.author, reason=entered.reason, note=note), _number(scene)),
-        Step(RackLocked(**scene.author, note=note, abandoned=True)),
+        PendingEntry(TableAbandoned(**scene.author, reason=entered.reason, note=note), _number(scene)),
+        PendingEntry(RackLocked(**scene.author, note=note, abandoned=True)),
     ]
     if standing.round_open:
         steps.append(void_step(scene, entered.reason, note))
@@ -333,44 +337,44 @@ def abandon(scene: Scene, entered: AbandonTable) -> Outcome:
     alert = (
         f"{scene.table.name}: {scene.by.name} abandoned the table ({irregularities.REASONS[entered.reason].lower()})"
     )
-    return Outcome(steps, alert=alert, evidence={"reason": entered.reason, "seq": scene.next_seq})
+    return Decision(steps, alert=alert, evidence={"reason": entered.reason, "seq": scene.next_seq})
 
 
-@enacts(TableAbandoned)
-def enact_abandoning(scene: Scene, event: TableAbandoned, entry: Entry) -> Step:
+@reproduces(TableAbandoned)
+def enact_abandoning(scene: CommandContext, event: TableAbandoned, entry: Entry) -> PendingEntry:
     acting = as_written(scene, event, entry, permissions.at_once)
     if event.reason not in irregularities.LEAVING:
-        raise Misconduct(f"it abandons the table for {event.reason!r}, which is no reason of the list")
+        raise AuditFailure(f"it abandons the table for {event.reason!r}, which is no reason of the list")
     _check_terms("abandon", event, entry)
-    return Step(event, _number(acting))
+    return PendingEntry(event, _number(acting))
 
 
 # --- a rack that is locked --------------------------------------------------------------------------------------
 
 
 @enters(LockRack, permit=permissions.the_dealer_or_the_floor_at_once)
-def lock(scene: Scene, entered: LockRack) -> Outcome:
+def lock(scene: CommandContext, entered: LockRack) -> Decision:
     """Nothing goes into the rack or out of it from here on. Raises Refused."""
     if scene.standing.lock is not None:
         raise Refused("rack_locked", f"The rack of {scene.table.name} is locked already.", 409)
     event = RackLocked(**scene.author, note=words(entered.note, "why the rack is locked"))
     alert = f"{scene.table.name}: {scene.by.name} locked the rack ({event.note})"
-    return Outcome([Step(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
+    return Decision([PendingEntry(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
 
 
 @enters(UnlockRack, permit=permissions.the_floor_though_locked)
-def unlock(scene: Scene, entered: UnlockRack) -> Outcome:
+def unlock(scene: CommandContext, entered: UnlockRack) -> Decision:
     """The table goes on from where it was locked. Raises Refused."""
     if scene.standing.lock is None:
         raise Refused("rack_unlocked", f"The rack of {scene.table.name} is not locked.", 409)
     second = _second(scene, entered.second, "unlock_second_roles")
     event = RackUnlocked(**scene.author, note=words(entered.note, "why the rack is unlocked"), second=second)
     alert = f"{scene.table.name}: {scene.by.name} unlocked the rack{with_second(second)} ({event.note})"
-    return Outcome([Step(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
+    return Decision([PendingEntry(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
 
 
-@enacts(RackLocked)
-def enact_lock(scene: Scene, event: RackLocked, entry: Entry) -> Step:
+@reproduces(RackLocked)
+def enact_lock(scene: CommandContext, event: RackLocked, entry: Entry) -> PendingEntry:
     """By the dealer or the pit; or with the table that was abandoned just before, by the same person."""
     if not event.abandoned:
         acting = as_written(scene, event, entry, permissions.the_dealer_or_the_floor_at_once)
@@ -378,24 +382,24 @@ def enact_lock(scene: Scene, event: RackLocked, entry: Entry) -> Step:
     as_written(scene, event, entry, permissions.at_once)
     before = {"book_id": entry.book_id, "seq": entry.seq - 1, "subject": "mishap", "kind": TableAbandoned.kinds[0]}
     if not LogEntry.objects.filter(**before, by=entry.by).exists():
-        raise Misconduct("it locks the rack of an abandoned table, and nobody abandoned it just before")
-    return Step(event)
+        raise AuditFailure("it locks the rack of an abandoned table, and nobody abandoned it just before")
+    return PendingEntry(event)
 
 
-@enacts(RackUnlocked)
-def enact_unlock(scene: Scene, event: RackUnlocked, entry: Entry) -> Step:
+@reproduces(RackUnlocked)
+def enact_unlock(scene: CommandContext, event: RackUnlocked, entry: Entry) -> PendingEntry:
     acting = as_written(scene, event, entry, permissions.the_floor_though_locked)
     if scene.standing.lock is None:
-        raise Misconduct("it unlocks a rack that is not locked")
+        raise AuditFailure("it unlocks a rack that is not locked")
     _check_second(event, "unlock_second_roles", entry)
-    return Step(event, _number(acting))
+    return PendingEntry(event, _number(acting))
 
 
 # --- a bet over the limit that was accepted ---------------------------------------------------------------------
 
 
 @enters(AcceptBet, permit=permissions.the_floor)
-def accept_bet(scene: Scene, entered: AcceptBet) -> Outcome:
+def accept_bet(scene: CommandContext, entered: AcceptBet) -> Decision:
     """A bet over the maximum was accepted: it stands, and is paid or lost in its entirety. A pit boss signs for it."""
     rounds.shoe_ready(scene)
     bet = Bet(entered.seat, entered.amount_cents, entered.wager, approved=True)
@@ -411,7 +415,7 @@ def accept_bet(scene: Scene, entered: AcceptBet) -> Outcome:
         f" seat {bet.seat}, over the limit"
     )
     evidence = {"round": current.number, "seat": bet.seat, "cents": bet.amount_cents, "seq": scene.next_seq}
-    return Outcome([Step(event, current.number)], alert=alert, evidence=evidence)
+    return Decision([PendingEntry(event, current.number)], alert=alert, evidence=evidence)
 
 
 def _refuse_within(current: Round, bet: Bet) -> None:

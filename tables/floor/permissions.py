@@ -12,15 +12,15 @@ from django.utils import timezone
 from ledger import clock_corrections
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
-from tables.floor.command_context import Scene
+from tables.floor.command_context import CommandContext
 from tables.log import slip_workflow
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pit_assignments, policies
 
-Permit = Callable[[Scene, Staff], None]
+Permit = Callable[[CommandContext, Staff], None]
 
 
 def not_barred(by: Staff, begun: datetime) -> None:
@@ -65,19 +65,19 @@ def check_not_barred(entry: Entry, username: str, begun_seq: int) -> None:
         return  # of mended times the day is known, and not the minute
     since = signs_since(username, entry.at)
     if since is not None and clock_corrections.time_of(book_id, begun_seq) < since:
-        raise Misconduct(f"{username} signs a paper that was open when their PIN was reset")
+        raise AuditFailure(f"{username} signs a paper that was open when their PIN was reset")
 
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-def anybody_here(scene: Scene, by: Staff) -> None:
+def anybody_here(scene: CommandContext, by: Staff) -> None:
     """Whoever works here: the slip says who may sign which step."""
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
 
 
-def in_their_pit(scene: Scene, by: Staff) -> None:
+def in_their_pit(scene: CommandContext, by: Staff) -> None:
     """Whoever works as one who runs the floor, at a table of a pit of theirs. Asked of every input of the staff, beside
     its own permit, so that no act on the floor can forget it."""
     pit_assignments.refuse(by, scene.table.name, scene.moment)
@@ -92,14 +92,14 @@ def not_administering(by: Staff) -> None:
         raise Refused("not_permitted", says, 403)
 
 
-def a_dealer(scene: Scene, by: Staff) -> None:
+def a_dealer(scene: CommandContext, by: Staff) -> None:
     """Any dealer may take a table."""
     anybody_here(scene, by)
     if by.role != Role.DEALER:
         raise Refused("not_permitted", "Only a dealer takes a table.", 403)
 
 
-def the_dealer(scene: Scene, by: Staff) -> None:
+def the_dealer(scene: CommandContext, by: Staff) -> None:
     """The dealer who stands there, while the table is open and its rack is not being counted."""
     not_while_counted(scene, by)
     _refuse_closed(scene)
@@ -107,7 +107,7 @@ def the_dealer(scene: Scene, by: Staff) -> None:
     _refuse_others(scene, by)
 
 
-def the_dealer_or_the_floor(scene: Scene, by: Staff) -> None:
+def the_dealer_or_the_floor(scene: CommandContext, by: Staff) -> None:
     """The same, or somebody who runs the floor."""
     not_while_counted(scene, by)
     _refuse_closed(scene)
@@ -116,57 +116,57 @@ def the_dealer_or_the_floor(scene: Scene, by: Staff) -> None:
         _refuse_others(scene, by)
 
 
-def the_floor(scene: Scene, by: Staff) -> None:
+def the_floor(scene: CommandContext, by: Staff) -> None:
     """Who runs the floor, while the table is open, its rack is not being counted and not locked."""
     the_floor_though_locked(scene, by)
     not_locked(scene)
 
 
-def the_floor_though_locked(scene: Scene, by: Staff) -> None:
+def the_floor_though_locked(scene: CommandContext, by: Staff) -> None:
     """The same for what leads to a closed table: it has to be possible from a locked rack too."""
     not_while_counted(scene, by)
     the_floor_at_once(scene, by)
 
 
-def the_floor_at_once(scene: Scene, by: Staff) -> None:
+def the_floor_at_once(scene: CommandContext, by: Staff) -> None:
     """Who runs the floor, while the table is open, whatever is going on there."""
     at_once(scene, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "That takes a pit boss.", 403)
 
 
-def at_once(scene: Scene, by: Staff) -> None:
+def at_once(scene: CommandContext, by: Staff) -> None:
     """Whoever works here, while the table is open, whatever is going on there."""
     anybody_here(scene, by)
     _refuse_closed(scene)
 
 
-def uncounted(scene: Scene, by: Staff) -> None:
+def uncounted(scene: CommandContext, by: Staff) -> None:
     """Whoever works here, while the table is open and its rack is not being counted."""
     not_while_counted(scene, by)
     _refuse_closed(scene)
 
 
-def who_voids(scene: Scene, by: Staff) -> None:
+def who_voids(scene: CommandContext, by: Staff) -> None:
     """Whom the house's terms let void a round, at a table whose rack is not being counted."""
     uncounted(scene, by)
     _refuse_roles(by, policies.words("void_roles"), "A round is made void")
 
 
-def who_abandons(scene: Scene, by: Staff) -> None:
+def who_abandons(scene: CommandContext, by: Staff) -> None:
     """Whom the house's terms let abandon a table, whatever is going on there."""
     at_once(scene, by)
     _refuse_roles(by, policies.words("abandon_roles"), "A table is abandoned")
 
 
-def the_dealer_or_the_floor_at_once(scene: Scene, by: Staff) -> None:
+def the_dealer_or_the_floor_at_once(scene: CommandContext, by: Staff) -> None:
     """The dealer who stands there or who runs the floor, whatever is going on."""
     at_once(scene, by)
     if not by.has_perm("tables.run_floor"):
         _refuse_others(scene, by)
 
 
-def the_dealer_or_else_the_floor(scene: Scene, by: Staff) -> None:
+def the_dealer_or_else_the_floor(scene: CommandContext, by: Staff) -> None:
     """The dealer who stands there; where nobody deals, who runs the floor."""
     if scene.standing.dealer is None and by.has_perm("tables.run_floor"):
         the_floor_though_locked(scene, by)
@@ -174,21 +174,21 @@ def the_dealer_or_else_the_floor(scene: Scene, by: Staff) -> None:
         the_dealer(scene, by)
 
 
-def the_dealer_who_leaves(scene: Scene, by: Staff) -> None:
+def the_dealer_who_leaves(scene: CommandContext, by: Staff) -> None:
     """The dealer who stands there, whatever is being counted."""
     anybody_here(scene, by)
     _refuse_closed(scene)
     _refuse_others(scene, by)
 
 
-def for_the_shoe_to_go(scene: Scene, by: Staff) -> None:
+def for_the_shoe_to_go(scene: CommandContext, by: Staff) -> None:
     """A shoe may leave a table that is closed, too."""
     anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
         _refuse_others(scene, by)
 
 
-def not_while_counted(scene: Scene, by: Staff) -> None:
+def not_while_counted(scene: CommandContext, by: Staff) -> None:
     """Whoever works here, unless the rack is being counted: chips must not move then."""
     anybody_here(scene, by)
     for slip in scene.standing.slips:
@@ -197,14 +197,14 @@ def not_while_counted(scene: Scene, by: Staff) -> None:
             raise Refused("count_open", says, 409)
 
 
-def not_locked(scene: Scene) -> None:
+def not_locked(scene: CommandContext) -> None:
     """Raises Refused while the rack is locked: nothing is dealt, paid, filled or carried away then."""
     if scene.standing.lock is not None:
         says = f"The rack of {scene.table.name} is locked: it is unlocked first, by a pit boss on the floor's page."
         raise Refused("rack_locked", says, 409)
 
 
-def not_stopped(scene: Scene) -> None:
+def not_stopped(scene: CommandContext) -> None:
     """Raises Refused while a card reader has stopped the round."""
     if scene.standing.reader is not None and scene.standing.reader.stop is not None:
         says = "The card reader and the dealer do not agree: say first which of them is right."
@@ -219,12 +219,12 @@ def settles_readers() -> str:
     return str(policies.in_force(SETTLED_BY))
 
 
-def who_settles_readers(scene: Scene, by: Staff) -> None:
+def who_settles_readers(scene: CommandContext, by: Staff) -> None:
     """The dealer who stands there, or who runs the floor: as the house's terms have it."""
     (the_floor if settles_readers() == Role.PIT_BOSS else the_dealer)(scene, by)
 
 
-def for_a_reader(scene: Scene) -> None:
+def for_a_reader(scene: CommandContext) -> None:
     """Where a card reader may name cards: for a dealer, at an open table whose rack is neither locked nor counted."""
     standing, table = scene.standing, scene.table.name
     if not standing.is_open or standing.dealer is None:
@@ -234,7 +234,7 @@ def for_a_reader(scene: Scene) -> None:
         raise Refused("count_open", f"The rack of {table} is being counted.", 409)
 
 
-def only_readers(scene: Scene, by: Staff) -> None:
+def only_readers(scene: CommandContext, by: Staff) -> None:
     """Nobody of the staff."""
     raise Refused("not_permitted", "Only a card reader enters that.", 403)
 
@@ -246,12 +246,12 @@ def _refuse_roles(by: Staff, roles: Sequence[str], what: str) -> None:
         )
 
 
-def _refuse_closed(scene: Scene) -> None:
+def _refuse_closed(scene: CommandContext) -> None:
     if not scene.standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
 
 
-def _refuse_others(scene: Scene, by: Staff) -> None:
+def _refuse_others(scene: CommandContext, by: Staff) -> None:
     dealer = scene.standing.dealer
     if dealer is None or dealer.username != by.username or not by.has_perm("tables.deal"):
         raise Refused("not_your_table", f"You are not signed in at {scene.table.name}.", 403)

@@ -12,8 +12,8 @@ from hashlib import sha256
 from ledger import site_log
 from ledger.proof.chain import Entry
 from tables.floor import permissions
-from tables.floor.command_context import AtSeat, Outcome, Scene, Step
-from tables.floor.handlers import enacts, enters
+from tables.floor.command_context import AtSeat, CommandContext, Decision, PendingEntry
+from tables.floor.handlers import enters, reproduces
 from tables.floor.inputs import Input, IssueSeatPage
 from tables.games.catalog import GAMES
 from tables.games.protocol import Choose
@@ -47,7 +47,7 @@ def possible(table: Table) -> bool:
 
 
 @enters(IssueSeatPage, permit=permissions.the_dealer_or_the_floor)
-def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
+def issue(scene: CommandContext, entered: IssueSeatPage) -> Decision:
     """A seat has a page from here on."""
     table, seat = scene.table, entered.seat
     if not possible(table):
@@ -57,29 +57,29 @@ def issue(scene: Scene, entered: IssueSeatPage) -> Outcome:
         raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
     before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
     SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
-    step = Step(SeatPageIssued(seat=seat, again=bool(before), page=site_log.digest_of(entered.digest)))
+    step = PendingEntry(SeatPageIssued(seat=seat, again=bool(before), page=site_log.digest_of(entered.digest)))
     if not scene.standing.round_open:
-        return Outcome([step])
+        return Decision([step])
     # Whoever made it could have looked at the hand. The player, whose own page ends, and the pit get to know.
     says = f"{table.name}, round {scene.standing.next_number}: {scene.by.name} made a page for seat {seat} in mid-game"
-    return Outcome([step], alert=says, evidence={"seat": seat, "seq": scene.next_seq})
+    return Decision([step], alert=says, evidence={"seat": seat, "seq": scene.next_seq})
 
 
-@enacts(SeatPageIssued, permit=permissions.the_dealer_or_the_floor)
-def enact_issue(scene: Scene, event: SeatPageIssued, entry: Entry) -> Step:
+@reproduces(SeatPageIssued, permit=permissions.the_dealer_or_the_floor)
+def enact_issue(scene: CommandContext, event: SeatPageIssued, entry: Entry) -> PendingEntry:
     """Whether the seat had a page before, no entry tells for sure: closing ends all."""
-    return Step(event, entry.round)
+    return PendingEntry(event, entry.round)
 
 
-def revoke(scene: Scene, seat: int | None = None) -> list[Step]:
+def revoke(scene: CommandContext, seat: int | None = None) -> list[PendingEntry]:
     """A seat has no page any more (default: no seat has one); what the log says of it."""
     pages = SeatPage.objects.filter(table=scene.table, **({} if seat is None else {"seat": seat}))
     seats = sorted(pages.values_list("seat", flat=True))
     pages.delete()
-    return [Step(SeatPageRevoked(seat=number)) for number in seats]
+    return [PendingEntry(SeatPageRevoked(seat=number)) for number in seats]
 
 
-def permit(scene: Scene, by: AtSeat, entered: Input) -> None:
+def permit(scene: CommandContext, by: AtSeat, entered: Input) -> None:
     """A seat chooses for itself, when it is asked to, and does nothing else. Raises Refused."""
     if not SeatPage.objects.filter(pk=by.page, table=scene.table, seat=by.seat).exists():
         raise Refused("page_revoked", "This page is no longer in use: ask the dealer for its new address.", 404)

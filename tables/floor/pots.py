@@ -15,11 +15,11 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.floor import permissions, player_pages
 from tables.floor.cash import kinds_at
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import enters, reproduces
 from tables.floor.inputs import BuyIn, CashOut, TimeCharge
 from tables.log.entries.seats import PERIOD, AtTheSeats, BoughtIn, CashedOut, TimeCharged
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.pieces import handed_out
 from tables.models import Table
 from tables.refusals import Refused, sentence
@@ -29,7 +29,7 @@ from tables.setup import cash_policies
 
 
 @enters(BuyIn, permit=permissions.the_dealer)
-def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
+def buy_in(scene: CommandContext, entered: BuyIn) -> Decision:
     """Chips are put in play at a seat: sold from the rack for cash, or brought along."""
     cash_policies.refuse_foreign(entered.currency)
     stacks, (least, most) = between_games(scene), (scene.limits.min_cents, scene.limits.max_cents)
@@ -45,11 +45,11 @@ def buy_in(scene: Scene, entered: BuyIn) -> Outcome:
     is_shown = entered.as_shown and not entered.chips
     chips = handed_out(amount, kinds_at(scene.table)) if is_shown else ()
     bought = BoughtIn(seat=seat, amount_cents=amount, cash=not entered.chips, stacks=(), charged_at=None, chips=chips)
-    return Outcome([_step(scene, bought)])
+    return Decision([_step(scene, bought)])
 
 
-@enacts(BoughtIn, permit=permissions.the_dealer)
-def enact_buy_in(scene: Scene, event: BoughtIn, entry: Entry) -> Step:
+@reproduces(BoughtIn, permit=permissions.the_dealer)
+def enact_buy_in(scene: CommandContext, event: BoughtIn, entry: Entry) -> PendingEntry:
     """As it was entered. Time runs from the first buy-in, of which only the entry knows the moment."""
     entered = BuyIn(event.seat, event.amount_cents, chips=not event.cash)
     buy_in(scene, entered)
@@ -57,43 +57,43 @@ def enact_buy_in(scene: Scene, event: BoughtIn, entry: Entry) -> Step:
 
 
 @enters(CashOut, permit=permissions.the_dealer_or_else_the_floor)
-def cash_out(scene: Scene, entered: CashOut) -> Outcome:
+def cash_out(scene: CommandContext, entered: CashOut) -> Decision:
     """A player leaves with all that lies at the seat."""
     stacks = between_games(scene)
     amount = stacks.get(entered.seat, 0)
     if not amount:
         raise Refused("no_chips", f"Seat {entered.seat} has no chips in play.", 422)
     step = _step(scene, CashedOut(seat=entered.seat, amount_cents=amount, stacks=(), charged_at=None))
-    return Outcome([step, *player_pages.revoke(scene, entered.seat)])
+    return Decision([step, *player_pages.revoke(scene, entered.seat)])
 
 
-@enacts(CashedOut, permit=permissions.the_dealer_or_else_the_floor)
-def enact_cash_out(scene: Scene, event: CashedOut, entry: Entry) -> Step:
+@reproduces(CashedOut, permit=permissions.the_dealer_or_else_the_floor)
+def enact_cash_out(scene: CommandContext, event: CashedOut, entry: Entry) -> PendingEntry:
     """A player left with all that lay at the seat."""
     amount = between_games(scene).get(event.seat, 0)
     if not amount:
-        raise Misconduct(f"it cashes out seat {event.seat}, which has no chips in play")
+        raise AuditFailure(f"it cashes out seat {event.seat}, which has no chips in play")
     return _step(scene, structs.replace(event, amount_cents=amount))
 
 
 @enters(TimeCharge, permit=permissions.the_dealer)
-def time_charge(scene: Scene, entered: TimeCharge) -> Outcome:
+def time_charge(scene: CommandContext, entered: TimeCharge) -> Decision:
     """Every seat in play pays for the half hours since the last time, or what is there."""
     between_games(scene)
     periods = periods_due(scene.table, scene.standing.charged_at, scene.moment)
     if not periods:
         raise Refused("not_due", "No time charge is due yet.", 409)
     each = scene.table.time_charge_cents
-    return Outcome([_step(scene, TimeCharged(periods=periods, each_cents=each, stacks=(), charged_at=None))])
+    return Decision([_step(scene, TimeCharged(periods=periods, each_cents=each, stacks=(), charged_at=None))])
 
 
-@enacts(TimeCharged, permit=permissions.the_dealer)
-def enact_time_charge(scene: Scene, event: TimeCharged, entry: Entry) -> Step:
+@reproduces(TimeCharged, permit=permissions.the_dealer)
+def enact_time_charge(scene: CommandContext, event: TimeCharged, entry: Entry) -> PendingEntry:
     """So many half hours had passed by then, at least."""
     between_games(scene)
     due = 0 if entry.at is None else periods_due(scene.table, scene.standing.charged_at, entry.at)
     if not 1 <= event.periods <= due:
-        raise Misconduct(f"it charges {event.periods} half hours, which were not due")
+        raise AuditFailure(f"it charges {event.periods} half hours, which were not due")
     return _step(scene, structs.replace(event, each_cents=scene.table.time_charge_cents))
 
 
@@ -104,7 +104,7 @@ def periods_due(table: Table, charged_at: str | None, moment: datetime) -> int:
     return max(0, (moment - datetime.fromisoformat(charged_at)) // PERIOD)
 
 
-def between_games(scene: Scene) -> dict[int, int]:
+def between_games(scene: CommandContext) -> dict[int, int]:
     """The chips in play at each seat. Raises Refused during a game, or where nobody plays for a pot."""
     if not scene.for_coins:
         raise Refused("no_pot", f"{scene.game.title} is not played for chips on the table.", 422)
@@ -113,10 +113,10 @@ def between_games(scene: Scene) -> dict[int, int]:
     return scene.standing.stacks
 
 
-def _step(scene: Scene, event: AtTheSeats, moment: str | None = None) -> Step:
+def _step(scene: CommandContext, event: AtTheSeats, moment: str | None = None) -> PendingEntry:
     """The entry about the chips at the seats, with what lies there after it and until when time is paid."""
     moves = event.moves(scene.chart, scene.standing.stacks)
-    return Step(event.upon(scene.standing, moment or scene.moment.isoformat()), moves=moves)
+    return PendingEntry(event.upon(scene.standing, moment or scene.moment.isoformat()), moves=moves)
 
 
 # --- A game ----------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def game_goes_on() -> Refused:
     return Refused("out_of_turn", "A game is going on: finish it first.", 409)
 
 
-def seats_dealt_in(scene: Scene, named: Sequence[int]) -> tuple[int, ...]:
+def seats_dealt_in(scene: CommandContext, named: Sequence[int]) -> tuple[int, ...]:
     """The seats that the next game is dealt to: those named, or else all that can play. Raises Refused."""
     stacks = scene.standing.stacks
     chosen = tuple(sorted(set(named))) or able(scene, stacks)
@@ -135,7 +135,7 @@ def seats_dealt_in(scene: Scene, named: Sequence[int]) -> tuple[int, ...]:
     return chosen
 
 
-def playing(scene: Scene) -> dict[int, bool]:
+def playing(scene: CommandContext) -> dict[int, bool]:
     """The seats that can be dealt in to the next game, and whether they are, if nobody says otherwise."""
     seats, last = able(scene, scene.standing.stacks), scene.standing.round
     if last is None or last.game.kind != scene.game.kind:
@@ -144,14 +144,14 @@ def playing(scene: Scene) -> dict[int, bool]:
     return {seat: seat in last.opening.seats or seat not in there for seat in seats}
 
 
-def able(scene: Scene, stacks: Mapping[int, int]) -> tuple[int, ...]:
+def able(scene: CommandContext, stacks: Mapping[int, int]) -> tuple[int, ...]:
     """The seats that can be dealt in."""
     if not scene.for_coins:
         return tuple(range(1, scene.table.seats + 1))
     return tuple(seat for seat, cents in sorted(stacks.items()) if cents >= scene.table.unit_cents)
 
 
-def _refuse_seats(scene: Scene, chosen: Sequence[int], stacks: Mapping[int, int]) -> None:
+def _refuse_seats(scene: CommandContext, chosen: Sequence[int], stacks: Mapping[int, int]) -> None:
     game, counts = scene.game, scene.game.seat_counts
     unknown = [seat for seat in chosen if not 1 <= seat <= scene.table.seats]
     if unknown:

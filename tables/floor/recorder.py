@@ -30,7 +30,7 @@ from tables.floor import (
     writer,
 )
 from tables.floor.back_entry import FromPaper
-from tables.floor.command_context import AtSeat, Outcome, Scene
+from tables.floor.command_context import AtSeat, CommandContext, Decision
 from tables.floor.handlers import HANDLINGS, SLIPS_AND_WORDS
 from tables.floor.inputs import (
     Burn,
@@ -48,7 +48,7 @@ from tables.games.catalog import GAMES
 from tables.limits import enforcement
 from tables.log.attestation import Attestation
 from tables.log.catalog import fold
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.log.terms import limits_of, rules_of
 from tables.models import Denomination, ServiceAccount, Staff, Table
 from tables.refusals import Refused
@@ -58,24 +58,24 @@ from tables.state.acknowledgement import Acknowledged
 
 
 @dataclass(frozen=True, slots=True)
-class After:
+class StateAfter:
     """What was read and written under the table's lock: its settings, and where it stands since."""
 
     table: Table
-    standing: Standing
+    standing: TableState
     ends_shoe: bool = False
     """Whether the shoe that was dealt from is over since."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Receipt:
     """What record() acknowledges: the first entry that it wrote, and the table's sequence number now."""
 
     entry: int
     seq: int
     again: bool = False
     """Whether this input had been recorded before, under the same key."""
-    after: After | None = field(default=None, compare=False, repr=False)
+    after: StateAfter | None = field(default=None, compare=False, repr=False)
     """The table as this input left it, so that a screen need not read it again; unless it was recorded before."""
 
 
@@ -89,7 +89,7 @@ def record(
     attested: Attestation | None = None,
     paper: FromPaper | None = None,
     receipt: Acknowledged | None = None,
-) -> Answer:
+) -> Receipt:
     """Make an input durable and acknowledge it, or raise Refused with nothing done. What is refused may be noted, apart
     from the table's book (``refused_inputs``).
 
@@ -99,7 +99,7 @@ def record(
     written on during an outage; ``receipt`` is what the screen was acknowledged last, which shows whether the house was
     put back to an earlier moment since.
     """
-    beside = _Beside(key, expected_seq, attested, paper, receipt)
+    beside = EntryOptions(key, expected_seq, attested, paper, receipt)
     try:
         with meters.RECORD_SECONDS.time():
             answer = _recorded(table, entered, by, beside)
@@ -118,7 +118,7 @@ def record(
 
 
 @dataclass(frozen=True, slots=True)
-class _Beside:
+class EntryOptions:
     """What comes with an input."""
 
     key: UUID
@@ -135,7 +135,7 @@ class _Behind(Exception):
         self.receipt = receipt
 
 
-def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount, beside: _Beside) -> Answer:
+def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount, beside: EntryOptions) -> Receipt:
     key, receipt = beside.key, beside.receipt
     request = Request.of(entered, by.username, key)
     with turn_at(table.book_id).turn(), transaction.atomic():
@@ -148,9 +148,9 @@ def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount,
         ):
             raise _Behind(receipt)
         if is_known and (before := writer.recorded(head, request)):
-            return Answer(before[0], head.seq, again=True)
+            return Receipt(before[0], head.seq, again=True)
         rules, limits = rules_of(table), limits_of(table)
-        scene = Scene(table, GAMES[table.game], rules, limits, standings.at(head), by=by, clock=head.moment)
+        scene = CommandContext(table, GAMES[table.game], rules, limits, standings.at(head), by=by, clock=head.moment)
         handling = HANDLINGS[type(entered)]
         if isinstance(by, AtSeat):
             player_pages.permit(scene, by, entered)
@@ -175,7 +175,7 @@ def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount,
         outcome.refusal.facts["seq"] = standing.seq
         raise outcome.refusal
     ends_shoe = standing.shoe_is_over and not scene.standing.shoe_is_over
-    return Answer(head.seq + 1, standing.seq, after=After(table, standing, ends_shoe))
+    return Receipt(head.seq + 1, standing.seq, after=StateAfter(table, standing, ends_shoe))
 
 
 def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | ServiceAccount) -> bool:
@@ -209,19 +209,19 @@ AT_THE_SHOE: Final = (LoadShoe, ShuffleShoe, Burn, RetireShoe)
 """After these the shoe is another one: limits that wait for it hold."""
 
 
-def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Answer:
+def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Receipt:
     """A dealer takes a table where nobody deals. Raises Refused when it is closed or they stand at another one."""
     return record(table, SignIn(terminal), by=staff, key=uuid4(), expected_seq=None)
 
 
-def relieve(table: Table, staff: Staff, dealer: str, *, confirmed_by: Staff, terminal: str | None = None) -> Answer:
+def relieve(table: Table, staff: Staff, dealer: str, *, confirmed_by: Staff, terminal: str | None = None) -> Receipt:
     """A dealer takes a table from the one who deals there, in mid-round or not. Raises Refused unless that one, or a
     pit boss, has agreed by badge and PIN."""
     entered = SignIn(terminal, relieves=dealer, confirmed_by=confirmed_by.username)
     return record(table, entered, by=staff, key=uuid4(), expected_seq=None)
 
 
-def sign_out(table: Table, staff: Staff) -> Answer:
+def sign_out(table: Table, staff: Staff) -> Receipt:
     """The dealer of a table taps out."""
     return record(table, SignOut(), by=staff, key=uuid4(), expected_seq=None)
 
@@ -273,7 +273,7 @@ def _under_the_lock(table: Table, key: UUID, told_seq: int) -> tuple[Head, Table
     return head, locked, is_known, digest
 
 
-def _has_moved_on(scene: Scene, expected_seq: int) -> bool:
+def _has_moved_on(scene: CommandContext, expected_seq: int) -> bool:
     """Whether the state that an input was entered on is another one now.
 
     What a seat chooses by, it has seen since it was asked: what others choose in secret meanwhile changes nothing of
@@ -301,7 +301,7 @@ def _stale(head: Head) -> Refused:
 # --- writing ---------------------------------------------------------------------------------------------------
 
 
-def _write(head: Head, scene: Scene, outcome: Outcome, request: Request) -> Standing:
+def _write(head: Head, scene: CommandContext, outcome: Decision, request: Request) -> TableState:
     """Write an outcome's entries; where the table stands since."""
     standing = scene.standing
     for written in writer.write(head, outcome, request, scene.signature):

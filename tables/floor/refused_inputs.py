@@ -25,7 +25,7 @@ from tables.floor.handlers import checks
 from tables.floor.inputs import AbandonTable, AcceptBet, LockRack, PlaceBets, UnlockRack, VoidRound, VoidSlip
 from tables.games.protocol import Bet
 from tables.log.entries.refusals import InputRefused
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.refusals import Refused
 
 APART: Final = 60.0
@@ -102,7 +102,7 @@ def note(entered: object, refused: Refused, by: str, *, table: str = "", termina
     event = InputRefused(entered=name, code=refused.code, says=says, table=table, terminal=terminal, more=more)
     try:
         with transactions.atomic():
-            site_log.wait(event.subject, event.kind, by, event.content(), clock.agreed())
+            site_log.enqueue_at(event.subject, event.kind, by, event.content(), clock.agreed())
     except (DatabaseError, WrongClock):
         # The answer to whoever entered it does not change for it.
         logging.getLogger(__name__).exception("A refused input could not be noted")
@@ -116,6 +116,6 @@ def _tag_of(entered: object) -> str:
 def check_note(event: InputRefused, entry: Entry) -> None:
     """It was left at the door of the house's book, where the note of it lies still and is held against the entry."""
     if event.happened_at is None:
-        raise Misconduct("it notes a refused input, and was not left at the book's door")
+        raise AuditFailure("it notes a refused input, and was not left at the book's door")
     if len(event.says) > LONGEST or event.more < 0:
-        raise Misconduct("it notes a refused input in a way that nobody can have left it")
+        raise AuditFailure("it notes a refused input in a way that nobody can have left it")

@@ -8,12 +8,12 @@ from uuid import UUID, uuid5
 
 from ledger.proof.chain import Entry
 from tables.floor import permissions
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import as_written, enacts, enters
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import as_written, enters, reproduces
 from tables.floor.inputs import ConfirmRestored, DeclareRestored, ShowAcknowledged
 from tables.log.entries.restored import MOST, BookBehind, RestoreConfirmed, stands_still
-from tables.log.event import Misconduct
-from tables.log.state import Beyond, Restored, Standing
+from tables.log.event import AuditFailure
+from tables.log.state import Beyond, Restored, TableState
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -29,7 +29,7 @@ leads to the first, a command to the second."""
 WATCHERS: Final = (Role.SURVEILLANCE, Role.AUDITOR)
 
 
-def is_news(standing: Standing, receipt: Acknowledged) -> bool:
+def is_news(standing: TableState, receipt: Acknowledged) -> bool:
     """Whether an entry that the book lacks tells of a restore that nobody has confirmed, or of more than was known.
 
     A pit boss who confirmed a table gave up all that was acknowledged before: a screen that shows it later stops the
@@ -43,7 +43,7 @@ def is_news(standing: Standing, receipt: Acknowledged) -> bool:
     return receipt.after == before.confirmed or receipt.seq > before.through
 
 
-def receipt(book_id: int, standing: Standing, before: Acknowledged | None, words: Sequence[str] = ()) -> str:
+def receipt(book_id: int, standing: TableState, before: Acknowledged | None, words: Sequence[str] = ()) -> str:
     """What a screen keeps that is shown a table; empty where it goes on keeping what it had before: an entry that the
     book lacks, and that nobody could be told of yet."""
     if before is not None and before.seq > standing.seq and is_news(standing, before):
@@ -59,13 +59,13 @@ def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UU
     )
 
 
-def refuse_waiting(scene: Scene, outcome: Outcome) -> None:
+def refuse_waiting(scene: CommandContext, outcome: Decision) -> None:
     """Raises Refused where a table waits to be confirmed, and an input would deal on."""
     if any(stands_still(scene.standing, step.event) for step in outcome.steps):
         raise waits(scene.table.name, scene.standing)
 
 
-def waits(name: str, standing: Standing) -> Refused:
+def waits(name: str, standing: TableState) -> Refused:
     """Why nothing is entered at a table now."""
     return Refused("records_restored", sentence(name, standing.restored or Restored()), 409, seq=standing.seq)
 
@@ -83,7 +83,7 @@ def sentence(name: str, restored: Restored) -> str:
 # --- What is entered --------------------------------------------------------------------------------------------
 
 
-def permit_to_show(scene: Scene, by: Staff) -> None:
+def permit_to_show(scene: CommandContext, by: Staff) -> None:
     """Whoever works here, but for those who only watch: they write into no book. What their screens were acknowledged
     is shown by the next screen that has it. Raises Refused."""
     permissions.anybody_here(scene, by)
@@ -92,26 +92,26 @@ def permit_to_show(scene: Scene, by: Staff) -> None:
 
 
 @enters(ShowAcknowledged, permit=permit_to_show)
-def show(scene: Scene, entered: ShowAcknowledged) -> Outcome:
+def show(scene: CommandContext, entered: ShowAcknowledged) -> Decision:
     """The table waits from here on. Raises Refused where the list is full: it waits already."""
     before = scene.standing.restored or Restored()
     if before.waits and len(before.beyond) >= MOST:
         raise waits(scene.table.name, scene.standing)
     event = _behind(scene, Beyond(entered.by or scene.signature, entered.seq, entered.hash, entered.words))
     alert = f"{scene.table.name}: {event.words()}. Nothing is dealt there until a pit boss has confirmed the table."
-    return Outcome([Step(event)], alert=alert, evidence={"seq": scene.next_seq, "restored": event.ended})
+    return Decision([PendingEntry(event)], alert=alert, evidence={"seq": scene.next_seq, "restored": event.ended})
 
 
 @enters(DeclareRestored, permit=permit_to_show)
-def declare(scene: Scene, entered: DeclareRestored) -> Outcome:
+def declare(scene: CommandContext, entered: DeclareRestored) -> Decision:
     """The same by whoever put the database back. Raises Refused where the table waits already."""
     before = scene.standing.restored
     if before is not None and before.waits:
         raise waits(scene.table.name, scene.standing)
-    return Outcome([Step(_behind(scene, None, words(entered.reason, "why the database was put back")))])
+    return Decision([PendingEntry(_behind(scene, None, words(entered.reason, "why the database was put back")))])
 
 
-def _behind(scene: Scene, newest: Beyond | None, declared: str = "") -> BookBehind:
+def _behind(scene: CommandContext, newest: Beyond | None, declared: str = "") -> BookBehind:
     before = scene.standing.restored or Restored()
     earlier = before.beyond if before.waits else ()
     return BookBehind(
@@ -124,16 +124,18 @@ def _behind(scene: Scene, newest: Beyond | None, declared: str = "") -> BookBehi
 
 
 @enters(ConfirmRestored, permit=permissions.anybody_here)
-def confirm(scene: Scene, entered: ConfirmRestored) -> Outcome:
+def confirm(scene: CommandContext, entered: ConfirmRestored) -> Decision:
     """The table deals on. Raises Refused."""
     permits_confirming(scene)
     before = scene.standing.restored
     assert before is not None  # noqa: S101 -- it waits
     note = words(entered.note, "what the hands show")
-    return Outcome([Step(RestoreConfirmed(**scene.author, ended=before.ended, through=before.reach, note=note))])
+    return Decision(
+        [PendingEntry(RestoreConfirmed(**scene.author, ended=before.ended, through=before.reach, note=note))]
+    )
 
 
-def permits_confirming(scene: Scene) -> None:
+def permits_confirming(scene: CommandContext) -> None:
     """Raises Refused for whoever may not confirm, and where nothing waits. A closed table is confirmed too."""
     if not scene.by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "That takes a pit boss.", 403)
@@ -144,19 +146,19 @@ def permits_confirming(scene: Scene) -> None:
 # --- enacted anew -----------------------------------------------------------------------------------------------
 
 
-@enacts(BookBehind)
-def enact_behind(scene: Scene, event: BookBehind, entry: Entry) -> Step:
+@reproduces(BookBehind)
+def enact_behind(scene: CommandContext, event: BookBehind, entry: Entry) -> PendingEntry:
     """What was acknowledged, only who showed it knows; what was shown before, and the book's end, are in the log."""
     earlier = scene.standing.restored or Restored()
     count = len(earlier.beyond) if earlier.waits else 0
     newest = event.beyond[count] if len(event.beyond) == count + 1 else None
-    return Step(_behind(scene, newest, event.declared), entry.round)
+    return PendingEntry(_behind(scene, newest, event.declared), entry.round)
 
 
-@enacts(RestoreConfirmed)
-def enact_confirmation(scene: Scene, event: RestoreConfirmed, entry: Entry) -> Step:
+@reproduces(RestoreConfirmed)
+def enact_confirmation(scene: CommandContext, event: RestoreConfirmed, entry: Entry) -> PendingEntry:
     acting = as_written(scene, event, entry, permissions.anybody_here)
     try:
         return confirm(acting, ConfirmRestored(event.note)).steps[0]
     except Refused as refused:
-        raise Misconduct(refused.sentence) from None
+        raise AuditFailure(refused.sentence) from None

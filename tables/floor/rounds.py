@@ -17,9 +17,9 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from ledger.proof.moves import Move, undone
 from tables.floor import permissions, pots, shoes
-from tables.floor.command_context import Outcome, Scene, Step, program_of, seat_of
+from tables.floor.command_context import CommandContext, Decision, PendingEntry, program_of, seat_of
 from tables.floor.game_kinds import dealing_at, no_rounds
-from tables.floor.handlers import enacts, enters, staff_of
+from tables.floor.handlers import enters, reproduces, staff_of
 from tables.floor.inputs import (
     Bet,
     CloseBets,
@@ -44,7 +44,7 @@ from tables.log.entries.irregularities import MishapEntered
 from tables.log.entries.readers import ReaderTakenOver
 from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
 from tables.log.entries.shoes import CardRefused, CutCardBack
-from tables.log.event import Misconduct, Second
+from tables.log.event import AuditFailure, Second
 from tables.log.game_kinds import kind_of
 from tables.log.slip_workflow import Wrong
 from tables.log.state import Play, Round, Shoe
@@ -60,7 +60,7 @@ REPORTED = ("impossible_card",)
 
 
 @dataclass(slots=True)
-class Turn:
+class RoundActions:
     """What an input comes to as the game's actions."""
 
     actions: list[Action] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Turn:
 
 
 @enters(Bet, PlaceBets, CloseBets, Choose, Shuffle, Deal, StartGame, permit=permissions.the_dealer)
-def enter(scene: Scene, entered: GameInput) -> Outcome:
+def enter(scene: CommandContext, entered: GameInput) -> Decision:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     permissions.not_stopped(scene)
     _refuse_approved(entered)
@@ -82,9 +82,9 @@ def enter(scene: Scene, entered: GameInput) -> Outcome:
         return _refuse(scene, current, entered, illegal)
 
 
-def play(scene: Scene, current: Round, opening: Pinned | None, entered: GameInput) -> Outcome:
+def play(scene: CommandContext, current: Round, opening: Pinned | None, entered: GameInput) -> Decision:
     """What an input comes to in a round. Raises Illegal or Refused."""
-    turn = Turn()
+    turn = RoundActions()
     state = _play(scene, current, entered, turn)
     shuffled = any(type(action) is Shuffle for action in turn.actions)
     commitment, opened = shoes.shuffled_in_play(scene, current, state) if shuffled else (None, None)
@@ -99,10 +99,10 @@ def play(scene: Scene, current: Round, opening: Pinned | None, entered: GameInpu
         opened=opened,
         result=log.result_of(replace(current, state=state)),
     )
-    steps = [Step(event, current.number, current.moves_to(scene.chart, state))]
+    steps = [PendingEntry(event, current.number, current.moves_to(scene.chart, state))]
     if shoes.cut_comes_out(scene, current, state):
         steps.append(shoes.cut_step(scene, current.game.cards_left(state)))
-    return Outcome(steps)
+    return Decision(steps)
 
 
 def _refuse_approved(entered: GameInput) -> None:
@@ -133,7 +133,7 @@ def deciding(current: Round | None) -> AskChoice | None:
 
 
 @enters(Paid, permit=permissions.the_dealer)
-def paid(scene: Scene, entered: Paid) -> Outcome:
+def paid(scene: CommandContext, entered: Paid) -> Decision:
     """The dealer has paid (or taken from) a seat at the end of the round, right to left."""
     current = scene.standing.round
     due = current.to_pay if current else ()
@@ -141,33 +141,33 @@ def paid(scene: Scene, entered: Paid) -> Outcome:
         raise Refused("nothing_to_pay", "No seat is waiting to be paid.", 409)
     if due[0].seat != entered.seat:
         raise Refused("out_of_turn", f"Seat {due[0].seat} is paid next: right to left.", 422)
-    return Outcome([Step(log.Paid(seat=entered.seat), current.number)])
+    return Decision([PendingEntry(log.Paid(seat=entered.seat), current.number)])
 
 
 @enters(PaidAll, permit=permissions.the_dealer)
-def paid_all(scene: Scene, entered: PaidAll) -> Outcome:
+def paid_all(scene: CommandContext, entered: PaidAll) -> Decision:
     """The whole walk at once: an entry for each seat, in its order."""
     current = scene.standing.round
     if current is None or not current.to_pay:
         raise Refused("nothing_to_pay", "No seat is waiting to be paid.", 409)
-    return Outcome([Step(log.Paid(seat=payout.seat), current.number) for payout in current.to_pay])
+    return Decision([PendingEntry(log.Paid(seat=payout.seat), current.number) for payout in current.to_pay])
 
 
 @enters(TakeBack, ReopenRound, permit=permissions.the_dealer_or_the_floor)
-def take_back(scene: Scene, entered: TakeBack | ReopenRound) -> Outcome:
+def take_back(scene: CommandContext, entered: TakeBack | ReopenRound) -> Decision:
     """Undo what was entered last in the round by a correcting entry; chips that it moved go back by reversals.
 
     A dealer may do so until the next card; those who run the floor may go further back in the round. A dealer needs the
     approval of a pit boss to reopen a settled round, unless the policy of the site says otherwise.
     """
     if isinstance(entered, TakeBack) and not entered.reopens and (aside := latest_aside(scene)) is not None:
-        return Outcome([aside])
+        return Decision([aside])
     target = last_input(scene)
     second = _approver(scene, entered.second if isinstance(entered, ReopenRound) else "")
     return _taken_back(scene, target, second, alone=second is None and takes_approval(scene))
 
 
-def takes_approval(scene: Scene) -> bool:
+def takes_approval(scene: CommandContext) -> bool:
     """Whether a dealer takes back the settlement of a round, so that the entry has to name the approval."""
     current = scene.standing.round
     return current is not None and current.over and not scene.by.has_perm("tables.run_floor")
@@ -178,7 +178,7 @@ def reopens_alone() -> bool:
     return bool(policies.in_force(REOPENED_BY) == "dealer")
 
 
-def _approver(scene: Scene, username: str) -> Second | None:
+def _approver(scene: CommandContext, username: str) -> Second | None:
     """The supervisor who approves the reopening of a settled round; None where no approval is needed. Raises
     Refused."""
     if not takes_approval(scene) or reopens_alone():
@@ -191,33 +191,33 @@ def _approver(scene: Scene, username: str) -> Second | None:
     return Second(boss.username, boss.name, boss.badge, str(boss.role))
 
 
-def _taken_back(scene: Scene, target: Play, second: Second | None, *, alone: bool) -> Outcome:
+def _taken_back(scene: CommandContext, target: Play, second: Second | None, *, alone: bool) -> Decision:
     current = scene.standing.round
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
     if current.has_moved_chips:
         moves = undone(cage.transfers_of(scene.table.book_id, [target.seq]))
     event = TakenBack(corrects=target.seq, actions=target.actions, second=second, alone=alone)
-    steps = [Step(event, current.number, moves)]
+    steps = [PendingEntry(event, current.number, moves)]
     reader = scene.standing.reader
     if reader is not None and reader.is_live and reader.stop is None and target.has_card:
         # Whoever takes a card back keys the right one: a reader does not read a card twice.
-        steps.append(Step(ReaderTakenOver(name=reader.name, session=reader.session)))
+        steps.append(PendingEntry(ReaderTakenOver(name=reader.name, session=reader.session)))
     if not (moves and current.over):
-        return Outcome(steps)
+        return Decision(steps)
     approved = f", approved by {second.name}" if second else ""
     alert = (
         f"{scene.table.name}, round {current.number}: {scene.by.name} took back entry {target.seq}, which settled it"
         f"{approved}"
     )
-    return Outcome(steps, alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
+    return Decision(steps, alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
 
 
 # --- enacted anew ----------------------------------------------------------------------------------------------
 
 
-@enacts(Played)
-def enact_play(scene: Scene, event: Played, entry: Entry) -> Step:
+@reproduces(Played)
+def enact_play(scene: CommandContext, event: Played, entry: Entry) -> PendingEntry:
     """A round is opened as the table is set and stands; what it decides and pays is the engine's to say."""
     _refuse_writer(scene, event, entry)
     shoe_ready(scene)
@@ -225,17 +225,17 @@ def enact_play(scene: Scene, event: Played, entry: Entry) -> Step:
     if pinned is not None and event.opening is not None:
         pinned = pins.due(scene.table, scene.standing, event.opening)
     if event.commitment is not None and not (_is_of_the_house(scene) and Shuffle() in event.actions):
-        raise Misconduct("it commits to an order, and shuffles no house shoe")
-    return Step(structs.replace(event, opening=pinned), current.number)
+        raise AuditFailure("it commits to an order, and shuffles no house shoe")
+    return PendingEntry(structs.replace(event, opening=pinned), current.number)
 
 
-@enacts(log.Paid, permit=permissions.the_dealer)
-def enact_payment(scene: Scene, event: log.Paid, entry: Entry) -> Step:
+@reproduces(log.Paid, permit=permissions.the_dealer)
+def enact_payment(scene: CommandContext, event: log.Paid, entry: Entry) -> PendingEntry:
     return paid(scene, Paid(event.seat)).steps[0]
 
 
-@enacts(TakenBack)
-def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
+@reproduces(TakenBack)
+def enact_take_back(scene: CommandContext, event: TakenBack, entry: Entry) -> PendingEntry:
     """As it was entered, with the approval that the policy of the site required then."""
     permissions.the_dealer_or_the_floor(scene, staff_of(scene, entry))
     if event.seat is not None:
@@ -247,19 +247,19 @@ def enact_take_back(scene: Scene, event: TakenBack, entry: Entry) -> Step:
     return _taken_back(scene, target, None, alone=False).steps[0]
 
 
-def _refuse_unapproved(scene: Scene, event: TakenBack, entry: Entry) -> None:
+def _refuse_unapproved(scene: CommandContext, event: TakenBack, entry: Entry) -> None:
     """Raises Misconduct if a dealer reopened a settled round without a valid approval. Entries of releases up to 0.9.0
     do not name approvals; none of them comes after an entry that does."""
     second = event.second
     if second is None:
         is_policy = event.alone and policies.went_by(REOPENED_BY, entry, "dealer".__eq__)
         if not is_policy and (event.alone or _approvals_are_named(entry)):
-            raise Misconduct("a dealer reopened a settled round without a pit boss's approval")
+            raise AuditFailure("a dealer reopened a settled round without a pit boss's approval")
         return
     boss = Staff(username=second.username, name=second.name, badge=second.badge, role=second.role)
     boss.as_of = entry.at
     if event.alone or boss.signature == entry.by or not boss.has_perm("tables.run_floor"):
-        raise Misconduct(f"{second.name}, as {second.role}, may not approve the reopening of a round")
+        raise AuditFailure(f"{second.name}, as {second.role}, may not approve the reopening of a round")
 
 
 def _approvals_are_named(entry: Entry) -> bool:
@@ -277,27 +277,27 @@ def _first_named(book_id: int, head_seq: int) -> int | None:
     return first
 
 
-@enacts(CutCardBack)
-def enact_cut_card_back(scene: Scene, event: CutCardBack, entry: Entry) -> Step:
+@reproduces(CutCardBack)
+def enact_cut_card_back(scene: CommandContext, event: CutCardBack, entry: Entry) -> PendingEntry:
     """As it was entered."""
     permissions.the_dealer_or_the_floor(scene, staff_of(scene, entry))
     return take_back(scene, TakeBack()).steps[0]
 
 
-@enacts(CardRefused, permit=permissions.the_dealer)
-def enact_refusal(scene: Scene, event: CardRefused, entry: Entry) -> Step:
+@reproduces(CardRefused, permit=permissions.the_dealer)
+def enact_refusal(scene: CommandContext, event: CardRefused, entry: Entry) -> PendingEntry:
     """What was keyed and refused, only whoever keyed it knows."""
-    return Step(event, entry.round)
+    return PendingEntry(event, entry.round)
 
 
-def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
+def _refuse_writer(scene: CommandContext, event: Played, entry: Entry) -> None:
     """A seat enters its own choices where it has cards that nobody else may know; the dealer everything else."""
     current = None if event.opening is not None else scene.standing.round
     seat = seat_of(entry.by)
     if any(isinstance(action, Bet) and action.approved for action in event.actions):
         permissions.the_floor(scene, staff_of(scene, entry))
         if len(event.actions) > 1:
-            raise Misconduct("it enters more than the one bet over the limit that was approved")
+            raise AuditFailure("it enters more than the one bet over the limit that was approved")
         return
     permissions.not_locked(scene)
     permissions.not_stopped(scene)
@@ -311,15 +311,15 @@ def _refuse_writer(scene: Scene, event: Played, entry: Entry) -> None:
         permissions.the_dealer(scene, staff_of(scene, entry))
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
         if hidden:
-            raise Misconduct(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
+            raise AuditFailure(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
         _refuse_given_up(current, *event.actions)
         return
     may_choose = current is not None and current.has_choosers and _is_of_the_house(scene) and scene.standing.round_open
     if not (may_choose and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
-        raise Misconduct(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
+        raise AuditFailure(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
 
 
-def _refuse_unruled(scene: Scene, event: Played, entry: Entry) -> None:
+def _refuse_unruled(scene: CommandContext, event: Played, entry: Entry) -> None:
     """Raises Misconduct if the choice for a player who left does not follow from the ruling in the entry before."""
     before = {"book_id": entry.book_id, "seq": entry.seq - 1, "subject": "mishap", "kind": "entered", "by": entry.by}
     row, ask = LogEntry.objects.filter(**before).first(), deciding(scene.standing.round)
@@ -330,26 +330,26 @@ def _refuse_unruled(scene: Scene, event: Played, entry: Entry) -> None:
         else ""
     )
     if ask is None or not choice or event.choosers != (ask.seat,) or event.actions[0] != Choose(ask.seat, choice):
-        raise Misconduct("it decides for a player who left, without that ruling in the entry before it")
+        raise AuditFailure("it decides for a player who left, without that ruling in the entry before it")
 
 
-def _refuse_reader(scene: Scene, event: Played, entry: Entry) -> None:
+def _refuse_reader(scene: CommandContext, event: Played, entry: Entry) -> None:
     """The reader that names the cards here, for the dealer who is signed in: just what their key would have entered."""
     permissions.for_a_reader(scene)
     reader, current = scene.standing.reader, scene.standing.round
     if reader is None or program_of(entry.by) != reader.name:
-        raise Misconduct(f"it is of a card reader, and {entry.by} names no cards here")
+        raise AuditFailure(f"it is of a card reader, and {entry.by} names no cards here")
     if current is None or not scene.standing.round_open or event.opening is not None:
-        raise Misconduct("a card reader names a card where no round is open")
-    turn, card = Turn(), event.actions[-1] if event.actions else None
+        raise AuditFailure("a card reader names a card where no round is open")
+    turn, card = RoundActions(), event.actions[-1] if event.actions else None
     if not isinstance(card, Card):
-        raise Misconduct("a card reader names a card, and nothing else")
+        raise AuditFailure("a card reader names a card, and nothing else")
     try:
         _keyed(current, key_of(current, card.rank), turn)
     except Illegal as illegal:
-        raise Misconduct(f"no card could be named then: {illegal.sentence}") from None
+        raise AuditFailure(f"no card could be named then: {illegal.sentence}") from None
     if tuple(turn.actions) != event.actions:
-        raise Misconduct("a card reader enters more than a card")
+        raise AuditFailure("a card reader enters more than a card")
 
 
 def key_of(current: Round, card: int) -> KeyCard | KeyStandardCard:
@@ -358,14 +358,14 @@ def key_of(current: Round, card: int) -> KeyCard | KeyStandardCard:
     return KeyCard(card) if pack is PAIRS else KeyStandardCard(str(pack.spell(card)))
 
 
-def _first_input(scene: Scene, event: Played) -> Bet | StartGame:
+def _first_input(scene: CommandContext, event: Played) -> Bet | StartGame:
     """What opened the round, if this entry did: chips for a pot are dealt for to the seats that it names."""
     if event.opening is None:
         return Bet(0, 0)
     return dealing_at(scene).first_input(event.opening.opening.seats)
 
 
-def _is_of_the_house(scene: Scene) -> bool:
+def _is_of_the_house(scene: CommandContext) -> bool:
     shoe = scene.standing.shoe
     return shoe is not None and shoe.source == ShoeSource.HOUSE
 
@@ -373,7 +373,7 @@ def _is_of_the_house(scene: Scene) -> bool:
 # --- the round that an input belongs to ------------------------------------------------------------------------
 
 
-def shoe_ready(scene: Scene) -> None:
+def shoe_ready(scene: CommandContext) -> None:
     """Raises Refused while a seat is to be paid, or the shoe needs a step before a round may open."""
     standing = scene.standing
     if not dealing_at(scene).is_dealt:
@@ -391,7 +391,7 @@ def shoe_ready(scene: Scene) -> None:
         raise Refused(wrong.code, wrong.sentence, 409) from None
 
 
-def round_at(scene: Scene, entered: GameInput) -> tuple[Round, Pinned | None]:
+def round_at(scene: CommandContext, entered: GameInput) -> tuple[Round, Pinned | None]:
     """The round in progress; or a new one, with what its first entry is to pin."""
     standing = scene.standing
     if standing.round_open and standing.round is not None:
@@ -400,7 +400,7 @@ def round_at(scene: Scene, entered: GameInput) -> tuple[Round, Pinned | None]:
     return pins.opened(scene.table, standing, seats, secrets.choice, seq=scene.next_seq)
 
 
-def open_for_bets(scene: Scene) -> Round | None:
+def open_for_bets(scene: CommandContext) -> Round | None:
     """The round that the next bet opens; None where a game has to be started."""
     return round_at(scene, Bet(0, 0))[0] if dealing_at(scene).begins_with_bets else None
 
@@ -408,7 +408,7 @@ def open_for_bets(scene: Scene) -> Round | None:
 # --- playing ---------------------------------------------------------------------------------------------------
 
 
-def _play(scene: Scene, current: Round, entered: GameInput, turn: Turn) -> Any:
+def _play(scene: CommandContext, current: Round, entered: GameInput, turn: RoundActions) -> Any:
     """Play an input as the game's actions, which are added to ``turn``. Raises Illegal or Refused."""
     house = scene.standing.shoe is not None and scene.standing.shoe.source == ShoeSource.HOUSE
     if isinstance(entered, KeyCard | KeyStandardCard):
@@ -433,27 +433,27 @@ def _play(scene: Scene, current: Round, entered: GameInput, turn: Turn) -> Any:
     return state
 
 
-def _refuse_for_another(scene: Scene, current: Round, entered: Choose) -> None:
+def _refuse_for_another(scene: CommandContext, current: Round, entered: Choose) -> None:
     """Staff who could choose for a seat could find out what it holds, by what is refused."""
     if isinstance(scene.by, Staff) and current.hides_cards_of(entered.seat):
         says = f"Seat {entered.seat} holds cards that nobody else may know: it chooses on its own page."
         raise Refused("seat_chooses", says, 403)
 
 
-def _start(scene: Scene, current: Round, turn: Turn, *, house: bool) -> Any:
+def _start(scene: CommandContext, current: Round, turn: RoundActions, *, house: bool) -> Any:
     if scene.standing.round_open:
         raise pots.game_goes_on()
     return _deal(scene, current, current.state, turn) if house else current.state
 
 
-def _play_one(current: Round, state: Any, action: Action, turn: Turn) -> Any:
+def _play_one(current: Round, state: Any, action: Action, turn: RoundActions) -> Any:
     """The log is to say what was played: with all that the action names, though a key may leave it out."""
     action = admitted(current.game, state, action)
     turn.actions.append(action)
     return current.game.apply(state, action)
 
 
-def _placed(current: Round, entered: PlaceBets, turn: Turn) -> Any:
+def _placed(current: Round, entered: PlaceBets, turn: RoundActions) -> Any:
     """All of the bets, or none."""
     if not entered.bets:
         raise Refused("bad_input", "No bets were named.", 400)
@@ -463,7 +463,7 @@ def _placed(current: Round, entered: PlaceBets, turn: Turn) -> Any:
     return state
 
 
-def _dealt(scene: Scene, current: Round, turn: Turn) -> Any:
+def _dealt(scene: CommandContext, current: Round, turn: RoundActions) -> Any:
     """The house shoe deals; where its dealer is to look at a facedown card, it tells what the look tells."""
     state, prompts = current.state, current.game.prompts(current.state)
     first = prompts[0] if prompts else None
@@ -474,7 +474,7 @@ def _dealt(scene: Scene, current: Round, turn: Turn) -> Any:
     return _deal(scene, current, state, turn)
 
 
-def _peeked(scene: Scene, current: Round, ask: AskChoice, turn: Turn) -> Any:
+def _peeked(scene: CommandContext, current: Round, ask: AskChoice, turn: RoundActions) -> Any:
     turning = card_due(current, current.state)
     shoe = scene.standing.shoe
     assert turning is not None and shoe is not None  # noqa: S101, PT018 -- the dealer looks at a card of it
@@ -484,7 +484,7 @@ def _peeked(scene: Scene, current: Round, ask: AskChoice, turn: Turn) -> Any:
     return _play_one(current, current.state, Card(card, turning.to), turn)
 
 
-def _keyed(current: Round, entered: KeyCard | KeyStandardCard, turn: Turn) -> Any:
+def _keyed(current: Round, entered: KeyCard | KeyStandardCard, turn: RoundActions) -> Any:
     """Play a keyed card: for the seat that is to decide, it means that the seat took a card."""
     state, prompts = current.state, current.game.prompts(current.state)
     card = _number(current, entered)
@@ -524,14 +524,14 @@ def card_due(current: Round, state: Any) -> AskCard | None:
     return next((ask for ask in prompts if isinstance(ask, AskCard)), None)
 
 
-def _deal(scene: Scene, current: Round, state: Any, turn: Turn) -> Any:
+def _deal(scene: CommandContext, current: Round, state: Any, turn: RoundActions) -> Any:
     """The house shoe deals all cards that are due, up to the next decision."""
     while (ask := card_due(current, state)) and isinstance(current.game.prompts(state)[0], AskCard):
         state = _draw(scene, current, state, ask, turn)
     return state
 
 
-def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, turn: Turn) -> Any:
+def _drawn(scene: CommandContext, current: Round, state: Any, choice: Choose, turn: RoundActions) -> Any:
     """A choice that takes a card gets it at once: one event at the table, one entry in the log."""
     dealing = dealing_at(scene)
     while (ask := card_due(current, state)) and choice.seat != DEALER and dealing.deals_on(ask, choice):
@@ -539,7 +539,7 @@ def _drawn(scene: Scene, current: Round, state: Any, choice: Choose, turn: Turn)
     return state
 
 
-def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, turn: Turn) -> Any:
+def _draw(scene: CommandContext, current: Round, state: Any, ask: AskCard, turn: RoundActions) -> Any:
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- no round opens without one
     if ask.apart:
@@ -553,7 +553,7 @@ def _draw(scene: Scene, current: Round, state: Any, ask: AskCard, turn: Turn) ->
     return _play_one(current, state, Card(rank, ask.to), turn)
 
 
-def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) -> Outcome:
+def _refuse(scene: CommandContext, current: Round, entered: GameInput, illegal: Illegal) -> Decision:
     """Raise the refusal; or, for one that the pit must hear of, give the report to write."""
     refusal = Refused(illegal.code, sentence(illegal.say(money)), 422, **illegal.facts)
     if illegal.code not in REPORTED:
@@ -563,16 +563,16 @@ def _refuse(scene: Scene, current: Round, entered: GameInput, illegal: Illegal) 
     board = f"after entry {current.plays[-1].seq}" if current.plays else "at its start"
     alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"
     number = current.number if scene.standing.round_open else None
-    step = Step(CardRefused(rank=keyed, says=illegal.sentence), number)
+    step = PendingEntry(CardRefused(rank=keyed, says=illegal.sentence), number)
     # The cause is the sentence: the same card keyed again on the same board is a repeat of one alert.
     facts = {"cause": alert, "round": current.number, "seq": scene.next_seq, "rank": keyed}
-    return Outcome([step], refusal, alert, facts)
+    return Decision([step], refusal, alert, facts)
 
 
 # --- taking back -----------------------------------------------------------------------------------------------
 
 
-def latest_aside(scene: Scene) -> Step | None:
+def latest_aside(scene: CommandContext) -> PendingEntry | None:
     """The entry that takes back what comes first, where the latest entry of the round is none of its inputs: that the
     cut card came out, or the payment that the walk came to last. Raises Refused when the round stands."""
     standing = scene.standing
@@ -581,15 +581,17 @@ def latest_aside(scene: Scene) -> Step | None:
     current, shoe = _on_the_felt(scene)
     seat, paid_seq = list(current.paid.items())[-1] if current.paid else (0, 0)
     if standing.cut_seq > max(paid_seq, current.plays[-1].seq) and not shoes.is_at_cut(scene, current, current.state):
-        return Step(CutCardBack(shoe=replace(shoe, cut_out=False).noting(cut_round=0), corrects=standing.cut_seq))
+        return PendingEntry(
+            CutCardBack(shoe=replace(shoe, cut_out=False).noting(cut_round=0), corrects=standing.cut_seq)
+        )
     if not paid_seq:
         return None
     if standing.marked_seq > paid_seq:
         raise Refused("card_stands", "Commission was collected since: that round stands.", 409)
-    return Step(TakenBack(corrects=paid_seq, actions=(), seat=seat), current.number)
+    return PendingEntry(TakenBack(corrects=paid_seq, actions=(), seat=seat), current.number)
 
 
-def last_input(scene: Scene) -> Play:
+def last_input(scene: CommandContext) -> Play:
     """The input that can be taken back now. Raises Refused when it stands."""
     current, shoe = _on_the_felt(scene)
     target = current.plays[-1]
@@ -597,7 +599,7 @@ def last_input(scene: Scene) -> Play:
     return target
 
 
-def _on_the_felt(scene: Scene) -> tuple[Round, Shoe]:
+def _on_the_felt(scene: CommandContext) -> tuple[Round, Shoe]:
     """The round and the shoe that something can be taken back in. Raises Refused where there are none any more."""
     standing = scene.standing
     current, shoe = standing.round, standing.shoe
@@ -612,7 +614,7 @@ def _on_the_felt(scene: Scene) -> tuple[Round, Shoe]:
     return current, shoe
 
 
-def _may_take_back(scene: Scene, current: Round, shoe: Shoe, target: Play) -> None:
+def _may_take_back(scene: CommandContext, current: Round, shoe: Shoe, target: Play) -> None:
     if target.has_card and shoe.source == ShoeSource.HOUSE:
         raise Refused("card_stands", "The house shoe dealt this card: it stands.", 409)
     if current.secret and target.actions:

@@ -18,9 +18,9 @@ from msgspec import UNSET, structs
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.floor import commission, permissions
-from tables.floor.command_context import Outcome, Scene, Step
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
 from tables.floor.game_kinds import dealing_at, no_rounds
-from tables.floor.handlers import enacts, enters
+from tables.floor.handlers import enters, reproduces
 from tables.floor.inputs import Burn, CutCardOut, LoadShoe, PlaceCutCard, RetireShoe, ShuffleShoe
 from tables.games.cards import PAIRS, UNKNOWN, Composition, pack_of
 from tables.games.protocol import MIDDLE, Action, AskCard, Card, Illegal
@@ -34,10 +34,10 @@ from tables.log.entries.shoes import (
     Shuffled,
 )
 from tables.log.entries.shoes import CutCardOut as CutCardCame
-from tables.log.event import Misconduct, Opened
+from tables.log.event import AuditFailure, Opened
 from tables.log.game_kinds import kind_of
 from tables.log.shoe_orders import commitment_of, pick_apart
-from tables.log.state import SHUFFLERS, Round, Shoe, StandardShoe, Standing
+from tables.log.state import SHUFFLERS, Round, Shoe, StandardShoe, TableState
 from tables.models import HouseShoe, ShoeSource, Table
 from tables.refusals import Refused, sentence
 from tables.setup import policies
@@ -58,7 +58,7 @@ SENTENCES: Final = {
 """What to say when something else is asked while a step of the shoe is due."""
 
 
-def due(scene: Scene) -> str | None:
+def due(scene: CommandContext) -> str | None:
     """The step that the shoe needs before a round may open: a key of SENTENCES, or None when it is ready."""
     shoe = scene.standing.shoe
     if not dealing_at(scene).is_dealt:
@@ -78,19 +78,19 @@ def due(scene: Scene) -> str | None:
 
 
 @enters(LoadShoe, permit=permissions.the_dealer)
-def load(scene: Scene, entered: LoadShoe) -> Outcome:
+def load(scene: CommandContext, entered: LoadShoe) -> Decision:
     """A shoe is on the table. The system's own is whole by construction: it is shuffled and ready at once."""
     expect(scene, "load")
     shoe = _new_shoe(scene)
-    steps = [Step(Loaded(shoe=shoe))]
+    steps = [PendingEntry(Loaded(shoe=shoe))]
     if shoe.source == ShoeSource.HOUSE:
         checked = replace(shoe, stage="checked")
-        steps.append(Step(DeckChecked(shoe=checked, counts=shoe.pack.shoes[shoe.decks])))
+        steps.append(PendingEntry(DeckChecked(shoe=checked, counts=shoe.pack.shoes[shoe.decks])))
         steps += _shuffled(scene, checked)
-    return Outcome(steps)
+    return Decision(steps)
 
 
-def _new_shoe(scene: Scene) -> Shoe:
+def _new_shoe(scene: CommandContext) -> Shoe:
     decks, pack = scene.game.decks(scene.rules), kind_of(scene.game).pack(scene.rules)
     standard = UNSET if pack is PAIRS else StandardShoe(pack.name)
     return Shoe(scene.standing.shoes + 1, decks, scene.table.source, "loaded", standard=standard)
@@ -102,39 +102,39 @@ def _kind_of_shoe(shoe: Shoe) -> tuple[str, int, str]:
 
 
 @enters(ShuffleShoe, permit=permissions.the_dealer)
-def shuffle(scene: Scene, entered: ShuffleShoe) -> Outcome:
+def shuffle(scene: CommandContext, entered: ShuffleShoe) -> Decision:
     """The whole shoe is shuffled, between rounds only."""
     shoe = scene.standing.shoe
     if shoe is None or not may_take_next_batch(scene, shoe):
         shoe = expect(scene, "shuffle")
-    return Outcome(_shuffled(scene, shoe))
+    return Decision(_shuffled(scene, shoe))
 
 
-def may_take_next_batch(scene: Scene, shoe: Shoe) -> bool:
+def may_take_next_batch(scene: CommandContext, shoe: Shoe) -> bool:
     """Whether the dealer may take the next batch from the machine now: between rounds, after the first one."""
     is_dealt = scene.standing.dealt_before is not None and not scene.standing.round_open
     return shoe.source == ShoeSource.BATCHES and shoe.stage == "ready" and is_dealt and due(scene) is None
 
 
 @enters(PlaceCutCard, permit=permissions.the_dealer)
-def place_cut_card(scene: Scene, entered: PlaceCutCard) -> Outcome:
+def place_cut_card(scene: CommandContext, entered: PlaceCutCard) -> Decision:
     """The cut card lies before the last part of the shoe."""
     shoe = expect(scene, "cut")
-    return Outcome([Step(CutCardPlaced(shoe=replace(shoe, stage="cut"), cards_behind=_behind(scene)))])
+    return Decision([PendingEntry(CutCardPlaced(shoe=replace(shoe, stage="cut"), cards_behind=_behind(scene)))])
 
 
 @enters(Burn, permit=permissions.the_dealer)
-def burn(scene: Scene, entered: Burn) -> Outcome:
+def burn(scene: CommandContext, entered: Burn) -> Decision:
     """The first cards are burned, and from here on the shoe is dealt; or the one card that is due at a relief."""
     if due(scene) == "relief" and not scene.standing.round_open:
         if entered.turned:
             raise Refused("bad_burn", "The card that is burned at a relief is not turned: do not name it.", 422)
-        return Outcome([aside_step(scene, UNKNOWN, scene.next_seq, relief=True)])
+        return Decision([aside_step(scene, UNKNOWN, scene.next_seq, relief=True)])
     shoe = expect(scene, "burn")
-    return Outcome([Step(Burned(shoe=_burned(scene, shoe, entered.turned)))])
+    return Decision([PendingEntry(Burned(shoe=_burned(scene, shoe, entered.turned)))])
 
 
-def aside_step(scene: Scene, card: int, seq: int, *, relief: bool = False) -> Step:
+def aside_step(scene: CommandContext, card: int, seq: int, *, relief: bool = False) -> PendingEntry:
     """The entry of a card that leaves the shoe between two rounds. ``relief``: the one that is burned because another
     dealer took the table. Raises Refused."""
     standing, shoe, step = scene.standing, scene.standing.shoe, due(scene)
@@ -163,10 +163,10 @@ def aside_step(scene: Scene, card: int, seq: int, *, relief: bool = False) -> St
     after = replace(shoe, aside=(*(shoe.aside or ()), (seq, card)))
     if relief and standing.dealer is not None:
         after = replace(after, relieved=standing.dealer.since_seq)
-    return Step(CardSetAside(shoe=after, card=card, left=left if is_house else None, relief=relief))
+    return PendingEntry(CardSetAside(shoe=after, card=card, left=left if is_house else None, relief=relief))
 
 
-def is_dealt_on(scene: Scene) -> bool:
+def is_dealt_on(scene: CommandContext) -> bool:
     """Whether further rounds are dealt out of the shoe that lies here, so that a card burned now is out for them: not
     where cards are shuffled for every round, or all the time."""
     shoe = scene.standing.shoe
@@ -175,7 +175,7 @@ def is_dealt_on(scene: Scene) -> bool:
     return dealing_at(scene).begins_with_bets and not scene.game.is_fresh_each_round(scene.rules)
 
 
-def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
+def _burned(scene: CommandContext, shoe: Shoe, turned: int) -> Shoe:
     """The shoe after its burn: a card that a game turns first says how many go with it."""
     game, pack = scene.game, shoe.pack
     if shoe.source in SHUFFLERS:
@@ -191,7 +191,7 @@ def _burned(scene: Scene, shoe: Shoe, turned: int) -> Shoe:
 
 
 @enters(CutCardOut, permit=permissions.the_dealer)
-def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
+def cut_card_out(scene: CommandContext, entered: CutCardOut) -> Decision:
     """The dealer saw the cut card come out before the count says so: the round in progress is the last. If it is
     earlier than the tolerance of the site allows, the pit gets an alert."""
     shoe = scene.standing.shoe
@@ -200,41 +200,41 @@ def cut_card_out(scene: Scene, entered: CutCardOut) -> Outcome:
     left, tolerance = scene.standing.cards_left_now, policies.number("cut_card_tolerance")
     steps, early = [cut_step(scene, left)], left - scene.at_cut
     if early <= tolerance:
-        return Outcome(steps)
+        return Decision(steps)
     alert = (
         f"{scene.table.name}, shoe {shoe.number}: {scene.by.name} says that the cut card is out with {left} cards left,"
         f" {early} before its place; the tolerance is {tolerance}"
     )
-    return Outcome(steps, alert=alert, evidence={"seq": scene.next_seq, "cards_left": left})
+    return Decision(steps, alert=alert, evidence={"seq": scene.next_seq, "cards_left": left})
 
 
 @enters(RetireShoe, permit=permissions.for_the_shoe_to_go)
-def retire(scene: Scene, entered: RetireShoe) -> Outcome:
+def retire(scene: CommandContext, entered: RetireShoe) -> Decision:
     """The shoe leaves the table; a house shoe's order is opened."""
     shoe = scene.standing.shoe
     if shoe is None:
         raise Refused("no_shoe", "There is no shoe on this table.", 409)
     _no_round(scene)
     commission.refuse_owed(scene, "the shoe goes")
-    return Outcome([Step(Retired(shoe=shoe, opened=order_opened(shoe)))])
+    return Decision([PendingEntry(Retired(shoe=shoe, opened=order_opened(shoe)))])
 
 
-def cut_step(scene: Scene, cards_left: int) -> Step:
+def cut_step(scene: CommandContext, cards_left: int) -> PendingEntry:
     """The entry that says: last round of this shoe."""
     shoe = scene.standing.shoe
     assert shoe is not None  # noqa: S101 -- a card was just dealt from it
     current = scene.standing.round
     out = replace(shoe, cut_out=True).noting(cut_round=current.number if current else 0)
-    return Step(CutCardCame(shoe=out, cards_left=cards_left))
+    return PendingEntry(CutCardCame(shoe=out, cards_left=cards_left))
 
 
-def cut_comes_out(scene: Scene, current: Round, state: Any) -> bool:
+def cut_comes_out(scene: CommandContext, current: Round, state: Any) -> bool:
     """Whether the cards that are left say that this is the last round of the shoe."""
     shoe = scene.standing.shoe
     return shoe is not None and not shoe.cut_out and is_at_cut(scene, current, state)
 
 
-def is_at_cut(scene: Scene, current: Round, state: Any) -> bool:
+def is_at_cut(scene: CommandContext, current: Round, state: Any) -> bool:
     """Whether no more cards are left than lie behind the cut card."""
     shoe = scene.standing.shoe
     if shoe is None or shoe.source in SHUFFLERS:
@@ -243,27 +243,27 @@ def is_at_cut(scene: Scene, current: Round, state: Any) -> bool:
     return at_cut > 0 and current.game.cards_left(state) <= at_cut
 
 
-def _shuffled(scene: Scene, shoe: Shoe) -> list[Step]:
+def _shuffled(scene: CommandContext, shoe: Shoe) -> list[PendingEntry]:
     opened = order_opened(shoe)
     burned = scene.game.burned(scene.rules)
     if shoe.source != ShoeSource.HOUSE:
         shuffled = _just_shuffled(scene, shoe)
-        step = Step(Shuffled(shoe=shuffled, opened=opened))
+        step = PendingEntry(Shuffled(shoe=shuffled, opened=opened))
         if shuffled.stage != "cut" or (burned and shoe.source not in SHUFFLERS):
             return [step]
-        return [step, Step(Burned(shoe=replace(shuffled, stage="ready", burn=0)))]
+        return [step, PendingEntry(Burned(shoe=replace(shuffled, stage="ready", burn=0)))]
     shuffled = _just_shuffled(scene, shoe, _commit(scene.table, shoe.pack.shoes[shoe.decks]))
     cut, turned = replace(shuffled, stage="cut"), UNKNOWN
     if kind_of(scene.game).turns_burn(scene.rules):
         turned = _order(shuffled.commitment or "")[0]
     return [
-        Step(Shuffled(shoe=shuffled, opened=opened)),
-        Step(CutCardPlaced(shoe=cut, cards_behind=_behind(scene))),
-        Step(Burned(shoe=_burned(scene, cut, turned))),
+        PendingEntry(Shuffled(shoe=shuffled, opened=opened)),
+        PendingEntry(CutCardPlaced(shoe=cut, cards_behind=_behind(scene))),
+        PendingEntry(Burned(shoe=_burned(scene, cut, turned))),
     ]
 
 
-def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> Shoe:
+def _just_shuffled(scene: CommandContext, shoe: Shoe, commitment: str | None = None) -> Shoe:
     """A shoe after its shuffle. Where no cut card is placed, there is nothing to prompt for; nor to burn nothing."""
     prompts = shoe.source == ShoeSource.HOUSE or (_behind(scene) and shoe.source not in SHUFFLERS)
     stage = "shuffled" if prompts else "cut"
@@ -272,7 +272,7 @@ def _just_shuffled(scene: Scene, shoe: Shoe, commitment: str | None = None) -> S
     )
 
 
-def expect(scene: Scene, step: str) -> Shoe:
+def expect(scene: CommandContext, step: str) -> Shoe:
     """The shoe, of which this step is due. Raises Refused when another one is."""
     _no_round(scene)
     expected = due(scene)
@@ -282,12 +282,12 @@ def expect(scene: Scene, step: str) -> Shoe:
     return scene.standing.shoe or Shoe(0, 0, "", "")
 
 
-def _no_round(scene: Scene) -> None:
+def _no_round(scene: CommandContext) -> None:
     if scene.standing.round_open:
         raise Refused("round_open", "Finish the round first.", 409)
 
 
-def _behind(scene: Scene) -> int:
+def _behind(scene: CommandContext) -> int:
     """How many cards lie behind the cut card."""
     return scene.at_cut
 
@@ -295,60 +295,60 @@ def _behind(scene: Scene) -> int:
 # --- enacted anew ----------------------------------------------------------------------------------------------
 
 
-@enacts(Loaded, permit=permissions.the_dealer)
-def enact_load(scene: Scene, event: Loaded, entry: Entry) -> Step:
+@reproduces(Loaded, permit=permissions.the_dealer)
+def enact_load(scene: CommandContext, event: Loaded, entry: Entry) -> PendingEntry:
     """As the table was set then."""
     expect(scene, "load")
-    return Step(Loaded(shoe=_new_shoe(scene)))
+    return PendingEntry(Loaded(shoe=_new_shoe(scene)))
 
 
-@enacts(Shuffled, permit=permissions.the_dealer)
-def enact_shuffle(scene: Scene, event: Shuffled, entry: Entry) -> Step:
+@reproduces(Shuffled, permit=permissions.the_dealer)
+def enact_shuffle(scene: CommandContext, event: Shuffled, entry: Entry) -> PendingEntry:
     """The order of a house shoe is a secret of the house: `commitments` proves it when it is opened."""
     shoe = scene.standing.shoe
     if shoe is None or not may_take_next_batch(scene, shoe):
         shoe = expect(scene, "shuffle")
     commitment = str(event.shoe.commitment) if shoe.source == ShoeSource.HOUSE else None
-    return Step(Shuffled(shoe=_just_shuffled(scene, shoe, commitment), opened=event.opened))
+    return PendingEntry(Shuffled(shoe=_just_shuffled(scene, shoe, commitment), opened=event.opened))
 
 
-@enacts(CutCardPlaced, permit=permissions.the_dealer)
-def enact_cut(scene: Scene, event: CutCardPlaced, entry: Entry) -> Step:
+@reproduces(CutCardPlaced, permit=permissions.the_dealer)
+def enact_cut(scene: CommandContext, event: CutCardPlaced, entry: Entry) -> PendingEntry:
     return place_cut_card(scene, PlaceCutCard()).steps[0]
 
 
-@enacts(Burned, permit=permissions.the_dealer)
-def enact_burn(scene: Scene, event: Burned, entry: Entry) -> Step:
+@reproduces(Burned, permit=permissions.the_dealer)
+def enact_burn(scene: CommandContext, event: Burned, entry: Entry) -> PendingEntry:
     return burn(scene, Burn(event.shoe.turned)).steps[0]
 
 
-@enacts(CutCardCame, permit=permissions.the_dealer)
-def enact_cut_card_out(scene: Scene, event: CutCardCame, entry: Entry) -> Step:
+@reproduces(CutCardCame, permit=permissions.the_dealer)
+def enact_cut_card_out(scene: CommandContext, event: CutCardCame, entry: Entry) -> PendingEntry:
     """By the dealer; of a house shoe, when the number of cards left says so. Entries of releases up to 0.9.0 do not
     have that number."""
     shoe, current = scene.standing.shoe, scene.standing.round
     if shoe is None or shoe.source != ShoeSource.HOUSE:
         step = cut_card_out(scene, CutCardOut()).steps[0]
     elif current is None or not cut_comes_out(scene, current, current.state):
-        raise Misconduct("the cut card of this house shoe does not come out here")
+        raise AuditFailure("the cut card of this house shoe does not come out here")
     else:
         step = cut_step(scene, scene.standing.cards_left_now)
     return step if event.cards_left is not None else replace(step, event=structs.replace(step.event, cards_left=None))
 
 
-@enacts(Retired, permit=permissions.for_the_shoe_to_go)
-def enact_retirement(scene: Scene, event: Retired, entry: Entry) -> Step:
+@reproduces(Retired, permit=permissions.for_the_shoe_to_go)
+def enact_retirement(scene: CommandContext, event: Retired, entry: Entry) -> PendingEntry:
     """Between rounds, with the order that it was dealt from."""
     shoe = scene.standing.shoe
     if shoe is None or scene.standing.round_open:
-        raise Misconduct("it retires a shoe in mid-round, or none")
-    return Step(Retired(shoe=shoe, opened=event.opened))
+        raise AuditFailure("it retires a shoe in mid-round, or none")
+    return PendingEntry(Retired(shoe=shoe, opened=event.opened))
 
 
 # --- house shoes -----------------------------------------------------------------------------------------------
 
 
-def shuffled_in_play(scene: Scene, current: Round, state: Any) -> tuple[str | None, Opened | None]:
+def shuffled_in_play(scene: CommandContext, current: Round, state: Any) -> tuple[str | None, Opened | None]:
     """The discards were shuffled in mid-round: for a house shoe, the commitment to their order and the old order."""
     shoe = scene.standing.shoe
     if shoe is None or shoe.source != ShoeSource.HOUSE:
@@ -373,7 +373,7 @@ def draw_lying(table: Table, shoe: Shoe, lies_at: int) -> int:
     return bytes(before)[lies_at]
 
 
-def packet(table: Table, standing: Standing, seat: int) -> tuple[str, ...]:
+def packet(table: Table, standing: TableState, seat: int) -> tuple[str, ...]:
     """The cards that lie facedown before a seat, as their pack writes them: for the page of that seat, and nobody else.
 
     No entry has them before they are shown, so nobody who reads the log can know them.

@@ -20,13 +20,13 @@ from ledger.models import HOUSE, LogEntry
 from ledger.proof import p256
 from ledger.proof.chain import Head
 from ledger.site_log import digest_of
-from tables.floor.command_context import Outcome
+from tables.floor.command_context import Decision
 from tables.log.attestation import Attestation, PasskeyAnswer
 from tables.log.catalog import read
 from tables.log.entries.passkeys import AboutPasskey
 from tables.log.entries.slips import SlipSigned
 from tables.log.entries.terminal_keys import AboutTerminalKey
-from tables.log.event import Event, Misconduct, Unreadable
+from tables.log.event import AuditFailure, Event, Unreadable
 from tables.log.trusted_keys import NoPasskey, Trust, WrongPasskey
 from tables.models import Passkey
 from tables.refusals import Refused
@@ -65,12 +65,12 @@ def _folded(book_id: int, last: int, digest: bytes) -> Trust:
     for seq, subject, kind, body in entries.order_by("seq").values_list("seq", "subject", "kind", "body"):
         try:
             folded.follow(read(subject, kind, body, house=True), seq)
-        except (Misconduct, Unreadable):
+        except (AuditFailure, Unreadable):
             continue
     return folded
 
 
-def attest(outcome: Outcome, attested: Attestation | None, head: Head, by: str, key: UUID) -> Outcome:
+def attest(outcome: Decision, attested: Attestation | None, head: Head, by: str, key: UUID) -> Decision:
     """An outcome with the terminal's signature in its first entry. Raises Refused where it is not good, or missing."""
     step = outcome.steps[0]
     event = _signed(step.event, attested, head, by, key)
@@ -95,7 +95,7 @@ def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UU
     except WrongPasskey as wrong:
         says = f"That passkey does not sign it: {wrong}. Use your own, which signs slips."
         raise Refused("wrong_passkey", says, 403) from None
-    except Misconduct as wrong:
+    except AuditFailure as wrong:
         raise _refused(keys, attested, wrong) from None
     if attested is not None and attested.passkey is not None:
         _count(keys.passkeys[attested.passkey.credential].username, attested.passkey)
@@ -147,7 +147,7 @@ def _no_passkey(keys: Trust, event: Event) -> Refused:
     return Refused("no_passkey", says, 403)
 
 
-def _refused(keys: Trust, attested: Attestation | None, wrong: Misconduct) -> Refused:
+def _refused(keys: Trust, attested: Attestation | None, wrong: AuditFailure) -> Refused:
     """What whoever stands at the terminal can do about it."""
     if attested is None:
         says = (

@@ -12,11 +12,11 @@ from ledger.log import CONTENT
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from tables.floor import commission, permissions, player_pages, shoes
-from tables.floor.command_context import Outcome, Scene, Step
-from tables.floor.handlers import enacts, enters, refuse_other_author
+from tables.floor.command_context import CommandContext, Decision, PendingEntry
+from tables.floor.handlers import enters, refuse_other_author, reproduces
 from tables.floor.inputs import SignIn, SignOut
 from tables.log.entries.tables import DOORS, DealerSignedIn, DealerSignedOut, TableClosed, TableOpened
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.slip_workflow import Slip
 from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
@@ -25,30 +25,30 @@ from tables.setup import policies
 from tables.training import certificates
 
 
-def follows(scene: Scene, slip: Slip) -> list[Step]:
+def follows(scene: CommandContext, slip: Slip) -> list[PendingEntry]:
     """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
     or closes, its seat pages are revoked and its dealer is tapped out."""
     door = DOORS.get(slip.series.door)
     if door is None or slip.agreed is None:
         return []
     if door is TableOpened:
-        return [Step(door.after(slip))]
+        return [PendingEntry(door.after(slip))]
     dealer = scene.standing.dealer
     tapped = [tap_out(dealer.username, dealer.name)] if dealer else []
-    return [Step(door.after(slip)), *player_pages.revoke(scene), *tapped]
+    return [PendingEntry(door.after(slip)), *player_pages.revoke(scene), *tapped]
 
 
-@enacts(TableOpened, TableClosed)
-def enact_door(scene: Scene, event: TableOpened | TableClosed, entry: Entry) -> Step:
+@reproduces(TableOpened, TableClosed)
+def enact_door(scene: CommandContext, event: TableOpened | TableClosed, entry: Entry) -> PendingEntry:
     """A table opens with its opener and closes with its closer, as they were counted just before."""
     slip = scene.standing.counted
     if slip is None:
         raise event.uncounted()
-    return Step(DOORS[slip.series.door].after(slip))
+    return PendingEntry(DOORS[slip.series.door].after(slip))
 
 
 @enters(SignIn, permit=permissions.a_dealer)
-def sign_in(scene: Scene, entered: SignIn) -> Outcome:
+def sign_in(scene: CommandContext, entered: SignIn) -> Decision:
     """A dealer takes the table; whoever stood there is relieved, if they agree or a pit boss does. Nobody deals at two
     tables."""
     may_take(scene)
@@ -66,11 +66,11 @@ def sign_in(scene: Scene, entered: SignIn) -> Outcome:
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
     burns = shoes.is_dealt_on(scene) and bool(policies.in_force("burn_at_relief"))
-    return Outcome([_taken(scene, scene.by, entered.terminal, entered.confirmed_by, burns=burns)])
+    return Decision([_taken(scene, scene.by, entered.terminal, entered.confirmed_by, burns=burns)])
 
 
-@enacts(DealerSignedIn)
-def enact_sign_in(scene: Scene, event: DealerSignedIn, entry: Entry) -> Step:
+@reproduces(DealerSignedIn)
+def enact_sign_in(scene: CommandContext, event: DealerSignedIn, entry: Entry) -> PendingEntry:
     """By the dealer whom the entry names; who stood there, the log knows."""
     dealer = Staff(username=event.username, name=event.name, badge=event.badge, role=Role.DEALER)
     refuse_other_author(dealer.signature, entry)
@@ -78,14 +78,14 @@ def enact_sign_in(scene: Scene, event: DealerSignedIn, entry: Entry) -> Step:
     permissions.a_dealer(taking, dealer)
     may_take(taking)
     if event.burns and not shoes.is_dealt_on(taking):
-        raise Misconduct("a card is to be burned for it, and no shoe lies here that is dealt on")
+        raise AuditFailure("a card is to be burned for it, and no shoe lies here that is dealt on")
     if shoes.is_dealt_on(taking) and not policies.went_by("burn_at_relief", entry, event.burns.__eq__):
-        raise Misconduct("whether a card is burned at a relief, the house's terms said otherwise then")
+        raise AuditFailure("whether a card is burned at a relief, the house's terms said otherwise then")
     taken = _taken(taking, dealer, event.terminal, event.confirmed_by, burns=event.burns)
     return replace(taken, event=structs.replace(taken.event, **_names_as_written(scene, event)))
 
 
-def _names_as_written(scene: Scene, event: DealerSignedIn) -> dict[str, str | None]:
+def _names_as_written(scene: CommandContext, event: DealerSignedIn) -> dict[str, str | None]:
     """Whoever left is called what the log called them, and entries of before names were written have none. What else
     somebody who agreed was called then, only the entry knows."""
     relieved = scene.standing.dealer
@@ -93,7 +93,7 @@ def _names_as_written(scene: Scene, event: DealerSignedIn) -> dict[str, str | No
     return {"relieved": relieved.name if is_named and relieved else None, "agreed": event.agreed}
 
 
-def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
+def _refuse_unconfirmed(scene: CommandContext, entered: SignIn) -> None:
     """A table in use changes hands when its dealer gives it away, or a pit boss does."""
     dealer = scene.standing.dealer
     if entered.relieves != (dealer.username if dealer else None):
@@ -109,23 +109,25 @@ def _refuse_unconfirmed(scene: Scene, entered: SignIn) -> None:
 
 
 @enters(SignOut, permit=permissions.the_dealer_who_leaves)
-def sign_out(scene: Scene, entered: SignOut) -> Outcome:
+def sign_out(scene: CommandContext, entered: SignOut) -> Decision:
     """The dealer taps out, between rounds; in mid-round a relief has to take over first."""
     may_leave(scene)
-    return Outcome([tap_out(scene.by.username, scene.by.name)])
+    return Decision([tap_out(scene.by.username, scene.by.name)])
 
 
-@enacts(DealerSignedOut)
-def enact_sign_out(scene: Scene, event: DealerSignedOut, entry: Entry) -> Step:
+@reproduces(DealerSignedOut)
+def enact_sign_out(scene: CommandContext, event: DealerSignedOut, entry: Entry) -> PendingEntry:
     """Of whoever dealt, called as they were when they left."""
     dealer = scene.standing.dealer
     if dealer is None:
-        raise Misconduct("it signs somebody out where nobody deals")
+        raise AuditFailure("it signs somebody out where nobody deals")
     may_leave(scene)
     return tap_out(dealer.username, event.name)
 
 
-def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | None, *, burns: bool) -> Step:
+def _taken(
+    scene: CommandContext, by: Staff, terminal: str | None, confirmed_by: str | None, *, burns: bool
+) -> PendingEntry:
     """The entry that says who deals here from now on, whom they relieve, and who agreed to it."""
     relieved = scene.standing.dealer
     taken = DealerSignedIn(
@@ -139,10 +141,10 @@ def _taken(scene: Scene, by: Staff, terminal: str | None, confirmed_by: str | No
         relieved=relieved.name if relieved else None,
         agreed=_name_of(scene, confirmed_by),
     )
-    return Step(taken)
+    return PendingEntry(taken)
 
 
-def _name_of(scene: Scene, username: str | None) -> str | None:
+def _name_of(scene: CommandContext, username: str | None) -> str | None:
     """What somebody is called who agrees: the dealer who leaves as the log calls them, a pit boss as the house does."""
     dealer = scene.standing.dealer
     if dealer is not None and dealer.username == username:
@@ -150,15 +152,15 @@ def _name_of(scene: Scene, username: str | None) -> str | None:
     return Staff.objects.filter(username=username).values_list("name", flat=True).first() if username else None
 
 
-def tap_out(username: str, name: str) -> Step:
+def tap_out(username: str, name: str) -> PendingEntry:
     """The entry that says that somebody deals here no longer."""
-    return Step(DealerSignedOut(username=username, name=name))
+    return PendingEntry(DealerSignedOut(username=username, name=name))
 
 
 # --- what the log alone can say of it: a proof asks the same ---------------------------------------------------
 
 
-def may_count(scene: Scene, slip: Slip) -> None:
+def may_count(scene: CommandContext, slip: Slip) -> None:
     """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
     if not slip.series.counts(RACK):
         return
@@ -180,7 +182,7 @@ def may_count(scene: Scene, slip: Slip) -> None:
         commission.refuse_owed(scene, "the table closes")
 
 
-def may_take(scene: Scene) -> None:
+def may_take(scene: CommandContext) -> None:
     """Raises Refused when the table is closed, or is theirs already."""
     standing = scene.standing
     if not standing.is_open:
@@ -190,7 +192,7 @@ def may_take(scene: Scene) -> None:
         raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
 
 
-def may_leave(scene: Scene) -> None:
+def may_leave(scene: CommandContext) -> None:
     """Raises Refused in mid-round."""
     if scene.standing.round_open:
         raise Refused("round_open", "Finish the round before you tap out, or let your relief sign in.", 409)

@@ -14,14 +14,14 @@ from django.db import connection
 
 from ledger import cage
 from ledger.proof.moves import undone
-from tables.floor.command_context import Scene, Step
+from tables.floor.command_context import CommandContext, PendingEntry
 from tables.log.entries import rounds as log
 from tables.log.event import Second
 from tables.refusals import Refused
 from tables.state.round_history import words
 
 
-def void_step(scene: Scene, reason: str, note: str, second: Second | None = None) -> Step:
+def void_step(scene: CommandContext, reason: str, note: str, second: Second | None = None) -> PendingEntry:
     """The entry that ends the open round without a result: all that moved in it goes back. Raises Refused."""
     current = scene.standing.round
     if current is None or not scene.standing.round_open:
@@ -30,7 +30,7 @@ def void_step(scene: Scene, reason: str, note: str, second: Second | None = None
     why = words(note, "why the round is void")
     result = log.result_of(replace(current, voided=reason))
     event = log.Voided(**scene.author, reason=reason, note=why, result=result, second=second)
-    return Step(event, current.number, undone(posted))
+    return PendingEntry(event, current.number, undone(posted))
 
 
 VOID_ROUNDS: Final = """(SELECT count(*) FROM ledger_logentry AS void WHERE void.book_id = {book}

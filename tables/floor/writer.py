@@ -21,9 +21,9 @@ from ledger.log import Draft
 from ledger.models import LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
-from tables.floor.command_context import Outcome
+from tables.floor.command_context import Decision
 from tables.log.catalog import read
-from tables.log.event import Event, Refusal
+from tables.log.event import Event, RefusedInput
 from tables.refusals import Refused
 
 
@@ -51,7 +51,7 @@ class Request:
         return cls(key, sha256(canonical({"input": spelled, "by": username})).digest())
 
 
-class Written(NamedTuple):
+class AppendedEntry(NamedTuple):
     """An entry that was just written, and the head that it made."""
 
     head: Head
@@ -78,7 +78,7 @@ def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int,
     return seq, event
 
 
-def write(head: Head, outcome: Outcome, request: Request, by: str) -> Iterator[Written]:
+def write(head: Head, outcome: Decision, request: Request, by: str) -> Iterator[AppendedEntry]:
     """Write what an input comes to, entry by entry; the first one says what asked for it. The signature of a slip is
     kept beside the entry that holds it. The last entry brings the commit with it, unless something is to be written
     beside the log."""
@@ -86,10 +86,10 @@ def write(head: Head, outcome: Outcome, request: Request, by: str) -> Iterator[W
     for position, step in enumerate(outcome.steps):
         event, key = step.event, None
         if position == 0:
-            refused = Refusal(**outcome.refusal.spelled()) if outcome.refusal else None
+            refused = RefusedInput(**outcome.refusal.spelled()) if outcome.refusal else None
             event, key = structs.replace(event, request=request.fingerprint, refused=refused), request.key
         draft, is_last = Draft.of(event, by, round=step.round, key=key), step is outcome.steps[-1]
         head = cage.post(head, draft, step.moves, commit=is_last and not more)
         if position == 0 and outcome.signing:
             slips.write(outcome.signing, head.book_id, head.seq)
-        yield Written(head, event, step.round)
+        yield AppendedEntry(head, event, step.round)

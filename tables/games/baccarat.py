@@ -11,9 +11,9 @@ from msgspec import Meta
 from tables.games.cards import RANK_OF
 from tables.games.game import Due, Part, Script, Wager, Wording
 from tables.games.house_layout import Hand, HouseLayout, Stake
-from tables.games.house_script import HouseScript, State, hand_named
+from tables.games.house_script import HouseScript, HouseState, hand_named
 from tables.games.odds import COMMISSION, EVEN, HALF, HouseRules, Odds, paying, say_pays
-from tables.games.pays import UNPAID, Line, PaidWager, PayForm
+from tables.games.pays import UNPAID, PaidWager, PayForm, PayLine
 from tables.games.protocol import BANKER_HAND, PLAYER_HAND, AskCard, Fact, Illegal, Phrase, Reason, because
 
 Side = Literal[
@@ -67,7 +67,7 @@ def _paid(name: str, line: str, bounds: tuple[int, int], shipped: tuple[int, ...
     tables = {str(pays) if option else "": (Odds(pays),) for pays in shipped}
     needs = {"commission": _ONLY_WITH[name]} if name in _ONLY_WITH else {}
     least, most = map(Odds, bounds)
-    return PaidWager(name, _TITLES[name], (Line(name, line, least, most),), tables, option, needs=needs)
+    return PaidWager(name, _TITLES[name], (PayLine(name, line, least, most),), tables, option, needs=needs)
 
 
 _BONUS_LINES: Final[Mapping[str, tuple[str, int, int, int]]] = {
@@ -85,7 +85,7 @@ _BONUS_LINES: Final[Mapping[str, tuple[str, int, int, int]]] = {
 def _bonus(name: str) -> PaidWager:
     """A dragon bonus: a line for a natural, and one for each margin."""
     lines = tuple(
-        Line(line, f"the {DRAGON_BONUS[name]} wins {how}", Odds(least), Odds(most), may_be_unpaid=True)
+        PayLine(line, f"the {DRAGON_BONUS[name]} wins {how}", Odds(least), Odds(most), may_be_unpaid=True)
         for line, (how, _, least, most) in _BONUS_LINES.items()
     )
     return PaidWager(name, _TITLES[name], lines, {"": tuple(Odds(pays) for _, pays, _, _ in _BONUS_LINES.values())})
@@ -175,7 +175,7 @@ class Baccarat(HouseScript[Rules]):
         """The points."""
         return str(total(cards))
 
-    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+    def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
         """The drawing rule, for the hand that it is about."""
         player, banker = hand_named(state, "player").cards, hand_named(state, "banker").cards
         if len(banker) < 2:

@@ -12,7 +12,7 @@ from tables.games import twenty_one
 from tables.games.cards import RANK_OF, UNKNOWN
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
-from tables.games.house_script import HouseScript, State
+from tables.games.house_script import HouseScript, HouseState
 from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, half, paying
 from tables.games.pays import PayForm
 from tables.games.protocol import DEALER, MAIN, AskCard, AskChoice, Choice, Choose, Money, Phrase, because
@@ -152,7 +152,7 @@ class Blackjack(HouseScript[Rules]):
             return "ace" if points == ACE + 10 else str(points)
         return f"soft {points}" if is_soft(cards) and points < MOST else str(points)
 
-    def say_choice(self, state: State, prompt: AskChoice, money: Money) -> Phrase:
+    def say_choice(self, state: HouseState, prompt: AskChoice, money: Money) -> Phrase:
         """What the hand has, and what it may do."""
         if prompt.seat == DEALER:
             return Phrase(
@@ -170,7 +170,7 @@ class Blackjack(HouseScript[Rules]):
             return Phrase(do, f"Even money, for {cost}?", rule)
         return say_choices(self.words, prompt, money, place=f"{place}, {self.worth(cards)}")
 
-    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+    def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
         """Whose card it is; for the dealer, the rule that he follows."""
         if prompt.to != DEALER:
             hand = f", hand {prompt.hand}" if prompt.hand > 1 else ""

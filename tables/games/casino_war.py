@@ -12,9 +12,9 @@ from tables.games.cards import RANK_OF, RANK_SIGNS
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
-from tables.games.house_script import HouseScript, State
+from tables.games.house_script import HouseScript, HouseState
 from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, paying, say_pays
-from tables.games.pays import Line, PaidWager, PayForm
+from tables.games.pays import PaidWager, PayForm, PayLine
 from tables.games.protocol import DEALER, MAIN, AskCard, Choice, Phrase, Reason, because
 
 Side = Literal["tie"]
@@ -36,7 +36,11 @@ BURNED: Final = 3
 """Cards burned before the cards of a war."""
 PAY_FORM: Final = PayForm(
     "casino_war",
-    (PaidWager("tie", "Tie", (Line("tie", "the first cards have one rank", Odds(5), Odds(15)),), {"": (Odds(10),)}),),
+    (
+        PaidWager(
+            "tie", "Tie", (PayLine("tie", "the first cards have one rank", Odds(5), Odds(15)),), {"": (Odds(10),)}
+        ),
+    ),
 )
 
 
@@ -115,7 +119,7 @@ class CasinoWar(HouseScript[Rules]):
         """The rank that counts: the latest."""
         return RANK_SIGNS[RANK_OF[cards[-1]] - 1]
 
-    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+    def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
         """Whose card it is, and whether it is one of a war."""
         place = "yourself" if prompt.to == DEALER else f"seat {prompt.to}"
         if any(wager.bet == "raise" for spot in state.spots for wager in spot.wagers):

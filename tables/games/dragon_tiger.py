@@ -12,9 +12,9 @@ from tables.games.cards import RANK_OF, RANK_SIGNS
 from tables.games.game import Due, Part, Script, Wager, Wording
 from tables.games.hand_names import plural, rank_name
 from tables.games.house_layout import Hand, HouseLayout
-from tables.games.house_script import HouseScript, State
+from tables.games.house_script import HouseScript, HouseState
 from tables.games.odds import EVEN, HALF_TAKEN, HouseRules, Odds, paying, say_pays
-from tables.games.pays import Line, PaidWager, PayForm
+from tables.games.pays import PaidWager, PayForm, PayLine
 from tables.games.protocol import DRAGON, PLACE_NAMES, TIGER, AskCard, Fact, Phrase, because
 
 Side = Literal["tie", "suited_tie"]
@@ -34,14 +34,14 @@ PAY_FORM: Final = PayForm(
         PaidWager(
             "tie",
             "Tie",
-            (Line("tie", "both have one rank", Odds(5), Odds(15)),),
+            (PayLine("tie", "both have one rank", Odds(5), Odds(15)),),
             {"8": (Odds(8),), "11": (Odds(11),)},
             "tie_pays",
         ),
         PaidWager(
             "suited_tie",
             "Suited tie",
-            (Line("suited_tie", "both are the same card", Odds(25), Odds(75)),),
+            (PayLine("suited_tie", "both are the same card", Odds(25), Odds(75)),),
             {"": (Odds(50),)},
         ),
     ),
@@ -89,7 +89,7 @@ class DragonTiger(HouseScript[Rules]):
         """The rank."""
         return RANK_SIGNS[RANK_OF[cards[0]] - 1]
 
-    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+    def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
         """Whose card it is."""
         name = PLACE_NAMES[prompt.to]
         return Phrase(f"Card for the {name}.", f"{name.capitalize()}.", "The higher card wins; the ace is low.")

@@ -29,7 +29,7 @@ from tables.games.protocol import (
 )
 
 
-class Course(Protocol):
+class RoundPlay(Protocol):
     """A round while it goes on: changed by each action, so nobody holds it but who plays it.
 
     The rules of a game are told once, as what an action changes in it. A state is a picture of it: made where somebody
@@ -179,7 +179,7 @@ class Game(ABC, Generic[State, Rules]):
         return after
 
     @abstractmethod
-    def course(self, state: State) -> Course:
+    def course(self, state: State) -> RoundPlay:
         """The round from a state on, for who plays several actions at once."""
 
     @abstractmethod

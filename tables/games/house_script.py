@@ -33,7 +33,7 @@ from tables.games.protocol import (
     View,
     WagerView,
 )
-from tables.games.scripted import Telling, ToldGame, ToldState, say_choices
+from tables.games.scripted import ScriptState, Telling, ToldGame, say_choices
 
 Rules = TypeVar("Rules", bound=HouseRules)
 
@@ -58,7 +58,7 @@ class SpotSeen(Struct, frozen=True):
     hands: tuple[HandSeen, ...]
 
 
-class State(ToldState, frozen=True, dict=True, gc=True):
+class HouseState(ScriptState, frozen=True, dict=True, gc=True):
     """A round between two actions."""
 
     spots: tuple[SpotSeen, ...]
@@ -72,7 +72,7 @@ class State(ToldState, frozen=True, dict=True, gc=True):
     """Cards that left the shoe since its shuffle and nobody saw."""
 
 
-class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rules]):
+class HouseScript(ToldGame[HouseState, Rules], BankedGame[HouseState, Rules], Generic[Rules]):
     """Base of the house-banked games that are told as scripts: they write ``tell``, and name and number their kind."""
 
     carries: ClassVar[frozenset[str]] = frozenset({"dealt"})
@@ -156,8 +156,8 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
 
     def _picture(
         self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: HouseLayout
-    ) -> State:
-        return State(
+    ) -> HouseState:
+        return HouseState(
             prompts,
             rules,
             layout.opening,
@@ -183,15 +183,15 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         """With suits where a bet looks at them."""
         return BY_RANK if self.suited.isdisjoint(self.spread(rules)) else STANDARD
 
-    def gone(self, state: State) -> Composition:
+    def gone(self, state: HouseState) -> Composition:
         """What is gone since the shuffle, as far as it was seen."""
         return state.gone
 
-    def cards_left(self, state: State) -> int:
+    def cards_left(self, state: HouseState) -> int:
         """Cards still to be dealt from the shoe."""
         return state.left
 
-    def unseen(self, state: State) -> int:
+    def unseen(self, state: HouseState) -> int:
         """Burned cards."""
         return state.unseen
 
@@ -213,20 +213,20 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         """The burn is no rule of these games: the opening says what was burned."""
         return rules
 
-    def lying(self, state: State, seat: int) -> tuple[int, ...]:
+    def lying(self, state: HouseState, seat: int) -> tuple[int, ...]:
         """Those of the seat's hands, in the order in which they lie."""
         hands = (hand for spot in state.spots if spot.seat == seat for hand in spot.hands)
         return tuple(place for hand in hands for place in hand.lies_at)
 
     # --- what comes out ---
 
-    def settle(self, state: State) -> tuple[Payout, ...]:
+    def settle(self, state: HouseState) -> tuple[Payout, ...]:
         """The payouts of the seats of which every wager is decided, in seat order."""
         if state.prompts:
             return tuple(_payout(spot) for spot in state.spots if all(wager.outcome for wager in spot.wagers))
         return tuple(map(_payout, state.spots))
 
-    def view(self, state: State, viewer: int | None) -> View:
+    def view(self, state: HouseState, viewer: int | None) -> View:
         """Everybody sees the same: what lies facedown is unknown here too."""
         played = {spot.seat: spot for spot in state.spots}
         dealer = next((hand for hand in state.hands if hand.seat == DEALER and not hand.name), None)
@@ -240,7 +240,7 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
             hands=tuple(self._hand_view(hand) for hand in state.hands),
         )
 
-    def _seat_view(self, state: State, seat: int, spot: SpotSeen | None) -> SeatView:
+    def _seat_view(self, state: HouseState, seat: int, spot: SpotSeen | None) -> SeatView:
         if spot is None:
             lying = tuple(WagerView(wager, cents) for at_seat, wager, cents in state.placed if at_seat == seat)
             bet_cents = sum(wager.cents for wager in lying)
@@ -267,7 +267,7 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
 
     # --- words ---
 
-    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
+    def say(self, state: HouseState, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words."""
         if isinstance(prompt, AskChoice):
             return self.say_choice(state, prompt, money)
@@ -284,12 +284,12 @@ class HouseScript(ToldGame[State, Rules], BankedGame[State, Rules], Generic[Rule
         assert isinstance(prompt, AskBet)  # noqa: S101 -- there are no other prompts
         return Phrase(f"Seat {prompt.seat}: take the bets.", "Place your bets.", self.bets_rule)
 
-    def say_choice(self, state: State, prompt: AskChoice, money: Money) -> Phrase:
+    def say_choice(self, state: HouseState, prompt: AskChoice, money: Money) -> Phrase:
         """A decision in the dealer's words."""
         return say_choices(self.words, prompt, money)
 
     @abstractmethod
-    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+    def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
         """A card that is due, in the dealer's words."""
 
 
@@ -298,7 +298,7 @@ def _hand_seen(hand: Hand, layout: HouseLayout) -> HandSeen:
     return HandSeen(hand.seat, hand.number, hand.name, tuple(hand.cards), hand.state, lies_at)
 
 
-class Terms(NamedTuple):
+class DealTerms(NamedTuple):
     """What a game is dealt from under some rules, and pays by."""
 
     pack: Pack
@@ -314,14 +314,14 @@ def _steps_of(game: HouseScript[Any], rules: HouseRules, is_marked: bool) -> dic
 
 
 @lru_cache(maxsize=1_000)
-def _terms_of(game: HouseScript[Any], rules: HouseRules) -> Terms:
+def _terms_of(game: HouseScript[Any], rules: HouseRules) -> DealTerms:
     """A table's rules are looked at once, not every round. Raises Illegal where they cannot spread their side bets, or
     pay by a table that is not of the game's form."""
     game.spread(rules)
     if fault := game.faults(rules):
         raise Illegal("bad_options", fault, place="options")
     pays = game.pay_form.in_force(rules)
-    return Terms(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules), pays)
+    return DealTerms(game.pack(rules), game.decks(rules), game.is_fresh_each_round(rules), pays)
 
 
 def _spot_seen(spot: Spot, layout: HouseLayout) -> SpotSeen:
@@ -350,6 +350,6 @@ def _payout(spot: SpotSeen) -> Payout:
     return Payout(spot.seat, staked, returned, outcome, None, (), wagers=spot.wagers)
 
 
-def hand_named(state: State, name: str) -> HandSeen:
+def hand_named(state: HouseState, name: str) -> HandSeen:
     """The hand of a name before the dealer."""
     return next(hand for hand in state.hands if hand.name == name)

@@ -14,7 +14,7 @@ from tables.games.captures import most_of_each_rank
 from tables.games.game import Due, Part, Script, Wording, Words
 from tables.games.layout import Layout, Player, cards_to, say_paid
 from tables.games.protocol import MIDDLE, Choice, Fact, Illegal, Opening, Struct, because
-from tables.games.script import Scripted, State
+from tables.games.script import GameState, Scripted
 
 KITTY: Final = 7
 HARD: Final = (1, 1, 1, 1, 1, 1, 1)
@@ -80,7 +80,7 @@ class Kitty(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def open(self, rules: Rules, opening: Opening) -> State:
+    def open(self, rules: Rules, opening: Opening) -> GameState:
         """A new game. Raises Illegal when partners could not sit facing each other."""
         players = len(opening.seats)
         if rules.partners and players % TEAM:

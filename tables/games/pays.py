@@ -31,7 +31,7 @@ PLACE: Final = "options.pays"
 _ODDS: Final = re.compile(r"(0|[1-9][0-9]{0,3}):([1-9][0-9]{0,2})")
 
 
-class Line(Struct, frozen=True):
+class PayLine(Struct, frozen=True):
     """What may come of a wager, and the odds that a table may pay on it."""
 
     name: str
@@ -57,7 +57,7 @@ class PaidWager(Struct, frozen=True):
 
     name: str
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[PayLine, ...]
     shipped: Mapping[str, tuple[Odds, ...]]
     """The tables that ship, each line's odds in order, by the value of the option that chooses one."""
     option: str = ""
@@ -151,7 +151,7 @@ def _read(form: PaidWager, lines: Mapping[str, str]) -> Mapping[str, Odds]:
     return {line.name: _odds(form, line, lines[line.name]) for line in form.lines}
 
 
-def _odds(form: PaidWager, line: Line, text: str) -> Odds:
+def _odds(form: PaidWager, line: PayLine, text: str) -> Odds:
     place = ("wagers", form.name, line.name)
     try:
         odds = odds_of(text)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from tables.games.cards import NOTHING, UNKNOWN
-from tables.games.game import Course, Game, Picture
+from tables.games.game import Game, Picture, RoundPlay
 from tables.games.protocol import (
     DEALER,
     MIDDLE,
@@ -80,7 +80,7 @@ def complete(game: Game[State, Rules], rules: Rules, opening: Opening, actions: 
     return _played(game, game.course(game.open(rules, opening)), actions)
 
 
-def _played(game: Game[State, Rules], course: Course, actions: Iterable[Action]) -> Iterator[Action]:
+def _played(game: Game[State, Rules], course: RoundPlay, actions: Iterable[Action]) -> Iterator[Action]:
     """The actions as the prompts admit them, each played before the next is looked at."""
     for action in actions:
         for prompt in course.prompts:

@@ -142,9 +142,9 @@ class Rocket(BankedGame[State, Rules]):
             asks, rules, opening, BETS, opening.seats, no_bets, (), (), (), opening.dealt, cards_left, opening.button
         )
 
-    def course(self, state: State) -> Course:
+    def course(self, state: State) -> RocketPlay:
         """The round from a state on."""
-        return Course(state)
+        return RocketPlay(state)
 
     # --- what comes out ---
 
@@ -208,7 +208,7 @@ class Rocket(BankedGame[State, Rules]):
 # --- the course of a round -------------------------------------------------------------------------------------
 
 
-class Course:
+class RocketPlay:
     """A round while it goes on: what a state holds, changed step by step."""
 
     __slots__ = (
@@ -431,12 +431,12 @@ class Course:
         self._ask_card(DEALER if self.stage == DEALER_CARD else self.seats[self.waiting[0]])
 
 
-_STEPS: Final[tuple[Callable[[Course, Any], None], ...]] = (
-    Course._bet,
-    Course._deal,
-    Course._dealer_card,
-    Course._decide,
-    Course._hit,
+_STEPS: Final[tuple[Callable[[RocketPlay, Any], None], ...]] = (
+    RocketPlay._bet,
+    RocketPlay._deal,
+    RocketPlay._dealer_card,
+    RocketPlay._decide,
+    RocketPlay._hit,
 )
 """What an action does, by the stage that it meets."""
 

@@ -26,7 +26,7 @@ from tables.games.protocol import (
     Struct,
     View,
 )
-from tables.games.scripted import Telling, ToldGame, ToldState, say_choices
+from tables.games.scripted import ScriptState, Telling, ToldGame, say_choices
 
 Rules = TypeVar("Rules")
 
@@ -44,7 +44,7 @@ class Seen(Struct, frozen=True):
     columns: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-class State(ToldState, frozen=True, dict=True, gc=True):
+class GameState(ScriptState, frozen=True, dict=True, gc=True):
     """A game between two actions."""
 
     players: tuple[Seen, ...]
@@ -57,7 +57,7 @@ class State(ToldState, frozen=True, dict=True, gc=True):
     button: int | None
 
 
-class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
+class Scripted(ToldGame[GameState, Rules], PotGame[GameState, Rules], Generic[Rules]):
     """Base of the games that are told as scripts: they write ``tell``, and name and number their kind."""
 
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
@@ -89,9 +89,11 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
         )
         return self.tell(rules, layout), layout
 
-    def _picture(self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: Layout) -> State:
+    def _picture(
+        self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: Layout
+    ) -> GameState:
         """The state in which a script stopped."""
-        return State(
+        return GameState(
             prompts,
             rules,
             layout.opening,
@@ -108,15 +110,15 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
 
     # --- what comes out ---
 
-    def settle(self, state: State) -> tuple[Payout, ...]:
+    def settle(self, state: GameState) -> tuple[Payout, ...]:
         """What became of each seat, in seat order; before the end, of those whose outcome is known."""
         return tuple(player.payout for player in state.players if player.payout.outcome)
 
-    def pot(self, state: State) -> int:
+    def pot(self, state: GameState) -> int:
         """The coins in the pot; at the end, those that stay for the next game."""
         return state.pot
 
-    def view(self, state: State, viewer: int | None) -> View:
+    def view(self, state: GameState, viewer: int | None) -> View:
         """Faceup cards and the pot for everyone; a hand for its owner alone."""
         return View(
             seats=tuple(_seat_view(player, mine=viewer == player.seat) for player in state.players),
@@ -129,15 +131,15 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
             pot=state.pot,
         )
 
-    def payments(self, state: State) -> tuple[Payment, ...]:
+    def payments(self, state: GameState) -> tuple[Payment, ...]:
         """The coins that changed hands so far, in order."""
         return state.payments
 
-    def gone(self, state: State) -> Composition:
+    def gone(self, state: GameState) -> Composition:
         """What is gone from the deck since its last shuffle."""
         return state.gone
 
-    def cards_left(self, state: State) -> int:
+    def cards_left(self, state: GameState) -> int:
         """Cards still to be dealt from the deck."""
         return state.left
 
@@ -149,7 +151,7 @@ class Scripted(ToldGame[State, Rules], PotGame[State, Rules], Generic[Rules]):
         """As the game has it: no option."""
         return self.burn
 
-    def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
+    def say(self, state: GameState, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words; ``money`` says coins."""
         if isinstance(prompt, AskChoice):
             return say_choices(self.words, prompt, money)

@@ -21,7 +21,7 @@ Telling = tuple[Script[None], Layout]
 """A script that stopped to ask, and the layout that it works on."""
 
 
-class ToldState(Picture, frozen=True, dict=True, gc=True):
+class ScriptState(Picture, frozen=True, dict=True, gc=True):
     """A game between two actions.
 
     The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
@@ -41,10 +41,10 @@ class ToldState(Picture, frozen=True, dict=True, gc=True):
         return telling
 
 
-State = TypeVar("State", bound=ToldState)
+State = TypeVar("State", bound=ScriptState)
 
 
-class Told(Generic[State]):
+class ScriptRun(Generic[State]):
     """A game while it is told."""
 
     __slots__ = ("actions", "picture", "prompts", "rules", "send", "telling")
@@ -93,9 +93,9 @@ class ToldGame(Game[State, Rules]):
             state.lay_by(telling)
         return state
 
-    def course(self, state: State) -> Told[State]:
+    def course(self, state: State) -> ScriptRun[State]:
         """The game from a state on, by the script that stopped there."""
-        return Told(state, state.take() or self._tell_again(state), self._picture)
+        return ScriptRun(state, state.take() or self._tell_again(state), self._picture)
 
     def _tell_again(self, state: State) -> Telling[Any]:
         """The script, told up to a state whose own one has gone on."""

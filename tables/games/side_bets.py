@@ -9,7 +9,7 @@ from tables.games.cards import RANK_OF, SUIT_OF
 from tables.games.game import Wording
 from tables.games.house_layout import HouseLayout
 from tables.games.odds import Odds, paying
-from tables.games.pays import UNPAID, Line, PaidWager, PayForm
+from tables.games.pays import UNPAID, PaidWager, PayForm, PayLine
 from tables.games.protocol import because
 from tables.games.three_cards import FLUSH, NAMES, value_of
 
@@ -43,7 +43,7 @@ def _three(cards: tuple[int, ...], upcard: int) -> str:
 
 def _paid(name: str, title: str, *lines: tuple[str, str, int, tuple[int, int]]) -> PaidWager:
     """A side bet by its lines, each with its label, what it pays as shipped, and what it may pay; or nothing."""
-    bounded = tuple(Line(line, label, Odds(low), Odds(high), True) for line, label, _, (low, high) in lines)
+    bounded = tuple(PayLine(line, label, Odds(low), Odds(high), True) for line, label, _, (low, high) in lines)
     return PaidWager(name, title, bounded, {"": tuple(Odds(pays) for _, _, pays, _ in lines)})
 
 

@@ -12,9 +12,9 @@ from tables.games.cards import STANDARD, Pack
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.hand_names import hand_name, over
 from tables.games.house_layout import Hand, HouseLayout, Spot, Stake
-from tables.games.house_script import HouseScript, State
+from tables.games.house_script import HouseScript, HouseState
 from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
-from tables.games.pays import UNPAID, Line, PaidWager, PayForm
+from tables.games.pays import UNPAID, PaidWager, PayForm, PayLine
 from tables.games.protocol import DEALER, AskCard, Card, Choice, Phrase, because
 from tables.games.three_cards import HIGH_CARD, NAMES, PAIR, STRAIGHT, Value, value_of
 
@@ -40,11 +40,11 @@ _QUEEN: Final = 12
 _LINES: Final = tuple(name.replace(" ", "_") for name in NAMES)
 
 
-def _lines(*bounds: tuple[int, int]) -> tuple[Line, ...]:
+def _lines(*bounds: tuple[int, int]) -> tuple[PayLine, ...]:
     """A line for each of the highest classes, with the odds that it may have; each may be left unpaid."""
     lowest = len(NAMES) - len(bounds)
     return tuple(
-        Line(_LINES[kind], NAMES[kind], Odds(least), Odds(most), may_be_unpaid=True)
+        PayLine(_LINES[kind], NAMES[kind], Odds(least), Odds(most), may_be_unpaid=True)
         for kind, (least, most) in enumerate(bounds, lowest)
     )
 
@@ -150,7 +150,7 @@ class ThreeCardPoker(HouseScript[Rules]):
         """The class of a whole hand."""
         return NAMES[value_of(tuple(cards))[0]] if len(cards) == PACKET else ""
 
-    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+    def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
         """Whose packet it is."""
         place = "your own hand" if prompt.to == DEALER else f"the hand of seat {prompt.to}"
         if prompt.shown:

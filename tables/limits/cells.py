@@ -25,13 +25,13 @@ from tables.limits.cell_texts import Spelling
 from tables.limits.plans import TableLimits
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, Takes
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.log.terms import game_title, made_rules, rules_of
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import pits, table_settings
-from tables.setup.dual_control import Draft
-from tables.setup.pits import NOWHERE, Place
+from tables.setup.dual_control import ProposalDraft
+from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
 
 AMOUNTS: Final = {
@@ -51,7 +51,7 @@ Texts = Mapping[str, str]
 """What stands in the cells of a table, by their columns."""
 
 
-class Cell(NamedTuple):
+class LimitCell(NamedTuple):
     """A cell: which table's, and which limit."""
 
     table: str
@@ -59,11 +59,11 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A table in the grid."""
 
     table: Table
-    place: Place
+    place: TablePlace
     texts: Texts
     limits: TableLimits
 
@@ -111,10 +111,10 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CellChange:
     """One cell of one table, before and after."""
 
-    cell: Cell
+    cell: LimitCell
     before: str
     after: str
     value: Any
@@ -131,8 +131,8 @@ class Change:
 class Preview:
     """What typed cells come to: the changes, and what is wrong, cell by cell."""
 
-    changes: Sequence[Change]
-    faults: Mapping[Cell, str]
+    changes: Sequence[CellChange]
+    faults: Mapping[LimitCell, str]
 
     @property
     def digest(self) -> str:
@@ -149,11 +149,11 @@ class Preview:
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
-def rows(tables: Sequence[Table]) -> list[Row]:
+def rows(tables: Sequence[Table]) -> list[TableRow]:
     """Tables in the order of their places, in the same queries however many there are."""
     places = pits.places()
     limits = plans.outcomes(tables, timezone.now())
-    lines = [Row(table, places.get(table.name, NOWHERE), texts_of(table), limits[table.name]) for table in tables]
+    lines = [TableRow(table, places.get(table.name, NOWHERE), texts_of(table), limits[table.name]) for table in tables]
     return sorted(lines, key=lambda row: row.place.order(row.name))
 
 
@@ -202,8 +202,8 @@ def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
     tables = list(Table.objects.filter(name__in=typed, retired_at=None).select_related("book"))
     lines = {row.name: row for row in rows(tables)}
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
-    changes: list[Change] = []
-    faults: dict[Cell, str] = {}
+    changes: list[CellChange] = []
+    faults: dict[LimitCell, str] = {}
     for name in sorted(typed, key=pits.natural):
         if name in lines:
             row = lines[name]
@@ -212,41 +212,41 @@ def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
             changes += of_table
             faults |= wrong
         else:
-            faults[Cell(name, "min_cents")] = f"There is no table {name[:40]} on the floor any more."
+            faults[LimitCell(name, "min_cents")] = f"There is no table {name[:40]} on the floor any more."
     return Preview(changes, faults)
 
 
 def _judged(
-    row: Row, typed: Texts, basis: Texts, start: Holds, state: Standing
-) -> tuple[list[Change], dict[Cell, str]]:
+    row: TableRow, typed: Texts, basis: Texts, start: Holds, state: TableState
+) -> tuple[list[CellChange], dict[LimitCell, str]]:
     values, faults = _read_all(row, typed)
-    changes: list[Change] = []
+    changes: list[CellChange] = []
     for column, value in values.items():
         if _is_same(row, column, value, row.texts[column]) or _is_same(row, column, value, basis.get(column)):
             continue  # as it stands; or nothing that was typed, though somebody else changed it meanwhile
-        cell = Cell(row.name, column)
+        cell = LimitCell(row.name, column)
         if sentence := _meanwhile(row, column, basis) or _by_a_plan(row, column):
             faults[cell] = sentence
         after = _text(row, column, value)
-        changes.append(Change(cell, row.texts[column], after, value, _start_of(row, column, start)))
+        changes.append(CellChange(cell, row.texts[column], after, value, _start_of(row, column, start)))
     if changes and not faults:
         faults |= _settings_faults(row, changes, state)
     return changes if faults else [replace(change, takes_two=_takes_two(row, changes)) for change in changes], faults
 
 
-def _read_all(row: Row, typed: Texts) -> tuple[dict[str, Any], dict[Cell, str]]:
+def _read_all(row: TableRow, typed: Texts) -> tuple[dict[str, Any], dict[LimitCell, str]]:
     values: dict[str, Any] = {}
-    faults: dict[Cell, str] = {}
+    faults: dict[LimitCell, str] = {}
     for column in COLUMNS:
         if column in typed:
             try:
                 values[column] = read(row.table, column, typed[column])
             except Spelling as wrong:
-                faults[Cell(row.name, column)] = str(wrong)
+                faults[LimitCell(row.name, column)] = str(wrong)
     return values, faults
 
 
-def _is_same(row: Row, column: str, value: Any, text: str | None) -> bool:
+def _is_same(row: TableRow, column: str, value: Any, text: str | None) -> bool:
     """Whether a value is what a cell with some text says."""
     if text is None:
         return False
@@ -256,61 +256,61 @@ def _is_same(row: Row, column: str, value: Any, text: str | None) -> bool:
         return False
 
 
-def _meanwhile(row: Row, column: str, basis: Texts) -> str:
+def _meanwhile(row: TableRow, column: str, basis: Texts) -> str:
     if column not in basis or basis[column] == row.texts[column]:
         return ""
     present, earlier = row.texts[column] or "empty", basis[column] or "empty"
     return f"Somebody changed it meanwhile, from {earlier} to {present}. Keep theirs, or type yours again."
 
 
-def _by_a_plan(row: Row, column: str) -> str:
+def _by_a_plan(row: TableRow, column: str) -> str:
     """A plan would set it back: what a plan sets is changed in the plan."""
     cause = row.planned(column)
     return f"It is {cause}: change the plan, or set one for this table." if cause else ""
 
 
-def _start_of(row: Row, column: str, start: Holds) -> Holds:
+def _start_of(row: TableRow, column: str, start: Holds) -> Holds:
     """A shoe that is dealt from keeps what it began with; where no shoe is dealt there is none to wait for."""
     has_shoe = not kind_of(GAMES[row.table.game]).is_by_count
     return replace(start, takes="shoe") if column in OF_THE_SHOE and has_shoe else start
 
 
-def _parts(changes: Sequence[Change]) -> dict[Holds, list[Change]]:
+def _parts(changes: Sequence[CellChange]) -> dict[Holds, list[CellChange]]:
     """The changes of one table, by when they hold: each part is done by itself."""
-    parts: dict[Holds, list[Change]] = {}
+    parts: dict[Holds, list[CellChange]] = {}
     for change in changes:
         parts.setdefault(change.holds, []).append(change)
     return parts
 
 
-def _settings(table: Table, changes: Sequence[Change]) -> dict[str, Any]:
+def _settings(table: Table, changes: Sequence[CellChange]) -> dict[str, Any]:
     """What changed cells come to, as settings have it."""
     settings = {change.cell.column: change.value for change in changes if change.cell.column in LIMITS}
     options = [change.value for change in changes if change.cell.column in OF_THE_SHOE]
     return settings | ({"options": table.options | dict(ChainMap(*options))} if options else {})
 
 
-def _settings_faults(row: Row, changes: Sequence[Change], state: Standing) -> dict[Cell, str]:
-    faults: dict[Cell, str] = {}
+def _settings_faults(row: TableRow, changes: Sequence[CellChange], state: TableState) -> dict[LimitCell, str]:
+    faults: dict[LimitCell, str] = {}
     for start, part in _parts(changes).items():
         if start.takes == "shoe" and kind_of(GAMES[row.table.game]).is_by_count:
             sentence = f"No shoe is dealt at {row.name}: let it hold from the next round, or from a moment."
             return {change.cell: sentence for change in part}
         sentences = table_settings.change_faults(
-            row.table, _settings(row.table, part), Standing() if start.is_later else state
+            row.table, _settings(row.table, part), TableState() if start.is_later else state
         )
         columns = [change.cell.column for change in part]
         for name, sentence in sentences.items():
-            faults[Cell(row.name, name if name in columns else columns[0])] = sentence
+            faults[LimitCell(row.name, name if name in columns else columns[0])] = sentence
     return faults
 
 
-def _takes_two(row: Row, changes: Sequence[Change]) -> bool:
+def _takes_two(row: TableRow, changes: Sequence[CellChange]) -> bool:
     drafts = [_draft(row.table, start, _settings(row.table, part)) for start, part in _parts(changes).items()]
     return any(draft is not None and proposals.takes_two(draft, timezone.now()) for draft in drafts)
 
 
-def _draft(table: Table, start: Holds, settings: Mapping[str, Any]) -> Draft | None:
+def _draft(table: Table, start: Holds, settings: Mapping[str, Any]) -> ProposalDraft | None:
     """A part of a table's changes as it is proposed or decided; None for what one person does at once."""
     if start.takes == "shoe":
         return replace(table_settings.draft_for_the_shoe(table, settings), effective=start.effective)
@@ -319,7 +319,7 @@ def _draft(table: Table, start: Holds, settings: Mapping[str, Any]) -> Draft | N
     return table_settings.draft_of_change(table, settings)
 
 
-def _text(row: Row, column: str, value: Any) -> str:
+def _text(row: TableRow, column: str, value: Any) -> str:
     match column:
         case "wager_limits":
             return cell_texts.in_words(value)
@@ -364,7 +364,7 @@ def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, 
 
 
 def _write(edit: Preview, reason: str, by: Staff) -> Saved:
-    by_table: dict[str, list[Change]] = {}
+    by_table: dict[str, list[CellChange]] = {}
     for change in edit.changes:
         by_table.setdefault(change.cell.table, []).append(change)
     tables = {table.name: table for table in Table.objects.filter(name__in=by_table).order_by("pk")}

@@ -31,11 +31,11 @@ from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.settings import ByPlans
 from tables.log.limit_notice import MINIMUM
 from tables.log.limit_plans import (
-    Change,
+    EffectiveLimits,
     Facts,
     Layer,
     Layers,
-    Outcome,
+    NextChange,
     Plan,
     Value,
     Values,
@@ -44,12 +44,12 @@ from tables.log.limit_plans import (
     own_beneath,
     resolve,
 )
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.log.terms import Settings
 from tables.models import LimitPlan, Proposal, Table
 from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
-from tables.setup.pits import NOWHERE, Place
+from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
 
 _KEYS: Final = UUID("7f6d0f6e-7a3b-5d52-9a0e-3d0f1b7f1c15")
@@ -57,7 +57,7 @@ _KEYS: Final = UUID("7f6d0f6e-7a3b-5d52-9a0e-3d0f1b7f1c15")
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PlannedLimits:
     """What plans ask of one table at a moment."""
 
     settings: Settings
@@ -130,8 +130,8 @@ _OF_TABLES: Final = ("limits", "take", "pays")
 
 
 def due(
-    table: Table, state: Standing, every: Iterable[Plan], places: dict[str, Place], own: Own, moment: datetime
-) -> Due:
+    table: Table, state: TableState, every: Iterable[Plan], places: dict[str, TablePlace], own: Own, moment: datetime
+) -> PlannedLimits:
     """What plans ask of a table that stands so, and what has to be announced of what it is to be set to itself."""
     before = limit_plans.settings_of_row(table)
     facts = limit_plans.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
@@ -145,7 +145,7 @@ def due(
     announced = limit_notice.to_announce(state, values, waiting, changes, moment=moment, minutes=minutes)
     raising = _plan_of(outcome, announced[0] if announced else {})
     after = settings_after(before, facts, outcome.layers, values, state)
-    return Due(
+    return PlannedLimits(
         after,
         outcome.layers,
         announced,
@@ -154,15 +154,15 @@ def due(
     )
 
 
-def _own_change(before: Settings, proposal: Proposal) -> Change:
+def _own_change(before: Settings, proposal: Proposal) -> NextChange:
     """What a proposal sets of a table's own limits, and when."""
     after = limits_in(terms.settings_after(before, table_settings.values_of(proposal)))
     layers = {name: Layer(value, None) for name, value in after.items()}
-    return Change(proposals.due_since(proposal), layers, tuple(layers))
+    return NextChange(proposals.due_since(proposal), layers, tuple(layers))
 
 
 def settings_after(
-    before: Settings, facts: Facts, layers: Layers, values: dict[str, Value], state: Standing
+    before: Settings, facts: Facts, layers: Layers, values: dict[str, Value], state: TableState
 ) -> Settings:
     """The settings with these limits: what of the table's own lies beneath plans, and who keeps the old minimum."""
     minimums = kept_minimums(before, values, layers, state)
@@ -170,7 +170,7 @@ def settings_after(
     return replace(before, **in_settings(values), own_limits=own, kept_minimums=minimums)
 
 
-def kept_minimums(before: Settings, values: Values, layers: Layers, state: Standing) -> Mapping[str, Any]:
+def kept_minimums(before: Settings, values: Values, layers: Layers, state: TableState) -> Mapping[str, Any]:
     """Which seats keep the old minimum, where the table is set to these limits."""
     set_to = limits_in(before)
     if values.get(MINIMUM) == set_to.get(MINIMUM):
@@ -180,7 +180,7 @@ def kept_minimums(before: Settings, values: Values, layers: Layers, state: Stand
     return limit_notice.kept_after(state, set_to, before.kept_minimums) if keeps else {}
 
 
-def _plan_of(outcome: Outcome, least: dict[str, int]) -> Plan | None:
+def _plan_of(outcome: EffectiveLimits, least: dict[str, int]) -> Plan | None:
     """The plan that raises a minimum: the one that sets it now, or with the next change."""
     for name in least:
         for layers in (outcome.layers, outcome.next.layers if outcome.next else {}):
@@ -194,7 +194,7 @@ def _least(value: Value) -> int:
     return value if isinstance(value, int) else value[0]
 
 
-def _asks(table: Table, state: Standing, target: Due) -> bool:
+def _asks(table: Table, state: TableState, target: PlannedLimits) -> bool:
     """Whether a table is set, or has announced, something else than it should."""
     return _differs(table, target.settings) or _notice_differs(state, target)
 
@@ -212,7 +212,7 @@ LIMIT_SETTINGS: Final = (
 """The settings that plans change."""
 
 
-def _notice_differs(state: Standing, target: Due) -> bool:
+def _notice_differs(state: TableState, target: PlannedLimits) -> bool:
     present = state.announced
     if present is None or target.announced is None:
         return (present is None) != (target.announced is None)
@@ -226,7 +226,7 @@ def _author(at_once: LimitPlan | None, plans: Iterable[Plan | None]) -> str:
     return BY_THE_CLOCK
 
 
-def _set(table: Table, head: Head, target: Due, house_seq: int, at_once: LimitPlan | None) -> bool:
+def _set(table: Table, head: Head, target: PlannedLimits, house_seq: int, at_once: LimitPlan | None) -> bool:
     if not _differs(table, target.settings):
         return False
     set_to, after = limits_in(table), limits_in(target.settings)
@@ -250,7 +250,9 @@ def layer_name(layers: Layers, name: str) -> str:
     return str(plan) if plan else ""
 
 
-def _announce(table: Table, state: Standing, target: Due, house_seq: int, at_once: LimitPlan | None) -> bool:
+def _announce(
+    table: Table, state: TableState, target: PlannedLimits, house_seq: int, at_once: LimitPlan | None
+) -> bool:
     if not _notice_differs(state, target):
         return False
     head, plan = log.lock(table.book_id), target.raising

@@ -32,11 +32,11 @@ from tables.log.limit_plans import (
     SCOPES,
     WAGER,
     Always,
+    EffectiveLimits,
     Facts,
     Hours,
     Layer,
     Occasion,
-    Outcome,
     Plan,
     Schedule,
     Stack,
@@ -52,8 +52,8 @@ from tables.log.terms import Settings
 from tables.models import LimitPlan, PitSection, Staff, Table
 from tables.refusals import Refused
 from tables.setup import pits, policies, table_settings
-from tables.setup.dual_control import Draft as ToPropose
-from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
+from tables.setup.dual_control import ProposalDraft as ToPropose
 from tables.setup.pits import NOWHERE
 from tables.setup.table_settings import Faults
 
@@ -105,7 +105,7 @@ class TableLimits:
     """What the plans come to at a table, beside what it is set to now."""
 
     facts: Facts
-    outcome: Outcome
+    outcome: EffectiveLimits
     set_to: Values
     """What the next round is opened under."""
 
@@ -368,13 +368,13 @@ def content(event: LimitPlanSet) -> dict[str, Any]:
     return plain | {"schedule": msgspec.to_builtins(event.schedule), "values": msgspec.to_builtins(event.values)}
 
 
-def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     rows = LimitPlan.objects.filter(name__in=[proposal.about for proposal in proposals])
     plans = {row.name: row for row in rows.order_by("name", "-version").distinct("name")}
     return [content_of(plans.get(proposal.about)) or {"version": 0} for proposal in proposals]
 
 
-def _of_tables(proposal: Proposal) -> list[str]:
+def _of_tables(proposal: ApprovedProposal) -> list[str]:
     """The tables of a plan for one pit or one table: before, too, where it is taken from them."""
     pits_of = {(side.get("scope"), side.get("of")) for side in (proposal.before, proposal.after)}
     of_pits = {of for scope, of in pits_of if scope == "pit"}
@@ -382,7 +382,7 @@ def _of_tables(proposal: Proposal) -> list[str]:
     return tables + [of for scope, of in pits_of if scope == "table"]
 
 
-def _apply(proposal: Proposal, by: Staff) -> None:
+def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     moment = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
     facts = proposal.after | {"name": proposal.about, "effective": policies.spelled(moment) if moment else ""}
     event = msgspec.convert(facts, LimitPlanSet)
@@ -391,7 +391,7 @@ def _apply(proposal: Proposal, by: Staff) -> None:
 
 handles(
     dual_control.PLAN,
-    matter=Matter(
+    matter=ApprovalHandler(
         _present_values,
         _apply,
         "tables.add_limitplan",

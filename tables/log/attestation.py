@@ -38,7 +38,7 @@ class PasskeyAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     client: str
     signature: str
 
-    def answer_to(self, public: str, statement: Mapping[str, Any]) -> p256.Answer | None:
+    def answer_to(self, public: str, statement: Mapping[str, Any]) -> p256.PasskeyAnswer | None:
         """What it signed, where that is just this statement."""
         return p256.answer_to(public, self.signature, self.authenticator, self.client, canonical(statement))
 

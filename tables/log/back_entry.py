@@ -48,7 +48,7 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
     role: str
 
 
-class Paper(Struct, frozen=True, forbid_unknown_fields=True):
+class UncomparedPaper(Struct, frozen=True, forbid_unknown_fields=True):
     """A numbered paper from which something was entered, and which nobody has compared with it since."""
 
     number: str
@@ -70,7 +70,7 @@ class Compared(Struct, frozen=True, forbid_unknown_fields=True):
     happened: str
 
 
-class Due(Struct, frozen=True, forbid_unknown_fields=True):
+class AnnouncedRound(Struct, frozen=True, forbid_unknown_fields=True):
     """The round that may be dealt now: it was announced from a paper."""
 
     round: int
@@ -86,14 +86,14 @@ class Mode(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     since: str
     until: str
     reason: str
-    papers: tuple[Paper, ...] = ()
+    papers: tuple[UncomparedPaper, ...] = ()
     """Those that nobody has compared yet."""
     compared: tuple[Compared, ...] = ()
-    due: Due | None = None
+    due: AnnouncedRound | None = None
     rounds_until: str = ""
     """When the last round happened that was announced."""
 
-    def paper(self, number: str) -> Paper | None:
+    def paper(self, number: str) -> UncomparedPaper | None:
         """The paper of that number that waits to be compared."""
         return next((paper for paper in self.papers if paper.number == number), None)
 
@@ -180,7 +180,7 @@ def entered(mode: Mode | None, number: str, about: str, happened: str, by: str) 
     _refuse_earlier(mode, about, happened)
     paper = mode.paper(number)
     if paper is None:
-        return replace(mode, papers=(*mode.papers, Paper(number, about, happened, (by,))))
+        return replace(mode, papers=(*mode.papers, UncomparedPaper(number, about, happened, (by,))))
     keyed = paper.keyed if by in paper.keyed else (*paper.keyed, by)
     latest = max(paper.happened, happened)
     grown = replace(paper, happened=latest, keyed=keyed, items=paper.items + 1)
@@ -194,7 +194,7 @@ def announced(mode: Mode | None, number: str, round: int, happened: str, by: str
         sentence = f"The round before it happened {shown(mode.rounds_until)}: rounds are entered in their order."
         raise Wrong("out_of_order", sentence)
     after = entered(mode, number, ROUNDS, happened, by)
-    return replace(after, due=Due(round, number, happened))
+    return replace(after, due=AnnouncedRound(round, number, happened))
 
 
 def dealt(mode: Mode, next_round: int) -> Mode:

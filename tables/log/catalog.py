@@ -50,7 +50,7 @@ from tables.log.entries import (
     terminals,
 )
 from tables.log.event import Event, Unreadable
-from tables.log.state import Standing
+from tables.log.state import TableState
 
 EVENTS: Final[tuple[type[Event], ...]] = (
     rounds.Played, rounds.Paid, rounds.TakenBack, rounds.Voided,
@@ -142,12 +142,12 @@ def event_of(entry: Entry) -> Event:
     return read(entry.subject, entry.kind, entry.body, house=entry.book == HOUSE)
 
 
-def fold(standing: Standing, event: Event, *, seq: int, round: int | None) -> Standing:
+def fold(standing: TableState, event: Event, *, seq: int, round: int | None) -> TableState:
     """The standing after one more entry."""
     return event.folded(replace(standing, seq=seq, counted=None), seq, round)
 
 
-def follow(standing: Standing, entry: Entry) -> Standing:
+def follow(standing: TableState, entry: Entry) -> TableState:
     """The standing after one more entry that is still to be read."""
     return fold(standing, event_of(entry), seq=entry.seq, round=entry.round)
 

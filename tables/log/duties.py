@@ -18,7 +18,7 @@ _CAGE: Final = (CASHIER, CAGE_MANAGER)
 _WORK: Final = (*_TABLES, *_CAGE, SECURITY, COUNTER)
 
 
-class Apart(NamedTuple):
+class IncompatibleRoles(NamedTuple):
     """Two roles that are never given to one person together, and why."""
 
     first: str
@@ -28,10 +28,12 @@ class Apart(NamedTuple):
     """The public rule that says so, where we know of one."""
 
 
-def _apart(firsts: Collection[str], seconds: Collection[str], reason: str, clause: str = "") -> Iterator[Apart]:
+def _apart(
+    firsts: Collection[str], seconds: Collection[str], reason: str, clause: str = ""
+) -> Iterator[IncompatibleRoles]:
     for first in firsts:
         for second in seconds:
-            yield Apart(first, second, reason, clause)
+            yield IncompatibleRoles(first, second, reason, clause)
 
 
 _ACCESS: Final = "25 CFR 543.20"
@@ -39,7 +41,7 @@ _COUNTS: Final = "25 CFR 542.31"
 _FILLS: Final = "58 Pa. Code 465a.36; COMAR 36.05.03"
 
 
-APART: Final[tuple[Apart, ...]] = (
+APART: Final[tuple[IncompatibleRoles, ...]] = (
     *_apart((OPERATOR,), _WORK, "whoever says who may do what moves no chips and no cash", _ACCESS),
     *_apart((AUDITOR,), (*_WORK, OPERATOR), "whoever audits has no part in what is audited"),
     *_apart((SURVEILLANCE,), (*_WORK, OPERATOR, AUDITOR), "whoever watches has no part in what is watched"),
@@ -105,7 +107,7 @@ ADMINISTERS: Final = OPERATOR
 """The role that gives access. Whoever had it in a shift handles no chips and no cash in the same shift."""
 
 
-def conflicts(roles: Collection[str]) -> list[Apart]:
+def conflicts(roles: Collection[str]) -> list[IncompatibleRoles]:
     """The pairs among roles that one person may not hold together."""
     return [pair for pair in APART if pair.first in roles and pair.second in roles]
 

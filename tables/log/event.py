@@ -17,18 +17,18 @@ import msgspec
 from ledger.proof.moves import Chart, Move, Posted
 from tables.games.cards import Pack
 from tables.log.attestation import Attestation
-from tables.log.state import Standing
+from tables.log.state import TableState
 
 
 class Unreadable(ValueError):
     """An entry that no house can have written: of no kind that is known, or not of its kind's form."""
 
 
-class Misconduct(Exception):
+class AuditFailure(Exception):
     """The house would not have written this entry."""
 
 
-class Refusal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RefusedInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was answered to an input whose entry is only the report of it."""
 
     code: str
@@ -52,8 +52,8 @@ class Context:
 
     seq: int
     round: int | None
-    before: Standing
-    after: Standing
+    before: TableState
+    after: TableState
     chart: Chart
     recorded: Sequence[Move]
     """What the entry says that it moved."""
@@ -78,7 +78,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     request: str | None = None
     """The fingerprint of the input behind it: the same key with another input is refused."""
-    refused: Refusal | None = None
+    refused: RefusedInput | None = None
     """How the input was refused, where the entry is only the report of it."""
     happened_at: str | None = None
     """When it happened, where the book was held by somebody else then."""
@@ -121,7 +121,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         """The same as an earlier release had terminals sign it; None where it was never otherwise."""
         return None
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         """The standing after it. Raises ValueError where it cannot follow."""
         return standing
 

@@ -52,7 +52,7 @@ from tables.log.event import Event
 from tables.log.slip_types import SLIPS, VOID, VOID_ASKED, VOIDED
 
 
-class Matter(NamedTuple):
+class ExceptionCategory(NamedTuple):
     """One heading of the report."""
 
     name: str
@@ -63,44 +63,58 @@ class Matter(NamedTuple):
     """Whether whoever runs the floor is shown it; the rest is for operators and auditors."""
 
 
-VOIDS: Final = Matter("voids", "Voids", "Slips and rounds that were made void, or asked to be.")
-MISHAPS: Final = Matter(
+VOIDS: Final = ExceptionCategory("voids", "Voids", "Slips and rounds that were made void, or asked to be.")
+MISHAPS: Final = ExceptionCategory(
     "mishaps", "Mishaps", "What went wrong at a table, cards set aside, tables that were abandoned."
 )
-FROM_PAPER: Final = Matter(
+FROM_PAPER: Final = ExceptionCategory(
     "from_paper", "Entered from paper", "After an outage: who let it be entered, from which papers, who compared it."
 )
-CHIPS_AND_CASH: Final = Matter(
+CHIPS_AND_CASH: Final = ExceptionCategory(
     "chips",
     "Chips in and out",
     "Destroyed, lapsed, found, counterfeit; notes that no count took for money; keys that were lost.",
 )
-TAKE_BACKS: Final = Matter("take_backs", "Take-backs", "Inputs of a round, and sales of chips, that were taken back.")
-CORRECTIONS: Final = Matter("corrections", "Corrections", "Mispays put right later, and commission that was forgiven.")
-DISPUTES: Final = Matter("disputes", "Disputes", "Opened and ruled on.")
-OVER_LIMIT: Final = Matter("over_limit", "Bets over the limit", "Bets beyond the limits that were accepted and stood.")
-REFUSED: Final = Matter(
+TAKE_BACKS: Final = ExceptionCategory(
+    "take_backs", "Take-backs", "Inputs of a round, and sales of chips, that were taken back."
+)
+CORRECTIONS: Final = ExceptionCategory(
+    "corrections", "Corrections", "Mispays put right later, and commission that was forgiven."
+)
+DISPUTES: Final = ExceptionCategory("disputes", "Disputes", "Opened and ruled on.")
+OVER_LIMIT: Final = ExceptionCategory(
+    "over_limit", "Bets over the limit", "Bets beyond the limits that were accepted and stood."
+)
+REFUSED: Final = ExceptionCategory(
     "refused",
     "Refused",
     "Cards that a shoe cannot hold, decks that were not whole; what somebody tried who may not; wrong PINs; bets over"
     " the limit that were not accepted.",
 )
-LATE: Final = Matter("late", "Late signatures", "Steps of slips that came long after the step before, or wait still.")
-DISCREPANCIES: Final = Matter("discrepancies", "Open discrepancies", "Opened on this day, and nobody has closed them.")
-ALERTS: Final = Matter("alerts", "Alerts that nobody acknowledged", "Raised on this day.")
-SETTINGS: Final = Matter("settings", "Settings", "What was set otherwise, and what was proposed.")
-POSTS: Final = Matter(
+LATE: Final = ExceptionCategory(
+    "late", "Late signatures", "Steps of slips that came long after the step before, or wait still."
+)
+DISCREPANCIES: Final = ExceptionCategory(
+    "discrepancies", "Open discrepancies", "Opened on this day, and nobody has closed them."
+)
+ALERTS: Final = ExceptionCategory("alerts", "Alerts that nobody acknowledged", "Raised on this day.")
+SETTINGS: Final = ExceptionCategory("settings", "Settings", "What was set otherwise, and what was proposed.")
+POSTS: Final = ExceptionCategory(
     "posts", "Posts and cover", "Who was given which pit, and who took one over, for how long and why."
 )
-PEOPLE: Final = Matter(
+PEOPLE: Final = ExceptionCategory(
     "people", "People, PINs and roles", "Taken on, changed, given a secret; emergency codes.", is_of_the_floor=False
 )
-LOCK_OUTS: Final = Matter("lock_outs", "Lock-outs", "Too many wrong secrets, and who lifted it.", is_of_the_floor=False)
-TERMINALS: Final = Matter("terminals", "Terminals", "Enrolled, bound otherwise or revoked.", is_of_the_floor=False)
-PROGRAMS: Final = Matter(
+LOCK_OUTS: Final = ExceptionCategory(
+    "lock_outs", "Lock-outs", "Too many wrong secrets, and who lifted it.", is_of_the_floor=False
+)
+TERMINALS: Final = ExceptionCategory(
+    "terminals", "Terminals", "Enrolled, bound otherwise or revoked.", is_of_the_floor=False
+)
+PROGRAMS: Final = ExceptionCategory(
     "programs", "Programs", "What programs may do, and the tokens that they have.", is_of_the_floor=False
 )
-KEYS: Final = Matter(
+KEYS: Final = ExceptionCategory(
     "keys", "Clocks and keys", "Times that were mended, keys that were changed, copies put back.", is_of_the_floor=False
 )
 
@@ -110,7 +124,7 @@ MATTERS: Final = (
 )  # fmt: skip
 """As the report has them: what is open first."""
 
-EXCEPTIONS: Final[Mapping[type[Event], Matter]] = MappingProxyType(
+EXCEPTIONS: Final[Mapping[type[Event], ExceptionCategory]] = MappingProxyType(
     {
         rounds.TakenBack: TAKE_BACKS,
         shoes.CutCardBack: TAKE_BACKS,
@@ -243,7 +257,7 @@ ORDINARY: Final[frozenset[type[Event]]] = frozenset(
 )  # fmt: skip
 """What a day is made of."""
 
-STAGES: Final[Mapping[str, Matter]] = MappingProxyType(
+STAGES: Final[Mapping[str, ExceptionCategory]] = MappingProxyType(
     {
         VOID_ASKED: VOIDS,
         VOIDED: VOIDS,
@@ -274,7 +288,7 @@ def undeclared() -> list[str]:
     return wrong + sorted(stage for stage in stages if (stage in STAGES) == (stage in ORDINARY_STAGES))
 
 
-def _kinds() -> Iterable[tuple[bool, str, str, Matter]]:
+def _kinds() -> Iterable[tuple[bool, str, str, ExceptionCategory]]:
     for event, matter in EXCEPTIONS.items():
         for kind in event.kinds:
             yield event.of_the_house, event.subject, kind, matter
@@ -284,7 +298,7 @@ def _kinds() -> Iterable[tuple[bool, str, str, Matter]]:
                 yield series.in_house, series.subject, kind, STAGES[stage.name]
 
 
-KINDS: Final[Mapping[tuple[bool, str, str], Matter]] = MappingProxyType(
+KINDS: Final[Mapping[tuple[bool, str, str], ExceptionCategory]] = MappingProxyType(
     {(house, subject, kind): matter for house, subject, kind, matter in _kinds()}
 )
 """The same by how entries are looked for: (whether it is in the house's book, subject, kind)."""

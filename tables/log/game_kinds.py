@@ -36,7 +36,7 @@ from tables.games.protocol import (
 )
 from tables.log import limit_notice
 from tables.log.settlement import commission_of, game_moves, paid_in_full, settlement
-from tables.log.state import HOUSE_SHOE, Round, Shoe, Standing
+from tables.log.state import HOUSE_SHOE, Round, Shoe, TableState
 from tables.log.terms import Set, limits_of, rules_of
 
 # --- rounds ----------------------------------------------------------------------------------------------------
@@ -265,12 +265,12 @@ class GameKind(ABC):
         """With how many cards left the cut card comes out; 0 where there is none."""
 
     @abstractmethod
-    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+    def opening(self, table: Set, standing: TableState, seats: tuple[int, ...]) -> tuple[Any, Opening]:
         """The rules and the opening of the next round, by how the table is set and stands; who starts is not in it
         where chance chooses that."""
 
     @abstractmethod
-    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+    def chips(self, table: Set, standing: TableState) -> dict[str, Any]:
         """What a round pins of the chips that lie on the table when it begins."""
 
     @abstractmethod
@@ -314,7 +314,7 @@ class AgainstHouse(GameKind):
     def at_cut(self, rules: Any) -> int:
         return self._game.at_cut(rules)
 
-    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+    def opening(self, table: Set, standing: TableState, seats: tuple[int, ...]) -> tuple[Any, Opening]:
         """The options and limits of now, the shoe as it lies. The burn was made when this shoe was shuffled, whatever
         the option says since."""
         rules, shoe = rules_of(table), standing.shoe
@@ -342,7 +342,7 @@ class AgainstHouse(GameKind):
         whole = self._game.pack(before.rules).size * self._game.decks(before.rules)
         return whole - sum(self._game.gone(before.state)) - self._game.cards_left(before.state)
 
-    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+    def chips(self, table: Set, standing: TableState) -> dict[str, Any]:
         return {"marks": tuple(sorted(standing.marks.items()))} if table.marks_commission else {}
 
     def takes_commission(self, rules: Any) -> bool:
@@ -381,7 +381,7 @@ class ForPot(GameKind):
     def at_cut(self, rules: Any) -> int:
         return 0
 
-    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+    def opening(self, table: Set, standing: TableState, seats: tuple[int, ...]) -> tuple[Any, Opening]:
         coin, stacks, carries = table.unit_cents, standing.stacks, self._game.carries
         return rules_of(table), Opening(
             seats,
@@ -393,7 +393,7 @@ class ForPot(GameKind):
             blind=table.source != HOUSE_SHOE,
         )
 
-    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+    def chips(self, table: Set, standing: TableState) -> dict[str, Any]:
         stacks = tuple(sorted(standing.stacks.items()))
         return {"stacks": stacks, "pot_cents": standing.pot_cents, "coin_cents": table.unit_cents}
 
@@ -425,10 +425,10 @@ class ByCount(GameKind):
     def at_cut(self, rules: Any) -> int:
         return 0
 
-    def opening(self, table: Set, standing: Standing, seats: tuple[int, ...]) -> tuple[Any, Opening]:
+    def opening(self, table: Set, standing: TableState, seats: tuple[int, ...]) -> tuple[Any, Opening]:
         raise no_rounds()
 
-    def chips(self, table: Set, standing: Standing) -> dict[str, Any]:
+    def chips(self, table: Set, standing: TableState) -> dict[str, Any]:
         return {}
 
     def payments(self, state: Any) -> tuple[Payment, ...]:

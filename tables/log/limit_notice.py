@@ -13,8 +13,8 @@ from typing import Any, Final
 from msgspec import structs
 
 from tables.games.protocol import KeptMinimum
-from tables.log.limit_plans import WAGER, Change, Layer, Layers, Takes, Value, Values, values_of
-from tables.log.state import Announced, Standing
+from tables.log.limit_plans import WAGER, Layer, Layers, NextChange, Takes, Value, Values, values_of
+from tables.log.state import Announced, TableState
 
 MINIMUM: Final = "min_cents"
 ROUNDS_MISSED: Final = 3
@@ -41,7 +41,7 @@ def _least(values: Values, name: str) -> int:
     return value if isinstance(value, int) else value[0]
 
 
-def seated(standing: Standing) -> tuple[int, ...]:
+def seated(standing: TableState) -> tuple[int, ...]:
     """The seats at which somebody plays: with chips before them, or in the latest round since the table opened."""
     if not standing.is_open:
         return ()
@@ -53,7 +53,7 @@ def seated(standing: Standing) -> tuple[int, ...]:
     return tuple(seat.seat for seat in current.dealt_in)
 
 
-def has_players(standing: Standing, *, by_count: bool) -> bool:
+def has_players(standing: TableState, *, by_count: bool) -> bool:
     """Whether anybody plays there who is owed a notice. Where no round is dealt nobody knows who plays: an open table
     has players."""
     return standing.is_open if by_count else bool(seated(standing))
@@ -66,7 +66,9 @@ def covers(announced: Announced | None, raises: Mapping[str, int], moment: datet
     return all(least <= announced.least.get(name, 0) for name, least in raises.items())
 
 
-def fault(standing: Standing, before: Values, after: Values, *, moment: datetime, minutes: int, by_count: bool) -> str:
+def fault(
+    standing: TableState, before: Values, after: Values, *, moment: datetime, minutes: int, by_count: bool
+) -> str:
     """What is wrong with setting a table to other limits; empty if nothing is."""
     raises = raised(before, after)
     if not (raises and minutes and has_players(standing, by_count=by_count)) or covers(
@@ -80,7 +82,7 @@ def fault(standing: Standing, before: Values, after: Values, *, moment: datetime
 
 
 def due_now(
-    set_to: Values, layers: Layers, standing: Standing, *, moment: datetime, minutes: int, by_count: bool
+    set_to: Values, layers: Layers, standing: TableState, *, moment: datetime, minutes: int, by_count: bool
 ) -> tuple[dict[str, Value], dict[str, int]]:
     """What a table is to be set to now, as its plans say, and which minima wait for a notice. What holds with the next
     shoe waits while one is dealt from."""
@@ -96,7 +98,7 @@ def due_now(
     return values, raises
 
 
-def between_shoes(standing: Standing) -> bool:
+def between_shoes(standing: TableState) -> bool:
     """Whether no round was dealt yet from the shoe that lies there, or none lies there."""
     shoe = standing.shoe
     return shoe is None or shoe.stage != "ready" or standing.dealt_before is None
@@ -115,10 +117,10 @@ def _copy_limit(values: dict[str, Value], name: str, source: Values) -> None:
 
 
 def to_announce(
-    standing: Standing,
+    standing: TableState,
     values: Values,
     waiting: Mapping[str, int],
-    changes: Iterable[Change],
+    changes: Iterable[NextChange],
     *,
     moment: datetime,
     minutes: int,
@@ -144,7 +146,7 @@ def to_announce(
 # --- Who keeps the old minimum -----------------------------------------------------------------------------------
 
 
-def kept_after(standing: Standing, before: Values, minimums: Mapping[str, Any]) -> dict[str, Any]:
+def kept_after(standing: TableState, before: Values, minimums: Mapping[str, Any]) -> dict[str, Any]:
     """What the settings say of the seats that keep the old minimum, where it is raised now: those that play, each with
     the lowest that it had."""
     least = _least(before, MINIMUM)
@@ -153,14 +155,14 @@ def kept_after(standing: Standing, before: Values, minimums: Mapping[str, Any]) 
     return {"from_round": first_round(standing), "seats": seats} if seats else {}
 
 
-def first_round(standing: Standing) -> int:
+def first_round(standing: TableState) -> int:
     """The number of the next round that is opened."""
     if standing.round is not None and standing.round_open:
         return standing.round.number + 1
     return standing.next_number
 
 
-def kept_in(minimums: Mapping[str, Any], standing: Standing) -> tuple[KeptMinimum, ...]:
+def kept_in(minimums: Mapping[str, Any], standing: TableState) -> tuple[KeptMinimum, ...]:
     """The seats that keep an older minimum in the round that is opened next: those that the settings name, and in each
     further round those that have not left since."""
     before = standing.round

@@ -220,7 +220,7 @@ Stack = Mapping[str, tuple[Layer, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NextChange:
     """The next moment at which a table's limits change."""
 
     moment: datetime
@@ -230,12 +230,12 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EffectiveLimits:
     """What the plans come to at a table."""
 
     layers: Layers
     stack: Stack
-    next: Change | None
+    next: NextChange | None
 
     @property
     def values(self) -> dict[str, Value]:
@@ -294,12 +294,12 @@ def plain(value: Any) -> Any:
 # --- Resolving ---------------------------------------------------------------------------------------------------
 
 
-def resolve(plans: Iterable[Plan], facts: Facts, moment: datetime) -> Outcome:
+def resolve(plans: Iterable[Plan], facts: Facts, moment: datetime) -> EffectiveLimits:
     """What the plans come to at a moment, whatever order they are named in, and when that changes next."""
     ours = by_name(plans)
     stack = stack_at(ours, facts, moment)
     layers = _topmost(stack)
-    return Outcome(layers, stack, _next(ours, facts, moment, values_of(layers)))
+    return EffectiveLimits(layers, stack, _next(ours, facts, moment, values_of(layers)))
 
 
 def layers_at(plans: Iterable[Plan], facts: Facts, moment: datetime) -> Layers:
@@ -348,13 +348,13 @@ def _topmost(stack: Stack) -> dict[str, Layer]:
     return {name: layers[0] for name, layers in holding.items() if layers}
 
 
-def _next(versions: Versions, facts: Facts, moment: datetime, values: Values) -> Change | None:
+def _next(versions: Versions, facts: Facts, moment: datetime, values: Values) -> NextChange | None:
     for edge in _edges(versions, facts, moment):
         layers = _topmost(stack_at(versions, facts, edge))
         coming = values_of(layers)
         changed = [name for name in {**values, **coming} if values.get(name) != coming.get(name)]
         if changed:
-            return Change(edge, layers, tuple(sorted(changed)))
+            return NextChange(edge, layers, tuple(sorted(changed)))
     return None
 
 

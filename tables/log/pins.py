@@ -12,9 +12,9 @@ from tables.games.game import Game
 from tables.games.protocol import Illegal
 from tables.log.digest import dealt_by, rules_version
 from tables.log.entries.rounds import Pinned
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.game_kinds import kind_of
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.log.terms import Set
 
 Starter = Callable[[Sequence[int]], int]
@@ -23,7 +23,7 @@ Starter = Callable[[Sequence[int]], int]
 
 def opened(
     table: Set,
-    standing: Standing,
+    standing: TableState,
     seats: Sequence[int],
     starter: Starter,
     *,
@@ -45,24 +45,24 @@ def opened(
     return started.begin(standing.next_number, seq), started
 
 
-def due(table: Set, standing: Standing, pinned: Pinned) -> Pinned:
+def due(table: Set, standing: TableState, pinned: Pinned) -> Pinned:
     """What an entry should have pinned, where it pins this: who started, and who was dealt in, it alone can tell."""
 
     def starter(seats: Sequence[int]) -> int:
         first = pinned.opening.first
         if first is None or first not in seats:
-            raise Misconduct(f"seat {first} starts, which is not in the game")
+            raise AuditFailure(f"seat {first} starts, which is not in the game")
         return first
 
     game = dealt_by(table.game, pinned.version)
     last = standing.round
     if game and last and last.game.name == game.name and last.game.version > game.version:
-        raise Misconduct(f"version {game.version} of the rules follows version {last.game.version}")
+        raise AuditFailure(f"version {game.version} of the rules follows version {last.game.version}")
     _, expected = opened(table, standing, pinned.opening.seats, starter, game=game)
     return structs.replace(expected, version=None) if _is_of_before(standing, pinned) else expected
 
 
-def _is_of_before(standing: Standing, pinned: Pinned) -> bool:
+def _is_of_before(standing: TableState, pinned: Pinned) -> bool:
     """Whether a round was opened before rules were pinned: once they were at a table, they always are."""
     last = standing.round
     return pinned.version is None and (last is None or last.version is None)

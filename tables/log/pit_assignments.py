@@ -23,7 +23,7 @@ from tables.log.entries.restored import BookBehind
 from tables.log.entries.rounds import TakenBack, Voided
 from tables.log.entries.staff import StaffChanged
 from tables.log.entries.tables import DealerSignedIn, TableClosed, TableOpened
-from tables.log.event import Author, Event, Misconduct
+from tables.log.event import AuditFailure, Author, Event
 from tables.log.state import Dealer, signature_of
 
 LONGEST_COVER: Final = timedelta(hours=12)
@@ -230,4 +230,4 @@ def refuse(posts: Posts, usernames: Iterable[str], table: str, moment: datetime,
     for username in usernames:
         if not posts.might_run(username, table, moment, required=required):
             pit = posts.pit_of(table, moment)
-            raise Misconduct(f"{username} ran the floor at {table} in {pit}, which was no pit of theirs then")
+            raise AuditFailure(f"{username} ran the floor at {table} in {pit}, which was no pit of theirs then")

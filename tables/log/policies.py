@@ -488,7 +488,7 @@ def defaults() -> dict[str, Value]:
 # --- Dated -----------------------------------------------------------------------------------------------------
 
 
-class Change(NamedTuple):
+class PolicyChange(NamedTuple):
     """Values that hold from a moment on, by the number of their entry in the house's book."""
 
     effective: datetime
@@ -496,7 +496,7 @@ class Change(NamedTuple):
     values: Values
 
 
-def in_force(changes: Sequence[Change], moment: datetime) -> dict[str, Value]:
+def in_force(changes: Sequence[PolicyChange], moment: datetime) -> dict[str, Value]:
     """Every value at a moment. Of two changes that hold from the same moment the later entry counts."""
     values = defaults()
     for change in sorted(changes, key=lambda change: change[:2]):

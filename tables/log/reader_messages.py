@@ -16,8 +16,8 @@ from tables.log.entries.readers import (
     ReaderStopped,
 )
 from tables.log.entries.rounds import Played
-from tables.log.event import Event, Misconduct
-from tables.log.state import CardReader, Play, Standing
+from tables.log.event import AuditFailure, Event
+from tables.log.state import CardReader, Play, TableState
 
 _KEYS: Final = UUID("6f0a6a0e-2f5c-5a51-9d2a-3f9d0a6b7c11")
 
@@ -52,7 +52,7 @@ class Messages:
         if number is not None or isinstance(event, AboutReader):
             self.number = None if isinstance(event, ReaderStarted) else number or self.number or None
 
-    def follow(self, before: Standing, event: Event, entry: Entry) -> None:
+    def follow(self, before: TableState, event: Event, entry: Entry) -> None:
         """One more entry. ``before``: where the table stood. Raises Misconduct."""
         number = number_of(event)
         if isinstance(event, AboutReader):
@@ -63,45 +63,45 @@ class Messages:
             return
         reader = _sender(before, event, entry)
         if number and self.number is not None and number != self.number + 1:
-            raise Misconduct(f"it is message {number} of a card reader, and {self.number + 1} was due")
+            raise AuditFailure(f"it is message {number} of a card reader, and {self.number + 1} was due")
         if entry.key != key_of(reader.name, reader.session, number):
-            raise Misconduct(f"it is message {number} of a card reader, under the key of another")
+            raise AuditFailure(f"it is message {number} of a card reader, under the key of another")
         self.number = number
 
 
-def _sender(before: Standing, event: Event, entry: Entry) -> CardReader:
+def _sender(before: TableState, event: Event, entry: Entry) -> CardReader:
     """The reader whose message it is, which wrote it."""
     reader = event.reader() if isinstance(event, ReaderStarted) else before.reader
     if reader is None or entry.by != f"program {reader.name}":
-        raise Misconduct(f"it is of a card reader, and {entry.by} names no cards here")
+        raise AuditFailure(f"it is of a card reader, and {entry.by} names no cards here")
     return reader
 
 
-def _refuse_turn(before: Standing, event: AboutReader, entry: Entry) -> None:
+def _refuse_turn(before: TableState, event: AboutReader, entry: Entry) -> None:
     """Raises Misconduct for an entry about a reader that does not stand as it says, or by somebody else than may."""
     reader = before.reader
     if isinstance(event, ReaderStarted):
         if reader is not None and reader.stop is not None:
-            raise Misconduct("a card reader starts while it is open who is right")
+            raise AuditFailure("a card reader starts while it is open who is right")
         return
     if reader is None or (reader.name, reader.session) != (event.name, event.session):
-        raise Misconduct("it is about another card reader than the one that names the cards here")
+        raise AuditFailure("it is about another card reader than the one that names the cards here")
     if (reader.stop is not None) is not isinstance(event, ReaderSettled):
-        raise Misconduct("it is settled who is right where nobody asked, or it is still open")
+        raise AuditFailure("it is settled who is right where nobody asked, or it is still open")
     if reader.stop is None and reader.is_live is isinstance(event, ReaderGivenBack):
-        raise Misconduct("the cards are named by whom it says already")
+        raise AuditFailure("the cards are named by whom it says already")
     if isinstance(event, ReaderSettled):
         dealer = before.dealer
         is_the_dealer = dealer is not None and entry.by == dealer.signature
         if is_the_dealer is bool(event.role):
-            raise Misconduct(f"it is settled by the {event.role or 'dealer'}, and {entry.by} wrote it")
+            raise AuditFailure(f"it is settled by the {event.role or 'dealer'}, and {entry.by} wrote it")
 
 
-def _refuse_card(before: Standing, event: Played) -> None:
+def _refuse_card(before: TableState, event: Played) -> None:
     """Raises Misconduct for a card that comes while it is open who is right, or that a reader names which may not."""
     reader = before.reader
     has_card = Play(0, event.actions, ()).has_card
     if reader is not None and reader.stop is not None and has_card:
-        raise Misconduct("a card is dealt while it is open whether the reader or the dealer is right")
+        raise AuditFailure("a card is dealt while it is open whether the reader or the dealer is right")
     if event.read is not None and not (has_card and reader is not None and reader.is_live):
-        raise Misconduct("a card reader names a card where none names them")
+        raise AuditFailure("a card reader names a card where none names them")

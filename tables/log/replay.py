@@ -15,9 +15,9 @@ from tables.log.catalog import fold
 from tables.log.entries.chips import ChipsSold
 from tables.log.entries.rounds import DEALT, Played
 from tables.log.entries.seats import SEATED
-from tables.log.event import Context, Event, Misconduct
+from tables.log.event import AuditFailure, Context, Event
 from tables.log.shoe_orders import Seals
-from tables.log.state import Standing
+from tables.log.state import TableState
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Replay:
     """Follows a table's log: where the table stands, and what each entry has to have moved."""
 
     chart: Chart
-    standing: Standing = field(default_factory=Standing)
+    standing: TableState = field(default_factory=TableState)
     seals: Seals | None = None
     """What house shoes committed to, where that is known."""
     held: dict[str, int] | None = None
@@ -57,7 +57,7 @@ class Replay:
         if due is None:
             _refuse_kinds(event, moves)
         elif list(due) != moves:
-            raise Misconduct(_difference(due, moves))
+            raise AuditFailure(_difference(due, moves))
         event.bear_out(context)
         self._remember(entry.seq, event, posted)
         if self.seals is not None:
@@ -86,9 +86,9 @@ def _carry(balances: dict[str, int], moves: Sequence[Move]) -> None:
 def _refuse_kinds(event: Event, moves: Sequence[Move]) -> None:
     for move in moves:
         if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
-            raise Misconduct(f"it moves {move.spelled()}, which is not on the list of movements")
+            raise AuditFailure(f"it moves {move.spelled()}, which is not on the list of movements")
         if move.kind in DEALT | SEATED | BY_COUNT:
-            raise Misconduct(f"it makes a {move.kind}, which no {event.subject} {event.kind} does")
+            raise AuditFailure(f"it makes a {move.kind}, which no {event.subject} {event.kind} does")
 
 
 def _difference(due: Sequence[Move], moves: Sequence[Move]) -> str:

@@ -26,7 +26,7 @@ from tables.log.duties import (
     SECURITY,
     SURVEILLANCE,
 )
-from tables.log.slip_types import SERIES, VOID, Series, Stage, kind_of
+from tables.log.slip_types import SLIP_TYPES, VOID, SlipType, Stage, kind_of
 
 ROLES: Final = (DEALER, PIT_BOSS, OPERATOR, AUDITOR, CASHIER, SECURITY, COUNTER, CAGE_MANAGER, SURVEILLANCE)
 
@@ -42,7 +42,7 @@ TERM_NAMES: Final = (PERMISSIONS_TERM, SIGNERS_TERM, APART_TERM)
 # --- Permissions -----------------------------------------------------------------------------------------------
 
 
-class Choice(NamedTuple):
+class PermissionChoice(NamedTuple):
     """A permission that the house may give to a role, or take from it."""
 
     role: str
@@ -59,35 +59,39 @@ class Choice(NamedTuple):
 
 
 CHOICES: Final = (
-    Choice(PIT_BOSS, "tables.propose_limits", True, "What a table is set to is proposed from the floor, too."),
-    Choice(PIT_BOSS, "tables.confirm_code", True, "Else only two operators make codes for PINs and passwords."),
-    Choice(PIT_BOSS, "tables.set_alertrules", True, "Else operators alone say what the floor hears of."),
-    Choice(PIT_BOSS, "ledger.acknowledge_alert", True, "Else operators alone look into discrepancies."),
-    Choice(PIT_BOSS, "tables.watch_worth", True, "What a ruling is worth may sway who rules."),
-    Choice(PIT_BOSS, "tables.export_lists", True, "Lists that leave the house as files."),
-    Choice(OPERATOR, "tables.set_alertrules", False, "Where there is no pit boss at all hours."),
-    Choice(OPERATOR, "ledger.acknowledge_alert", True, "Else discrepancies are the floor's alone."),
-    Choice(OPERATOR, "tables.watch_worth", False, "What each ruling on a round is worth."),
-    Choice(CASHIER, "tables.watch_chips", False, "The chips' series, at the counter."),
-    Choice(SURVEILLANCE, "tables.acknowledge", True, "Else the surveillance sees alerts and takes none."),
-    Choice(SURVEILLANCE, "tables.export_lists", True, "Lists that leave the house as files."),
-    Choice(SURVEILLANCE, "tables.watch_worth", False, "What each ruling on a round is worth."),
-    Choice(SURVEILLANCE, "tables.watch_shoes", False, "What finished shoes were worth, and who bet by it."),
-    Choice(SURVEILLANCE, "ledger.view_logentry", False, "The whole log, and its search."),
+    PermissionChoice(
+        PIT_BOSS, "tables.propose_limits", True, "What a table is set to is proposed from the floor, too."
+    ),
+    PermissionChoice(
+        PIT_BOSS, "tables.confirm_code", True, "Else only two operators make codes for PINs and passwords."
+    ),
+    PermissionChoice(PIT_BOSS, "tables.set_alertrules", True, "Else operators alone say what the floor hears of."),
+    PermissionChoice(PIT_BOSS, "ledger.acknowledge_alert", True, "Else operators alone look into discrepancies."),
+    PermissionChoice(PIT_BOSS, "tables.watch_worth", True, "What a ruling is worth may sway who rules."),
+    PermissionChoice(PIT_BOSS, "tables.export_lists", True, "Lists that leave the house as files."),
+    PermissionChoice(OPERATOR, "tables.set_alertrules", False, "Where there is no pit boss at all hours."),
+    PermissionChoice(OPERATOR, "ledger.acknowledge_alert", True, "Else discrepancies are the floor's alone."),
+    PermissionChoice(OPERATOR, "tables.watch_worth", False, "What each ruling on a round is worth."),
+    PermissionChoice(CASHIER, "tables.watch_chips", False, "The chips' series, at the counter."),
+    PermissionChoice(SURVEILLANCE, "tables.acknowledge", True, "Else the surveillance sees alerts and takes none."),
+    PermissionChoice(SURVEILLANCE, "tables.export_lists", True, "Lists that leave the house as files."),
+    PermissionChoice(SURVEILLANCE, "tables.watch_worth", False, "What each ruling on a round is worth."),
+    PermissionChoice(SURVEILLANCE, "tables.watch_shoes", False, "What finished shoes were worth, and who bet by it."),
+    PermissionChoice(SURVEILLANCE, "ledger.view_logentry", False, "The whole log, and its search."),
 )
 """Nothing of it moves a chip, and nothing gives access: those are fixed."""
 
-_BY_PAIR: Final[Mapping[tuple[str, str], Choice]] = MappingProxyType(
+_BY_PAIR: Final[Mapping[tuple[str, str], PermissionChoice]] = MappingProxyType(
     {(choice.role, choice.permission): choice for choice in CHOICES}
 )
 
 
-def choice_of(role: str, permission: str) -> Choice | None:
+def choice_of(role: str, permission: str) -> PermissionChoice | None:
     """The choice that a house has about a role's permission; None where it has none."""
     return _BY_PAIR.get((role, permission))
 
 
-def allows(choice: Choice, otherwise: Collection[str]) -> bool:
+def allows(choice: PermissionChoice, otherwise: Collection[str]) -> bool:
     """Whether the role has the permission, where the house chose these things otherwise."""
     return choice.given is not (choice.word in otherwise)
 
@@ -111,9 +115,9 @@ class Strike(NamedTuple):
 VOIDS: Final = "void"
 
 
-def steps() -> Iterator[tuple[str, Series | None, Stage]]:
+def steps() -> Iterator[tuple[str, SlipType | None, Stage]]:
     """Every step of every kind of slip, and the two of a void."""
-    for series in SERIES.values():
+    for series in SLIP_TYPES.values():
         yield from ((series.name, series, stage) for stage in series.stages)
     yield from ((VOIDS, None, stage) for stage in VOID)
 
@@ -123,7 +127,7 @@ STRIKES: Final = tuple(
 )
 
 
-def signers(series: Series, stage: Stage, struck: Collection[str]) -> frozenset[str]:
+def signers(series: SlipType, stage: Stage, struck: Collection[str]) -> frozenset[str]:
     """The roles that sign a step where the house struck these."""
     name = VOIDS if any(step.name == stage.name for step in VOID) else series.name
     return _signers(name, stage, struck)
@@ -143,12 +147,12 @@ def strike_fault(struck: Collection[str]) -> str:
     return ""
 
 
-def _two_roles(series: Series, struck: Collection[str]) -> bool:
+def _two_roles(series: SlipType, struck: Collection[str]) -> bool:
     first, second = (_signers(series.name, stage, struck) for stage in series.stages[:2])
     return any(role != second_role for role in first for second_role in second)
 
 
-def _step_called(name: str, series: Series | None, stage: Stage) -> str:
+def _step_called(name: str, series: SlipType | None, stage: Stage) -> str:
     title = series.title if series else "Void"
     return f"{title}, \u201c{stage.says}\u201d"
 

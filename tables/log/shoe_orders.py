@@ -13,7 +13,7 @@ from tables.games.protocol import Card, SetAside
 from tables.log.entries.rounds import Played, TakenBack
 from tables.log.entries.shoes import Burned, CardSetAside, ShoeStep
 from tables.log.event import Event, Opened
-from tables.log.state import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, TableState
 
 
 def commitment_of(nonce: bytes, order: bytes) -> str:
@@ -60,7 +60,7 @@ class Seals:
     before: bytes = b""
     """The order that was opened last: a card that lay facedown then is of it."""
 
-    def follow(self, standing: Standing, seq: int, event: Event) -> Order | None:
+    def follow(self, standing: TableState, seq: int, event: Event) -> Order | None:
         """The order that this entry opened, if it did and the order holds; ``standing`` is the table's after it.
 
         Raises Unproven for an entry that does not fit what was committed to.
@@ -73,7 +73,7 @@ class Seals:
         _dealt(standing, seq, event, self.live, self.before)
         return order
 
-    def resume(self, standing: Standing, seq: int, event: Event) -> None:
+    def resume(self, standing: TableState, seq: int, event: Event) -> None:
         """Take up an order where an earlier proof left it: the entries since its commitment, held against nothing."""
         if event.commits is not None:
             # Of a shoe that is gone, what is left of its last round is folded too.
@@ -89,7 +89,7 @@ class Seals:
 # --- one entry after the other ---------------------------------------------------------------------------------
 
 
-def _committed(standing: Standing, seq: int, event: Event, live: Order | None) -> Order | None:
+def _committed(standing: TableState, seq: int, event: Event, live: Order | None) -> Order | None:
     """The order that an entry commits to, if it does."""
     commitment = event.commits
     if commitment is None:
@@ -112,7 +112,7 @@ def _committed(standing: Standing, seq: int, event: Event, live: Order | None) -
     return Order(shoe.number, commitment, discards, sum(discards) - current.game.cards_left(current.state), seq)
 
 
-def _dealt(standing: Standing, seq: int, event: Event, live: Order | None, before: bytes) -> None:
+def _dealt(standing: TableState, seq: int, event: Event, live: Order | None, before: bytes) -> None:
     """Note the cards that an entry deals from a house shoe."""
     if isinstance(event, CardSetAside) and live is not None and event.left is not None:
         live.dealt.append((seq, event.card, event.left))

@@ -137,7 +137,7 @@ IN_STOCK: Final = "in stock"
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CountRule:
     """What the slips of a series count, and where a difference to the transfers goes: it is never absorbed."""
 
     of: str
@@ -171,7 +171,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class SlipType:
     """One kind of slip: its steps, who signs each, and what each moves."""
 
     name: str
@@ -193,7 +193,7 @@ class Series:
     """The roles that see such slips; dealers at their own table alone."""
     in_house: bool = False
     """Written in the house's own book and not in a table's."""
-    count: Count | None = None
+    count: CountRule | None = None
     """None: such a slip is for chips that are moved."""
     door: str = ""
     """What becomes of the table with two counts that agree: it is "opened" or "closed"."""
@@ -280,7 +280,7 @@ class Series:
         flows = [stage.moves for stage in self.stages if stage.moves]
         return not self.counts(RACK) and any(RACK in (flow.source, flow.target) for flow in flows)
 
-    def excludes(self, other: Series) -> bool:
+    def excludes(self, other: SlipType) -> bool:
         """Whether one of them waits until the other has looked up what lies in the place that both count."""
         return self.is_alone and other.is_alone and bool(self.expected_places() & other.expected_places())
 
@@ -350,8 +350,8 @@ CASH: Final = (1, 5, 10, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_
 """What may lie in a drop box, in cents: coins and notes."""
 
 
-def _rack(of: str) -> Count:
-    return Count(
+def _rack(of: str) -> CountRule:
+    return CountRule(
         of=of,
         place=RACK,
         over=Flow("over", OVER_SHORT, RACK),
@@ -360,13 +360,13 @@ def _rack(of: str) -> Count:
     )
 
 
-def _rack_in_play(of: str) -> Count:
+def _rack_in_play(of: str) -> CountRule:
     """A count of a rack after which players may have played: an opener tells of a rack that was locked away."""
     return replace(_rack(of), won=Flow("table_win", PLAYERS, RACK), lost=Flow("table_loss", RACK, PLAYERS))
 
 
-def _cash(of: str, place: str) -> Count:
-    return Count(
+def _cash(of: str, place: str) -> CountRule:
+    return CountRule(
         of=of,
         place=place,
         over=Flow("cash_over", CASH_OVER_SHORT, place),
@@ -419,7 +419,7 @@ _BOX_REASON: Final = (
     Fact("reason", "Why the box is taken now", longest=200),
     Fact("box_after", "Mark on the new box", longest=20),
 )
-_BOX: Final = Count(
+_BOX: Final = CountRule(
     of="the drop box",
     place=BOXES,
     over=Flow("cash_over", CASH_OVER_SHORT, BOXES),
@@ -461,13 +461,13 @@ def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tupl
     )
 
 
-def catalog(*records: Series) -> Mapping[str, Series]:
+def catalog(*records: SlipType) -> Mapping[str, SlipType]:
     """Records by their names, in this order."""
     return MappingProxyType({record.name: record for record in records})
 
 
-SERIES: Final = catalog(
-    Series(
+SLIP_TYPES: Final = catalog(
+    SlipType(
         "opener",
         title="Opener",
         asks="Count the rack. The table opens when a dealer and a pit boss have counted the same.",
@@ -479,7 +479,7 @@ SERIES: Final = catalog(
         door="opened",
         is_alone=True,
     ),
-    Series(
+    SlipType(
         "closer",
         title="Closer",
         asks="Count the rack. The table closes when a dealer and a pit boss have counted the same.",
@@ -491,7 +491,7 @@ SERIES: Final = catalog(
         door="closed",
         is_alone=True,
     ),
-    Series(
+    SlipType(
         "rack",
         title="Rack count",
         asks="Count the rack between two rounds: a dealer and a pit boss, each for themselves.",
@@ -502,7 +502,7 @@ SERIES: Final = catalog(
         count=_rack_in_play("the rack"),
         is_alone=True,
     ),
-    Series(
+    SlipType(
         "fill",
         title="Fill",
         asks="Chips from the cage to the rack.",
@@ -525,7 +525,7 @@ SERIES: Final = catalog(
         is_voidable=True,
         gives_out=True,
     ),
-    Series(
+    SlipType(
         "credit",
         title="Credit",
         asks="Chips from the rack to the cage.",
@@ -541,7 +541,7 @@ SERIES: Final = catalog(
         seen_by=_ON_THE_WAY,
         is_voidable=True,
     ),
-    Series(
+    SlipType(
         "drop",
         title="Drop box",
         asks="The box leaves the table; two people take it to the count, who did not work here in this shift.",
@@ -553,7 +553,7 @@ SERIES: Final = catalog(
         is_alone=True,
         is_boxed=True,
     ),
-    Series(
+    SlipType(
         "correction",
         title="Correction",
         stages=(
@@ -562,7 +562,7 @@ SERIES: Final = catalog(
         ),
         subject="correction",
     ),
-    Series(
+    SlipType(
         "withdrawal",
         title="From the vault",
         asks="Chips from the vault to the cage.",
@@ -583,7 +583,7 @@ SERIES: Final = catalog(
         in_house=True,
         gives_out=True,
     ),
-    Series(
+    SlipType(
         "deposit",
         title="Into the vault",
         asks="Chips from the cage into the vault.",
@@ -605,7 +605,7 @@ SERIES: Final = catalog(
         once_done=_MOVED,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "cage",
         title="Cage count",
         asks="Count the chips in the cage: two people, each for themselves.",
@@ -624,14 +624,14 @@ SERIES: Final = catalog(
         ),
         seen_by=_CAGE | {"operator", "auditor", "surveillance"},
         in_house=True,
-        count=Count(
+        count=CountRule(
             of="the cage",
             place=CAGE,
             over=Flow("over", OVER_SHORT, CAGE),
             short=Flow("short", CAGE, OVER_SHORT),
         ),
     ),
-    Series(
+    SlipType(
         "vault",
         title="Vault count",
         word="Vault count",
@@ -644,7 +644,7 @@ SERIES: Final = catalog(
         ),
         seen_by=_AT_THE_VAULT,
         in_house=True,
-        count=Count(
+        count=CountRule(
             of="the vault",
             place=VAULT,
             over=Flow("over", OVER_SHORT, VAULT),
@@ -652,7 +652,7 @@ SERIES: Final = catalog(
         ),
         is_alone=True,
     ),
-    Series(
+    SlipType(
         "receipt",
         title="Chips received",
         asks="Chips from the manufacturer into the vault: what the delivery note says, and what two people count, each"
@@ -665,11 +665,11 @@ SERIES: Final = catalog(
         ),
         seen_by=_WITH_SECURITY | {"auditor", "surveillance", "operator"},
         in_house=True,
-        count=Count(of="the delivery", place=ISSUE, then=Flow("issue", ISSUE, VAULT), note=TYPED),
+        count=CountRule(of="the delivery", place=ISSUE, then=Flow("issue", ISSUE, VAULT), note=TYPED),
         chip_series="in use",
         gives_out=True,
     ),
-    Series(
+    SlipType(
         "destruction",
         title="Chips destroyed",
         asks="Chips out of the vault, destroyed before a witness.",
@@ -691,7 +691,7 @@ SERIES: Final = catalog(
         once_done=_MOVED,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "retirement",
         title="Series retired",
         asks="A series of chips is not given out any more, and is redeemed up to a last day that is announced.",
@@ -712,7 +712,7 @@ SERIES: Final = catalog(
         chip_series="in use",
         retires=True,
     ),
-    Series(
+    SlipType(
         "lapse",
         title="Chips lapsed",
         asks="After the last day of a retired series: count every chip of it that the house has, in the vault, in the"
@@ -725,10 +725,10 @@ SERIES: Final = catalog(
         ),
         seen_by=_CAGE | {"auditor", "surveillance"},
         in_house=True,
-        count=Count(of="the series", place=CAGE, note=IN_STOCK, rest=Flow("lapse", PLAYERS, ISSUE)),
+        count=CountRule(of="the series", place=CAGE, note=IN_STOCK, rest=Flow("lapse", PLAYERS, ISSUE)),
         chip_series="expired",
     ),
-    Series(
+    SlipType(
         "found",
         title="Chips found",
         asks="Chips that lay somewhere, into the cage. Nobody keeps what was found.",
@@ -750,7 +750,7 @@ SERIES: Final = catalog(
         once_done=_MOVED,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "claim",
         title="Found chips given back",
         asks="Chips that were found go back to whom they belong.",
@@ -779,7 +779,7 @@ SERIES: Final = catalog(
         in_house=True,
         about="found",
     ),
-    Series(
+    SlipType(
         "counterfeit",
         title="Counterfeit chips",
         asks="False chips that came to the cage: kept apart in an envelope, and never counted among the house's chips.",
@@ -790,7 +790,7 @@ SERIES: Final = catalog(
         in_house=True,
         is_alarming=True,
     ),
-    Series(
+    SlipType(
         "forgery",
         title="Counterfeit chips",
         asks="False chips that came to the table: kept apart in an envelope, and never counted among the house's"
@@ -801,7 +801,7 @@ SERIES: Final = catalog(
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         is_alarming=True,
     ),
-    Series(
+    SlipType(
         "emergency",
         title="Emergency drop",
         word="Emergency drop",
@@ -814,7 +814,7 @@ SERIES: Final = catalog(
         is_alone=True,
         is_boxed=True,
     ),
-    Series(
+    SlipType(
         "bankin",
         title="Bank withdrawal",
         word="Bank withdrawal",
@@ -836,7 +836,7 @@ SERIES: Final = catalog(
         seen_by=_WITH_CASH,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "bankout",
         title="Bank deposit",
         word="Bank deposit",
@@ -861,7 +861,7 @@ SERIES: Final = catalog(
         once_done=_MOVED,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "imprest",
         title="Imprest",
         notes=CASH,
@@ -881,7 +881,7 @@ SERIES: Final = catalog(
         seen_by=_WITH_CASH,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "imprestback",
         title="Imprest return",
         word="Imprest return",
@@ -904,7 +904,7 @@ SERIES: Final = catalog(
         once_done=_MOVED,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "cagecash",
         title="Cage cash count",
         word="Cage cash count",
@@ -920,7 +920,7 @@ SERIES: Final = catalog(
         count=_cash("the cage's cash", BANK),
         is_alone=True,
     ),
-    Series(
+    SlipType(
         "vaultcash",
         title="Vault cash count",
         word="Vault cash count",
@@ -936,7 +936,7 @@ SERIES: Final = catalog(
         count=_cash("the vault's cash", VAULT_CASH),
         is_alone=True,
     ),
-    Series(
+    SlipType(
         "note",
         title="Note accepted",
         word="Note",
@@ -959,7 +959,7 @@ SERIES: Final = catalog(
         seen_by=_WITH_CASH,
         in_house=True,
     ),
-    Series(
+    SlipType(
         "key",
         title="Key signed out",
         word="Key",
@@ -977,7 +977,7 @@ SERIES: Final = catalog(
         in_house=True,
         has_chips=False,
     ),
-    Series(
+    SlipType(
         "dualkey",
         title="Dual key signed out",
         word="Dual key",
@@ -996,7 +996,7 @@ SERIES: Final = catalog(
         in_house=True,
         has_chips=False,
     ),
-    Series(
+    SlipType(
         "keyback",
         title="Key returned",
         word="Key return",
@@ -1015,7 +1015,7 @@ SERIES: Final = catalog(
         in_house=True,
         has_chips=False,
     ),
-    Series(
+    SlipType(
         "keylost",
         title="Key lost",
         word="Lost key",
@@ -1046,19 +1046,19 @@ SERIES: Final = catalog(
 )
 """Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""
 
-CORRECTION: Final = SERIES["correction"]
+CORRECTION: Final = SLIP_TYPES["correction"]
 """Numbered and titled like the others; its two signatures are taken by ``tables/disputes/corrections.py``."""
 
-SLIPS: Final = catalog(*(record for record in SERIES.values() if record.subject == "slip"))
+SLIPS: Final = catalog(*(record for record in SLIP_TYPES.values() if record.subject == "slip"))
 """The series whose slips are signed step by step."""
 
 
-def offered(page: str, records: Mapping[str, Series] = SLIPS) -> Sequence[Series]:
+def offered(page: str, records: Mapping[str, SlipType] = SLIPS) -> Sequence[SlipType]:
     """The series that are begun on a page."""
     return [record for record in records.values() if record.begun_on == page]
 
 
-def kinds(*, house: bool, records: Mapping[str, Series] = SLIPS) -> dict[str, frozenset[str]]:
+def kinds(*, house: bool, records: Mapping[str, SlipType] = SLIPS) -> dict[str, frozenset[str]]:
     """Every kind of entry about slips of the house, or of a table, with the kinds of transfer that it may make."""
     ours = [record for record in records.values() if record.in_house is house]
     return {kind: transfers for record in ours for kind, _, transfers in record.kinds()}

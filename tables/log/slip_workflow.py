@@ -16,7 +16,19 @@ import msgspec
 from ledger.proof.chips import money
 from ledger.proof.moves import Chart, Move
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables.log.slip_types import IN_STOCK, SLIPS, VOID, VOID_ASKED, VOIDED, Chips, Flow, Series, Stage, kind_of, total
+from tables.log.slip_types import (
+    IN_STOCK,
+    SLIPS,
+    VOID,
+    VOID_ASKED,
+    VOIDED,
+    Chips,
+    Flow,
+    SlipType,
+    Stage,
+    kind_of,
+    total,
+)
 from tables.refusals import Refused
 
 
@@ -28,7 +40,7 @@ class Wrong(Exception):
         self.code, self.sentence = code, sentence
 
 
-class Apart(NamedTuple):
+class QuestionedNote(NamedTuple):
     """A note that a count did not take for money, until somebody says otherwise."""
 
     kind: str
@@ -46,7 +58,7 @@ APART: Final = {"torn": "torn", "unknown": "unknown", "suspect": "suspected coun
 FORGED: Final = "suspect"
 
 
-class Signed(NamedTuple):
+class GivenSignature(NamedTuple):
     """One signature: the step, whose it is, in which role, and the entry that holds it."""
 
     stage: str
@@ -60,12 +72,12 @@ class Signed(NamedTuple):
 class Slip:
     """A slip and how far it is signed."""
 
-    series: Series
+    series: SlipType
     year: int
     number: int
     chips: Chips = ()
     """What is to be moved; empty where chips or cash are counted."""
-    signed: tuple[Signed, ...] = ()
+    signed: tuple[GivenSignature, ...] = ()
     counts: tuple[Chips, ...] = ()
     """What was counted, each time by another person."""
     expected_cents: int = 0
@@ -78,7 +90,7 @@ class Slip:
     """What a count is held against by pieces: a delivery note, or what there is of a series by the slips before."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else it says, by the names of ``series.Fact``."""
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[QuestionedNote, ...] = ()
     """The notes that were counted as worth nothing, by each count."""
     tells_win: bool = False
     """Whether its count tells what a table without rounds won: then a difference is no shortage and no surplus."""
@@ -125,12 +137,12 @@ class Slip:
         return total(self.agreed or ()) if self.series.count else total(self.chips)
 
     @property
-    def apart_agreed(self) -> tuple[Apart, ...]:
+    def apart_agreed(self) -> tuple[QuestionedNote, ...]:
         """The notes put apart by the count that was agreed upon."""
         place = self._agreed_place
         return () if place is None else self._apart_in(place)
 
-    def _apart_in(self, place: int) -> tuple[Apart, ...]:
+    def _apart_in(self, place: int) -> tuple[QuestionedNote, ...]:
         return tuple(note for note in self.apart if note.nth == place + 1)
 
     @property
@@ -175,7 +187,7 @@ class Slip:
     @property
     def _agreed_place(self) -> int | None:
         """The first count that is like an earlier one, in its money and in what it put apart."""
-        earlier: set[tuple[Chips, tuple[Apart, ...]]] = set()
+        earlier: set[tuple[Chips, tuple[QuestionedNote, ...]]] = set()
         for place, chips in enumerate(self.counts):
             count = (chips, tuple(note._replace(nth=0) for note in self._apart_in(place)))
             if count in earlier:
@@ -260,9 +272,9 @@ def repeated_kind(value: int, field: str = "") -> Refused:
     return Refused("bad_count", f"{place}{money(value)} is listed more than once. Give one count for each kind.", 422)
 
 
-def as_apart(notes: Iterable[Sequence[Any]], count: int) -> tuple[Apart, ...]:
+def as_apart(notes: Iterable[Sequence[Any]], count: int) -> tuple[QuestionedNote, ...]:
     """Notes put apart by one count of a slip, in one order, so that two counts of the same notes are alike."""
-    return tuple(sorted(Apart(str(kind), int(cents), str(mark), count) for kind, cents, mark, *_ in notes))
+    return tuple(sorted(QuestionedNote(str(kind), int(cents), str(mark), count) for kind, cents, mark, *_ in notes))
 
 
 # --- Signing ---------------------------------------------------------------------------------------------------
@@ -287,7 +299,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """The slip, where it was complete before a void was asked for."""
     noted: tuple[tuple[int, int], ...] = ()
     facts: dict[str, str] = {}
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[QuestionedNote, ...] = ()
 
 
 def sign(
@@ -296,7 +308,7 @@ def sign(
     seq: int,
     dealer: str | None,
     *,
-    records: Mapping[str, Series] = SLIPS,
+    records: Mapping[str, SlipType] = SLIPS,
     by_count: bool = False,
 ) -> Slip:
     """The slip after a signature. ``slips`` are those in progress, ``dealer`` is who stands at the table, ``by_count``
@@ -310,7 +322,7 @@ def sign(
         due = f"{stage.says.lower()} comes next" if stage else "nothing is left to sign on it"
         raise Wrong("other_step", f"{before.label}: {due}.")
     _refuse(before, stage, signature, dealer)
-    latest = Signed(signature.stage, signature.username, signature.name, signature.role, seq)
+    latest = GivenSignature(signature.stage, signature.username, signature.name, signature.role, seq)
     return replace(
         before,
         signed=(*before.signed, latest),
@@ -323,7 +335,7 @@ def sign(
     )
 
 
-def _before(slips: Sequence[Slip], signature: Signature, records: Mapping[str, Series], *, by_count: bool) -> Slip:
+def _before(slips: Sequence[Slip], signature: Signature, records: Mapping[str, SlipType], *, by_count: bool) -> Slip:
     for slip in slips:
         if slip.name == signature.slip:
             return slip
@@ -332,7 +344,7 @@ def _before(slips: Sequence[Slip], signature: Signature, records: Mapping[str, S
     return _begun(signature, records, by_count=by_count)
 
 
-def _begun(signature: Signature, records: Mapping[str, Series], *, by_count: bool) -> Slip:
+def _begun(signature: Signature, records: Mapping[str, SlipType], *, by_count: bool) -> Slip:
     try:
         name = SlipName.parse(signature.slip)
     except NotASlipName as error:
@@ -388,7 +400,7 @@ def _refuse_facts(slip: Slip, stage: Stage, facts: Mapping[str, str]) -> None:
             )
 
 
-def _refuse_apart(slip: Slip, stage: Stage, apart: Sequence[Apart]) -> None:
+def _refuse_apart(slip: Slip, stage: Stage, apart: Sequence[QuestionedNote]) -> None:
     """Only a count of cash puts notes apart."""
     if apart and not (stage.is_count and slip.series.cash):
         raise Wrong("bad_apart", f"{slip.label}: notes are put apart only where cash is counted.")

@@ -374,7 +374,7 @@ class Announced:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TableState:
     """A table at one sequence number."""
 
     seq: int = 0

@@ -25,7 +25,7 @@ from tables.log.entries.terminal_keys import (
     TerminalKeyVouched,
     Vouch,
 )
-from tables.log.event import Event, Misconduct
+from tables.log.event import AuditFailure, Event
 from tables.log.policies import BY_NAME
 from tables.log.slip_types import PAPERS
 
@@ -89,11 +89,11 @@ class Demand:
     """The house's entry that says so."""
 
 
-class NoPasskey(Misconduct):
+class NoPasskey(AuditFailure):
     """A passkey had to sign, and none did."""
 
 
-class WrongPasskey(Misconduct):
+class WrongPasskey(AuditFailure):
     """A passkey signed, and not this, or it was not to."""
 
 
@@ -153,17 +153,17 @@ class Trust:
             case TerminalKeyVouched():
                 key = self._of(event.name, event.key)
                 if not key.waits:
-                    raise Misconduct(f"the key {event.key} of {event.name} does not wait for anybody to vouch for it")
+                    raise AuditFailure(f"the key {event.key} of {event.name} does not wait for anybody to vouch for it")
                 self._refuse_vouch(event.vouched, event.name, event.key)
                 self._set_key(replace(key, since=through, vouched_by=event.vouched.terminal))
             case TerminalKeyEnded():
                 key = self._of(event.name, event.key)
                 if key.until is not None:
-                    raise Misconduct(f"the key {event.key} of {event.name} had ended before")
+                    raise AuditFailure(f"the key {event.key} of {event.name} had ended before")
                 self._set_key(replace(key, until=through))
             case SignaturesDemanded():
                 if self.demanded is not None or not self.has_signers:
-                    raise Misconduct("signatures by terminals were demanded before, or no terminal could give one")
+                    raise AuditFailure("signatures by terminals were demanded before, or no terminal could give one")
                 self.demanded, self.demanded_seq = through, seq
 
     def _follow_passkey(self, event: AboutPasskey, through: Through, seq: int) -> None:
@@ -177,20 +177,20 @@ class Trust:
             case PasskeyEnded():
                 passkey = self.passkeys.get(event.credential)
                 if passkey is None or passkey.username != event.username or passkey.until is not None:
-                    raise Misconduct(f"{event.username} has no such passkey that signs slips")
+                    raise AuditFailure(f"{event.username} has no such passkey that signs slips")
                 self.passkeys[event.credential] = replace(passkey, until=through)
             case PasskeysDemanded():
                 self._demand_passkeys(event, through, seq)
 
     def _vouch_for_passkey(self, event: PasskeyVouched) -> None:
         if event.credential in self.passkeys:
-            raise Misconduct(f"a terminal vouched for this passkey of {event.username} before")
+            raise AuditFailure(f"a terminal vouched for this passkey of {event.username} before")
         terminal = event.vouched.terminal
         statement = attestation.passkey_voucher(event.username, event.credential, event.key, event.origin, by=terminal)
         self._refuse_unsigned(event.vouched, statement, f"the passkey {event.name} of {event.username}")
         answer = event.answer.answer_to(event.key, statement)
         if answer is None or event.answer.credential != event.credential or answer.origin != event.origin:
-            raise Misconduct(
+            raise AuditFailure(
                 f"the passkey {event.name} of {event.username} was not used when {terminal} vouched for it"
             )
 
@@ -198,23 +198,23 @@ class Trust:
         subjects = (*event.roles, *event.papers)
         known_names = set(event.roles) <= set(BY_NAME) and set(event.papers) <= set(PAPERS)
         if not subjects or not known_names or len(set(subjects)) < len(subjects) or self.demands.keys() & set(subjects):
-            raise Misconduct("it demands passkeys of nobody, of who signs nothing by name, or where it did before")
+            raise AuditFailure("it demands passkeys of nobody, of who signs nothing by name, or where it did before")
         if not any(passkey.until is None for passkey in self.passkeys.values()):
-            raise Misconduct("it demands passkeys, and nobody has one that signs slips")
+            raise AuditFailure("it demands passkeys, and nobody has one that signs slips")
         self.demands |= dict.fromkeys(subjects, Demand(through, seq))
 
     def _make(self, event: TerminalKeyMade, through: Through, seq: int) -> None:
         try:
             fingerprint = p256.fingerprint(p256.read_public(event.key))
         except p256.BadKey as bad:
-            raise Misconduct(f"the key of {event.name} is none: {bad}") from None
+            raise AuditFailure(f"the key of {event.name} is none: {bad}") from None
         if fingerprint in self.keys:
-            raise Misconduct(f"the key {fingerprint} was entered before: a key is used once")
+            raise AuditFailure(f"the key {fingerprint} was entered before: a key is used once")
         statement = attestation.proof_of_key(event.name, event.key, event.challenge)
         if not p256.is_signed(event.key, event.proof, canonical_of(statement)):
-            raise Misconduct(f"nobody proved that {event.name} has the key {fingerprint}")
+            raise AuditFailure(f"nobody proved that {event.name} has the key {fingerprint}")
         if event.root and (self.has_signers or event.vouched is not None):
-            raise Misconduct(f"the key {fingerprint} is entered as a root, where a terminal could vouch for it")
+            raise AuditFailure(f"the key {fingerprint} is entered as a root, where a terminal could vouch for it")
         if event.vouched is not None:
             self._refuse_vouch(event.vouched, event.name, fingerprint)
         old = self.of(event.name)
@@ -232,14 +232,16 @@ class Trust:
     def _refuse_unsigned(self, vouched: Vouch, statement: Statement, subject: str) -> None:
         signer = self.keys.get(vouched.key)
         if signer is None or not signer.is_trusted or signer.terminal != vouched.terminal:
-            raise Misconduct(f"{vouched.terminal} vouches for {subject} by the key {vouched.key}, which is not trusted")
+            raise AuditFailure(
+                f"{vouched.terminal} vouches for {subject} by the key {vouched.key}, which is not trusted"
+            )
         if not p256.is_signed(signer.public, vouched.signature, canonical_of(statement)):
-            raise Misconduct(f"{vouched.terminal} did not vouch for {subject}")
+            raise AuditFailure(f"{vouched.terminal} did not vouch for {subject}")
 
     def _of(self, name: str, fingerprint: str) -> TerminalKey:
         key = self.keys.get(fingerprint)
         if key is None or key.terminal != name:
-            raise Misconduct(f"{name} has no key {fingerprint}")
+            raise AuditFailure(f"{name} has no key {fingerprint}")
         return key
 
     def _set_key(self, key: TerminalKey) -> None:
@@ -253,11 +255,11 @@ class Trust:
         terms, attested = event.signed_terms(), event.attested
         if terms is None:
             if attested is not None:
-                raise Misconduct("it carries a signature by a terminal, and nobody signs such an entry")
+                raise AuditFailure("it carries a signature by a terminal, and nobody signs such an entry")
             return
         is_attested = attested is not None and attested.is_by_terminal
         if not is_attested and self.demanded is not None and seq > self.demanded.get(book, 0):
-            raise Misconduct(
+            raise AuditFailure(
                 f"{by} signed it by no terminal's key, and since entry {self.demanded_seq} of the"
                 " house's book every signature carries one"
             )
@@ -312,18 +314,18 @@ class Trust:
     def _refuse_attested(self, attested: Attestation, statements: Sequence[Statement], book: str, seq: int) -> None:
         if not attested.is_by_terminal:
             if attested.passkey is None:
-                raise Misconduct("it says that it is signed by a terminal or a passkey, and by neither of them is it")
+                raise AuditFailure("it says that it is signed by a terminal or a passkey, and by neither of them is it")
             return
         key = self.keys.get(attested.key)
         if key is None or key.terminal != attested.terminal:
-            raise Misconduct(f"it is signed by a key {attested.key}, which is not one of {attested.terminal}")
+            raise AuditFailure(f"it is signed by a key {attested.key}, which is not one of {attested.terminal}")
         clause = f"it is signed by the key {attested.key} of {attested.terminal}"
         if key.since is None or seq <= key.since.get(book, 0):
-            raise Misconduct(f"{clause}, which was not trusted then")
+            raise AuditFailure(f"{clause}, which was not trusted then")
         if key.until is not None and seq > key.until.get(book, 0):
-            raise Misconduct(f"{clause}, which had ended before")
+            raise AuditFailure(f"{clause}, which had ended before")
         if not any(attested.holds(key.public, statement) for statement in statements):
-            raise Misconduct(f"{attested.terminal} did not sign it: its signature is of something else")
+            raise AuditFailure(f"{attested.terminal} did not sign it: its signature is of something else")
 
 
 @dataclass(slots=True)

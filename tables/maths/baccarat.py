@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tables.games.baccarat import DRAGON_BONUS, PAY_FORM, Rules
 from tables.games.cards import RANK_OF, Composition
-from tables.games.house_script import State, hand_named
+from tables.games.house_script import HouseState, hand_named
 from tables.games.odds import Odds
 from tables.games.pays import net
 from tables.maths import cents
@@ -238,7 +238,7 @@ def _pair_ways(ranks: Composition, hand: Sequence[int]) -> dict[str, int]:
     return {"win": pairs, "lose": sum(ranks) * (sum(ranks) - 1) - pairs}
 
 
-def midround(state: State) -> dict[int, float]:
+def midround(state: HouseState) -> dict[int, float]:
     """What each seat that bet can expect, in cents, exactly. Raises Unknowable."""
     player, banker = ([RANK_OF[card] for card in hand_named(state, name).cards] for name in ("player", "banker"))
     ranks = by_rank(cents.unseen(state, state.rules.decks, CARDS - len(player) - len(banker)))

@@ -19,7 +19,7 @@ import numpy as np
 
 from tables.games.blackjack import Rules
 from tables.games.cards import STANDARD, Composition
-from tables.games.house_script import State
+from tables.games.house_script import HouseState
 from tables.games.pays import MOST_TO
 from tables.maths.advantage import blackjack_table
 from tables.maths.advantage.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
@@ -29,9 +29,9 @@ from tables.maths.blackjack_hands import (
     OUT,
     SPLIT,
     Ends,
-    Shoe,
-    Stake,
     Stakes,
+    StakeValue,
+    ValueCounts,
     choosing,
     drawing,
     lattice,
@@ -39,7 +39,7 @@ from tables.maths.blackjack_hands import (
     place,
     standing,
 )
-from tables.maths.blackjack_round import Pay, Terms, first_ends, with_splits, without_splits
+from tables.maths.blackjack_round import Pay, SeatOptions, first_ends, with_splits, without_splits
 from tables.maths.blackjack_sides import (
     INSURANCE_LINES,
     PAIR_LINES,
@@ -163,18 +163,20 @@ def _spelled(net: float) -> str:
     return str(Fraction(net).limit_denominator(MOST_TO))
 
 
-def _counted(terms: Terms) -> dict[str, Terms]:
+def _counted(terms: SeatOptions) -> dict[str, SeatOptions]:
     """Terms that count a blackjack or a surrender as 1 and everything else as 0, for their probabilities."""
     nothing = _measured(terms, lambda _: 0.0).pay
     counts = {"blackjack": nothing._replace(blackjack=1.0), "surrender": nothing._replace(surrender=1.0)}
-    return {name: Terms(terms.play, pay) for name, pay in counts.items()}
+    return {name: SeatOptions(terms.play, pay) for name, pay in counts.items()}
 
 
-def _measured(terms: Terms, measure: Measure) -> Terms:
+def _measured(terms: SeatOptions, measure: Measure) -> SeatOptions:
     """Something else of everything that is won."""
     pay = terms.pay
-    first, later = (Stakes(*(Stake(*map(measure, stake)) for stake in stakes)) for stakes in (pay.first, pay.later))
-    return Terms(
+    first, later = (
+        Stakes(*(StakeValue(*map(measure, stake)) for stake in stakes)) for stakes in (pay.first, pay.later)
+    )
+    return SeatOptions(
         terms.play,
         Pay(
             first,
@@ -239,7 +241,7 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
     for value in values:
         counts[value] += 1
     dealer, pay, hands = tree(value_of(upcard), rules.soft17 == "hit"), pay_of(rules), lattice()
-    shoe = Shoe(counts, float(counts.sum()), dealer.natural)
+    shoe = ValueCounts(counts, float(counts.sum()), dealer.natural)
     ends = Ends(*first_ends(hands, dealer, counts))
     stand_worth, twice = standing(ends, pay.first.single), standing(ends, pay.first.double)
     safe = no_natural(hands, shoe, index) if rules.hole == "peek" else 1.0
@@ -324,7 +326,7 @@ def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
     return worths | {bet: exact(ways).edge for bet, ways in _beside(rules, unseen).items() if bet in {*rules.spread}}
 
 
-def midround(state: State) -> dict[int, float]:
+def midround(state: HouseState) -> dict[int, float]:
     """What each seat that bet can expect, in cents, under what is assumed. Raises Unknowable."""
     from tables.maths.advantage import blackjack_midround
 

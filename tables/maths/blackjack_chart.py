@@ -21,17 +21,17 @@ from tables.maths.blackjack_hands import (
     SURRENDER,
     SURRENDER_SPLIT,
     SURRENDER_STAND,
-    Row,
-    Shoe,
-    Stake,
+    ChartColumn,
     Stakes,
+    StakeValue,
+    ValueCounts,
     lattice,
 )
 from tables.maths.blackjack_round import (
     Pairs,
     Pay,
     Play,
-    Terms,
+    SeatOptions,
     Upcard,
     all_split_ends,
     first_ends,
@@ -63,7 +63,7 @@ def sign(value: int) -> str:
 class Chart:
     """A letter for each hand by each upcard's value. What it has no row for is hit: 4 and A-A where it is not split."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ChartColumn, ...]
 
     def table(self) -> dict[str, dict[str, dict[str, str]]]:
         """As people read it: ``hard`` 5 to 20, ``soft`` A2 to A9, ``pairs`` 22 to AA, each by upcard."""
@@ -93,7 +93,7 @@ def chart_of(table: Table) -> Chart:
     return Chart(rows)
 
 
-def start(upcard: int) -> Row:
+def start(upcard: int) -> ChartColumn:
     """A plain chart that the search of the best one begins with: split nothing, double nothing."""
     hard, soft, pairs = (np.full(size, HIT, np.int64) for size in (22, 22, KINDS))
     weak = upcard in range(1, 6)
@@ -101,7 +101,7 @@ def start(upcard: int) -> Row:
     soft[18:] = STAND
     pairs[:] = [hard[2 * (value + 1)] for value in VALUES]
     pairs[ACE] = HIT
-    return Row(hard, soft, pairs)
+    return ChartColumn(hard, soft, pairs)
 
 
 # --- What the options come to ------------------------------------------------------------------------------------
@@ -142,14 +142,14 @@ def pay_of(rules: Rules) -> Pay:
     )
 
 
-def terms_of(rules: Rules) -> Terms:
+def terms_of(rules: Rules) -> SeatOptions:
     """The options, as far as a seat feels them."""
-    return Terms(play_of(rules), pay_of(rules))
+    return SeatOptions(play_of(rules), pay_of(rules))
 
 
-def _stake(rules: Rules, bets: int, *, later: bool) -> Stake:
+def _stake(rules: Rules, bets: int, *, later: bool) -> StakeValue:
     lost = {"peek": 0, "none": bets, "none_original": 0 if later else 1}[rules.hole]
-    return Stake(float(bets), -float(bets), -float(lost), 0.0 if rules.hole == "peek" else -float(bets))
+    return StakeValue(float(bets), -float(bets), -float(lost), 0.0 if rules.hole == "peek" else -float(bets))
 
 
 # --- The shoe without an upcard ----------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def upcard_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> Upcard:
     pairs, tens = pairs_of(rules, ranks, upcard)
     return Upcard(
         hands=lattice(),
-        shoe=Shoe(counts, float(counts.sum()), dealer.natural),
+        shoe=ValueCounts(counts, float(counts.sum()), dealer.natural),
         ends=first_ends(lattice(), dealer, counts),
         split_ends=all_split_ends(lattice(), dealer, counts, play_of(rules)),
         pairs=pairs,
@@ -213,7 +213,7 @@ def _ups(ranks: tuple[int, ...], upcard: int) -> tuple[tuple[int, float], ...]:
 # --- The best chart ----------------------------------------------------------------------------------------------
 
 
-def improved(table: Upcard, upcard: int, rules: Rules) -> Row:
+def improved(table: Upcard, upcard: int, rules: Rules) -> ChartColumn:
     """The best letters against an upcard: no other letter in any cell would be worth more in the whole round.
 
     Cell by cell the letter that is worth most is taken, with every hand, later cards and splits counted, until a
@@ -233,7 +233,7 @@ def improved(table: Upcard, upcard: int, rules: Rules) -> Row:
 
 
 def _best_letter(
-    table: Upcard, row: Row, terms: Terms, cell: tuple[Places, int], choice: tuple[float, tuple[int, ...]]
+    table: Upcard, row: ChartColumn, terms: SeatOptions, cell: tuple[Places, int], choice: tuple[float, tuple[int, ...]]
 ) -> float:
     """Puts the letter that is worth most into a cell, and says what it is worth; none that is worth the same replaces
     the one that is there. ``choice`` is what that is worth, and the letters that are sensible."""
@@ -263,7 +263,7 @@ def _letters(rules: Rules, total: int, *, soft: bool) -> tuple[int, ...]:
     return codes
 
 
-def _pair_letter(table: Upcard, row: Row, value: int, rules: Rules) -> int:
+def _pair_letter(table: Upcard, row: ChartColumn, value: int, rules: Rules) -> int:
     """The letter that is worth most for a pair; of letters that are worth the same its total's, then the shorter."""
     terms = terms_of(rules)
     worth = first_letters(table, value, row, terms)
@@ -280,6 +280,6 @@ def _pair_letter(table: Upcard, row: Row, value: int, rules: Rules) -> int:
     return SURRENDER_SPLIT if best == SPLIT else SURRENDER_STAND if best in STANDS else SURRENDER
 
 
-def letters_of(row: Row) -> Places:
+def letters_of(row: ChartColumn) -> Places:
     """A column as numbers, for the simulator: hard totals, soft totals, pairs."""
     return np.concatenate([row.hard, row.soft, row.pairs])

@@ -35,7 +35,7 @@ _BUST: Final = 5
 Drawn = tuple[int, ...]
 
 
-class Tree(NamedTuple):
+class DealerTree(NamedTuple):
     """The sets of cards that a dealer may draw to an upcard: what each adds to another set, and how it ends."""
 
     parent: Places
@@ -61,7 +61,7 @@ def natural(upcard: int) -> int:
 
 
 @cache
-def tree(upcard: int, hits_soft_17: bool) -> Tree:
+def tree(upcard: int, hits_soft_17: bool) -> DealerTree:
     """The tree of an upcard's value."""
     ends, orders = _hands(upcard, hits_soft_17)
     places: dict[Drawn, int] = {(): 0}
@@ -73,7 +73,7 @@ def tree(upcard: int, hits_soft_17: bool) -> Tree:
         )
         places[drawn] = len(rows) - 1
     parent_, value_, already, cards, end = (np.array(column, np.int64) for column in list(zip(*rows, strict=True))[:5])
-    return Tree(parent_, value_, already, cards, end, np.array([row[5] for row in rows]), natural(upcard))
+    return DealerTree(parent_, value_, already, cards, end, np.array([row[5] for row in rows]), natural(upcard))
 
 
 def _hands(upcard: int, hits_soft_17: bool) -> tuple[dict[Drawn, int], dict[Drawn, int]]:
@@ -108,7 +108,7 @@ def _end(upcard: int, drawn: Drawn, hits_soft_17: bool) -> int | None:
 
 
 @jit
-def ends(tree: Tree, counts: Floats, chance: Floats, ends: Floats) -> None:
+def ends(tree: DealerTree, counts: Floats, chance: Floats, ends: Floats) -> None:
     """How likely the dealer ends where, from several sets of cards left, side by side.
 
     ``counts`` has a row for each value, a column for each set, ``ends`` a row for each end; ``chance``, a row for each

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tables.maths.blackjack_dealer import ACE, BLACKJACK, KINDS, VALUES, Floats, Places, Tree, best, ends
+from tables.maths.blackjack_dealer import ACE, BLACKJACK, KINDS, VALUES, DealerTree, Floats, Places, best, ends
 from tables.maths.compiled import jit
 
 LETTERS: Final = ("H", "S", "D", "Ds", "P", "R", "Rs", "Rp")
@@ -41,7 +41,7 @@ class Lattice(NamedTuple):
     """The hand with one card more, by its value."""
 
 
-class Row(NamedTuple):
+class ChartColumn(NamedTuple):
     """A chart's column of one upcard: the letter for each total, hard and soft, and for each pair's value."""
 
     hard: Places
@@ -57,7 +57,7 @@ class Ends(NamedTuple):
     natural: Floats
 
 
-class Stake(NamedTuple):
+class StakeValue(NamedTuple):
     """What a hand with its stake counts for at each end: what it wins, or the square of that, or 1 for a win."""
 
     win: float
@@ -71,11 +71,11 @@ class Stake(NamedTuple):
 class Stakes(NamedTuple):
     """A hand with one bet on it, and with two."""
 
-    single: Stake
-    double: Stake
+    single: StakeValue
+    double: StakeValue
 
 
-class Shoe(NamedTuple):
+class ValueCounts(NamedTuple):
     """So many cards of each value, the hand's own among them, before any is drawn to it."""
 
     counts: Floats
@@ -124,7 +124,7 @@ def place(hand: tuple[int, ...]) -> int:
 
 
 @jit
-def stand_ends(hands: Lattice, tree: Tree, unseen: Floats, places: Places, result: Floats) -> None:
+def stand_ends(hands: Lattice, tree: DealerTree, unseen: Floats, places: Places, result: Floats) -> None:
     """How likely each of these hands wins, loses, or meets a blackjack if it stands: rows of ``result``.
 
     ``unseen`` counts the hand's cards too; the upcard and whatever else is out are not in it.
@@ -150,7 +150,7 @@ def stand_ends(hands: Lattice, tree: Tree, unseen: Floats, places: Places, resul
 
 
 @jit
-def no_natural(hands: Lattice, shoe: Shoe, hand: int) -> float:
+def no_natural(hands: Lattice, shoe: ValueCounts, hand: int) -> float:
     """How likely the dealer has no blackjack, to somebody who sees this hand."""
     if shoe.natural < 0:
         return 1.0
@@ -161,13 +161,13 @@ def no_natural(hands: Lattice, shoe: Shoe, hand: int) -> float:
 
 
 @jit
-def standing(ends: Ends, stake: Stake) -> Floats:
+def standing(ends: Ends, stake: StakeValue) -> Floats:
     """What every hand counts for if it stands."""
     return stake.win * ends.win + stake.lose * ends.lose + stake.natural * ends.natural
 
 
 @jit
-def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats) -> float:
+def drawing(hands: Lattice, shoe: ValueCounts, stake: StakeValue, hand: int, onward: Floats) -> float:
     """What a hand counts for with one card more, if ``onward`` is what every longer hand counts for."""
     cards_left = shoe.size - hands.cards[hand]
     if cards_left < 1.0:
@@ -191,13 +191,13 @@ def drawing(hands: Lattice, shoe: Shoe, stake: Stake, hand: int, onward: Floats)
 
 
 @jit
-def letter(hands: Lattice, row: Row, hand: int) -> int:
+def letter(hands: Lattice, row: ChartColumn, hand: int) -> int:
     """What the chart says for a hand's total."""
     return int(row.soft[hands.total[hand]] if hands.soft[hand] else row.hard[hands.total[hand]])
 
 
 @jit
-def playing(hands: Lattice, shoe: Shoe, row: Row, stake: Stake, stand_worth: Floats) -> Floats:
+def playing(hands: Lattice, shoe: ValueCounts, row: ChartColumn, stake: StakeValue, stand_worth: Floats) -> Floats:
     """What every hand of two and more cards counts for that may only hit or stand, by the chart.
 
     ``stand_worth`` is what it counts for if it stands. Longer hands are solved first, as they have higher hard totals.
@@ -215,7 +215,7 @@ def playing(hands: Lattice, shoe: Shoe, row: Row, stake: Stake, stand_worth: Flo
 
 
 @jit
-def choosing(hands: Lattice, shoe: Shoe, stake: Stake, stand_worth: Floats) -> Floats:
+def choosing(hands: Lattice, shoe: ValueCounts, stake: StakeValue, stand_worth: Floats) -> Floats:
     """What every hand is worth that may only hit or stand, and does what is best from just these cards."""
     values = np.zeros(len(hands.total))
     for hand in range(len(values) - 1, -1, -1):

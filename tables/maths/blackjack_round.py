@@ -19,17 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tables.maths.blackjack_dealer import ACE, KINDS, TEN, Floats, Places, Tree
+from tables.maths.blackjack_dealer import ACE, KINDS, TEN, DealerTree, Floats, Places
 from tables.maths.blackjack_hands import (
     DOUBLES,
     SPLIT,
     STANDS,
     SURRENDERS,
+    ChartColumn,
     Ends,
     Lattice,
-    Row,
-    Shoe,
     Stakes,
+    ValueCounts,
     drawing,
     letter,
     no_natural,
@@ -73,7 +73,7 @@ class Pay(NamedTuple):
     """The dealer looked and has a blackjack; the seat has none."""
 
 
-class Terms(NamedTuple):
+class SeatOptions(NamedTuple):
     """The options, as far as a seat feels them."""
 
     play: Play
@@ -92,7 +92,7 @@ class Upcard(NamedTuple):
     """What no chart changes: the cards left beside an upcard, and how each hand ends that stands."""
 
     hands: Lattice
-    shoe: Shoe
+    shoe: ValueCounts
     ends: Floats
     split_ends: Floats
     """By the value split, and how many others of it are out."""
@@ -102,7 +102,7 @@ class Upcard(NamedTuple):
 
 
 @jit
-def first_ends(hands: Lattice, tree: Tree, counts: Floats) -> Floats:
+def first_ends(hands: Lattice, tree: DealerTree, counts: Floats) -> Floats:
     """How every hand ends that stands."""
     ends = np.zeros((3, len(hands.total)))
     stand_ends(hands, tree, counts, np.arange(len(hands.total)), ends)
@@ -110,7 +110,7 @@ def first_ends(hands: Lattice, tree: Tree, counts: Floats) -> Floats:
 
 
 @jit
-def all_split_ends(hands: Lattice, tree: Tree, counts: Floats, play: Play) -> Floats:
+def all_split_ends(hands: Lattice, tree: DealerTree, counts: Floats, play: Play) -> Floats:
     """The same with one more, two more, ... of a value out, for the hands that hold that value."""
     ends = np.zeros((KINDS, OTHERS + 1, 3, len(hands.total)))
     most = np.array([play.hands] * KINDS)
@@ -138,7 +138,7 @@ def doubles(hands: Lattice, play: Play, hand: int) -> bool:
 class Solved(NamedTuple):
     """What every hand counts for, with what it stands for."""
 
-    shoe: Shoe
+    shoe: ValueCounts
     stakes: Stakes
     stand_worth: Floats
     twice: Floats
@@ -148,7 +148,7 @@ class Solved(NamedTuple):
 
 
 @jit
-def solved(hands: Lattice, shoe: Shoe, ends: Floats, row: Row, stakes: Stakes) -> Solved:
+def solved(hands: Lattice, shoe: ValueCounts, ends: Floats, row: ChartColumn, stakes: Stakes) -> Solved:
     """Every hand from one shoe."""
     results = Ends(ends[0], ends[1], ends[2])
     stand_worth = standing(results, stakes.single)
@@ -172,7 +172,7 @@ def two_cards(hands: Lattice, hand: int, code: int, may_double: bool, of: Solved
 
 
 @jit
-def first_hand(table: Upcard, hand: int, code: int, terms: Terms, of: Solved) -> float:
+def first_hand(table: Upcard, hand: int, code: int, terms: SeatOptions, of: Solved) -> float:
     """What the first two cards count for by a letter; a split counts for nothing here but where the dealer looked."""
     hands, pay, safe = table.hands, terms.pay, no_natural(table.hands, table.shoe, hand)
     beaten = pay.beaten * (1.0 - safe)
@@ -184,7 +184,7 @@ def first_hand(table: Upcard, hand: int, code: int, terms: Terms, of: Solved) ->
 
 
 @jit
-def second_cards(table: Upcard, value: int, row: Row, play: Play, stakes: Stakes) -> Floats:
+def second_cards(table: Upcard, value: int, row: ChartColumn, play: Play, stakes: Stakes) -> Floats:
     """What a split hand counts for, by how many others of its value are out, and its second card."""
     hands = table.hands
     counts = np.zeros((OTHERS + 1, KINDS))
@@ -194,7 +194,7 @@ def second_cards(table: Upcard, value: int, row: Row, play: Play, stakes: Stakes
         unseen[value] -= 1.0
         if unseen[value] < 1.0:
             break
-        shoe = Shoe(unseen, table.shoe.size - out, table.shoe.natural)
+        shoe = ValueCounts(unseen, table.shoe.size - out, table.shoe.natural)
         if value == ACE and not play.hit_aces:
             ends = table.split_ends[value, out]
             stand_worth = standing(Ends(ends[0], ends[1], ends[2]), stakes.single)
@@ -275,7 +275,7 @@ def split_tree(
 
 
 @jit
-def split(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
+def split(table: Upcard, value: int, row: ChartColumn, terms: SeatOptions) -> Floats:
     """What the split of each pair of a value counts for, in the order of the pairs; 0 for the other values."""
     totals, play, pay = np.zeros(len(table.pairs.value)), terms.play, terms.pay
     shoe_counts, most = table.shoe.counts, play.ace_hands if value == ACE else play.hands
@@ -292,7 +292,7 @@ def split(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
 
 
 @jit
-def pair_letter(row: Row, hands: Lattice, value: int, play: Play) -> int:
+def pair_letter(row: ChartColumn, hands: Lattice, value: int, play: Play) -> int:
     """What the chart says for a pair; the letter of its total where it cannot be split."""
     code = int(row.pairs[value])
     if code == SPLIT and play.hands < 2:
@@ -301,7 +301,7 @@ def pair_letter(row: Row, hands: Lattice, value: int, play: Play) -> int:
 
 
 @jit
-def without_splits(table: Upcard, row: Row, terms: Terms) -> float:
+def without_splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float:
     """What a round counts for against this upcard; one that comes to a split counts for 0."""
     hands, shoe = table.hands, table.shoe
     of = solved(hands, shoe, table.ends, row, terms.pay.first)
@@ -327,7 +327,7 @@ def without_splits(table: Upcard, row: Row, terms: Terms) -> float:
 
 
 @jit
-def splits(table: Upcard, row: Row, terms: Terms) -> float:
+def splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float:
     """What the rounds count for that come to a split."""
     total = 0.0
     for value in range(KINDS):
@@ -336,13 +336,13 @@ def splits(table: Upcard, row: Row, terms: Terms) -> float:
     return total
 
 
-def with_splits(table: Upcard, row: Row, terms: Terms) -> float:
+def with_splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float:
     """What a round counts for against this upcard."""
     return without_splits(table, row, terms) + splits(table, row, terms)
 
 
 @jit
-def first_letters(table: Upcard, value: int, row: Row, terms: Terms) -> Floats:
+def first_letters(table: Upcard, value: int, row: ChartColumn, terms: SeatOptions) -> Floats:
     """What a pair of a value counts for by each letter, over all its pairs; splits as in ``split``."""
     of = solved(table.hands, table.shoe, table.ends, row, terms.pay.first)
     hand = table.hands.onward[table.hands.onward[0, value], value]

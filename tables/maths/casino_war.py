@@ -17,7 +17,7 @@ import msgspec
 
 from tables.games.cards import BY_RANK, RANK_OF, Composition
 from tables.games.casino_war import BURNED, PAY_FORM, Rules
-from tables.games.house_script import SpotSeen, State
+from tables.games.house_script import HouseState, SpotSeen
 from tables.games.pays import net
 from tables.games.protocol import Settled
 from tables.maths import cents
@@ -59,7 +59,7 @@ def tally(ranks: Composition) -> Tally:
 # --- A round that stands somewhere -----------------------------------------------------------------------------------
 
 
-def midround(state: State) -> dict[int, float]:
+def midround(state: HouseState) -> dict[int, float]:
     """What each seat that bet can expect, in cents, if it goes to war at every tie. Raises Unknowable."""
     dealer = [RANK_OF[card] - 1 for card in state.hands[0].cards]
     dealt = len(dealer) + sum(len(hand.cards) for spot in state.spots for hand in spot.hands)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from tables.games.cards import Composition, pack_of
-from tables.games.house_script import SpotSeen, State
+from tables.games.house_script import HouseState, SpotSeen
 from tables.games.odds import HouseRules, Odds, half
 from tables.games.protocol import Settled
 from tables.maths.situation import Unknowable
@@ -18,7 +18,7 @@ Wager = Callable[[SpotSeen, Settled], float]
 """What a wager of a seat that is not decided yet wins on average, in cents."""
 
 
-def expected(state: State, wager_cents: Wager) -> dict[int, float]:
+def expected(state: HouseState, wager_cents: Wager) -> dict[int, float]:
     """What each seat can expect: of decided wagers what they came to. Raises Unknowable where nobody has bet."""
     if not state.spots:
         raise Unknowable("no bet lies on the layout")
@@ -28,7 +28,7 @@ def expected(state: State, wager_cents: Wager) -> dict[int, float]:
     }
 
 
-def unseen(state: State, decks: int, to_come: int) -> Composition:
+def unseen(state: HouseState, decks: int, to_come: int) -> Composition:
     """The cards that nobody has seen: burned and facedown ones, too. Raises Unknowable where the shoe may run out."""
     if state.left < to_come:
         raise Unknowable(f"{state.left} cards are left, and the round may take {to_come}: it may come to a shuffle")
@@ -50,7 +50,7 @@ def net_cents(rules: HouseRules, net: Fraction, staked_cents: int) -> int:
     return Odds(net.numerator, net.denominator).of(staked_cents, rules.unit, rules.rounding)[0]
 
 
-def by_name(state: State, ends: dict[str, Results]) -> dict[int, float]:
+def by_name(state: HouseState, ends: dict[str, Results]) -> dict[int, float]:
     """What each seat can expect where a wager ends alike for all seats."""
     rules: Any = state.rules
     return expected(state, lambda _, wager: mean_cents(rules, ends[wager.bet], wager.staked_cents))

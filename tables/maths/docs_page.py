@@ -11,8 +11,8 @@ from typing import Final
 from tables.games.cards import RANKS
 from tables.games.rocket import Rules
 from tables.maths import par
-from tables.maths.advantage.penetration import CUTS, Cell, Pace, even, results, tags_in_words
-from tables.maths.par import Sheet, percent
+from tables.maths.advantage.penetration import CUTS, Pace, PenetrationCell, even, results, tags_in_words
+from tables.maths.par import ParSheet, percent
 from tables.maths.rocket_reference import Exact
 from tables.maths.rocket_value import solve
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Strategy, fresh
@@ -33,8 +33,8 @@ def rewritten(page: str) -> str:
 
 
 @cache
-def _sheet(decks: int, strategy: Strategy) -> Sheet:
-    return Sheet(solve(fresh(decks), strategy))
+def _sheet(decks: int, strategy: Strategy) -> ParSheet:
+    return ParSheet(solve(fresh(decks), strategy))
 
 
 def _tables() -> Iterator[str]:
@@ -193,7 +193,7 @@ def _cut_card() -> Iterator[str]:
 
 
 def _depths() -> Iterator[str]:
-    rows: tuple[tuple[str, Callable[[Cell], str]], ...] = (
+    rows: tuple[tuple[str, Callable[[PenetrationCell], str]], ...] = (
         ("rounds a shoe", lambda cell: f"{cell.rounds:.1f}"),
         ("rounds with the edge at the seat", lambda cell: percent(cell.positive, 2)),
         (f"perfect counter, 100 rounds of 1 to {SPREAD}", lambda cell: f"{cell.wins(SPREAD)[0]:+.2f}"),

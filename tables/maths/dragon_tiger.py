@@ -10,7 +10,7 @@ import msgspec
 
 from tables.games.cards import RANK_OF, Composition
 from tables.games.dragon_tiger import PAY_FORM, Rules
-from tables.games.house_script import State, hand_named
+from tables.games.house_script import HouseState, hand_named
 from tables.games.pays import net
 from tables.maths import cents
 from tables.maths.covariances import Covariances, all_in_common
@@ -44,7 +44,7 @@ def _ordered_pairs(cards: int) -> int:
     return cards * (cards - 1)
 
 
-def midround(state: State) -> dict[int, float]:
+def midround(state: HouseState) -> dict[int, float]:
     """What each seat that bet can expect, in cents, exactly. Raises Unknowable."""
     dragon, tiger = (hand_named(state, name).cards for name in ("dragon", "tiger"))
     cards = cents.unseen(state, state.rules.decks, CARDS - len(dragon) - len(tiger))

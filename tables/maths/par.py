@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tables.games.cards import RANKS, Composition
 from tables.games.rocket import Rocket
-from tables.maths.rocket_value import DEALER_RANKS, LAST, Choice, Solution, solve
+from tables.maths.rocket_value import DEALER_RANKS, LAST, SeatDecision, Solution, solve
 from tables.maths.situation import Situation, Strategy, Unknowable, fresh
 
 Z95: Final = NormalDist().inv_cdf(0.975)
@@ -20,13 +20,13 @@ RISKS: Final = (0.05, 0.01, 0.001)
 
 
 @dataclass(frozen=True)
-class Cell:
+class FirstDecision:
     """A first decision: one card each."""
 
     player: int
     dealer: int
     chance: float
-    choice: Choice
+    choice: SeatDecision
     folds: bool
 
 
@@ -52,7 +52,7 @@ class Ruin:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ParSheet:
     """The numbers of one bet. Results are the house's, as parts of the bet, unless they say otherwise."""
 
     solution: Solution
@@ -88,14 +88,14 @@ class Sheet:
         most = max(self.solution.distribution)
         return max(most, 0) / 10, self.solution.distribution[most] if most > 0 else 0.0
 
-    def first(self) -> Iterator[Cell]:
+    def first(self) -> Iterator[FirstDecision]:
         """The chart: every first decision that can be, the seat's card first."""
         reached = self.solution.reached(1)
         for row, player in enumerate(RANKS):
             for column, dealer in enumerate(DEALER_RANKS):
                 if (chance := float(reached[row, column])) > 0:
                     choice = self.solution.choice([player], [dealer])
-                    yield Cell(player, dealer, chance, choice, bool(self.solution.folds[1][row, column]))
+                    yield FirstDecision(player, dealer, chance, choice, bool(self.solution.folds[1][row, column]))
 
     def later(self) -> Iterator[Later]:
         """The decisions after the first, by number of cards and cost."""
@@ -217,16 +217,16 @@ def net(outcome: str, rank: int) -> int:
     return -rank if outcome in ("fold", "pair") else rank
 
 
-def sheet(decks: int, composition: Composition | None, strategy: Strategy, burn: int) -> Sheet:
+def sheet(decks: int, composition: Composition | None, strategy: Strategy, burn: int) -> ParSheet:
     """The sheet of a shoe of which these cards are unseen (by default all of them). Raises Unknowable."""
     situation = fresh(decks, burn) if composition is None else Situation(decks, composition, burn)
-    return Sheet(solve(situation, strategy))
+    return ParSheet(solve(situation, strategy))
 
 
 # --- for readers ------------------------------------------------------------------------------------------------
 
 
-def lines(sheet: Sheet, bankroll: float | None = None, seats: int | None = None) -> Iterator[str]:
+def lines(sheet: ParSheet, bankroll: float | None = None, seats: int | None = None) -> Iterator[str]:
     """The sheet as text, part by part."""
     for part in (_heading, _worth, _chart, _later, _outcomes, _hold):
         yield from part(sheet)
@@ -239,7 +239,7 @@ def lines(sheet: Sheet, bankroll: float | None = None, seats: int | None = None)
         yield f"Covariance of two seats {between:.6f}, correlation {between / sheet.solution.variance:.6f}"
 
 
-def _heading(sheet: Sheet) -> Iterator[str]:
+def _heading(sheet: ParSheet) -> Iterator[str]:
     situation, solution = sheet.solution.situation, sheet.solution
     yield f"Rocket, PAR sheet of one bet. Strategy: {solution.strategy.name}"
     yield f"Shoe: {situation.decks} {'deck' if situation.decks == 1 else 'decks'}, burn {situation.burn}"
@@ -248,7 +248,7 @@ def _heading(sheet: Sheet) -> Iterator[str]:
     yield f"Unseen: {sum(situation.unseen)}; to be dealt before the shoe is out: {situation.left}"
 
 
-def _worth(sheet: Sheet) -> Iterator[str]:
+def _worth(sheet: ParSheet) -> Iterator[str]:
     most, chance = sheet.exposure
     yield f"House edge              {percent(sheet.house_edge)} of the bet"
     yield f"Standard deviation      {sheet.standard_deviation:.6f} bets (variance {sheet.solution.variance:.6f})"
@@ -257,7 +257,7 @@ def _worth(sheet: Sheet) -> Iterator[str]:
     yield f"Exposure                {most:.1f} of the bet in a round, with probability {percent(chance)}"
 
 
-def _chart(sheet: Sheet) -> Iterator[str]:
+def _chart(sheet: ParSheet) -> Iterator[str]:
     cells = {(cell.player, cell.dealer): cell for cell in sheet.first()}
     yield "First decision: the seat's card down, the dealer's across. F fold, H hit, - cannot be."
     yield "     " + "".join(f"{dealer:>4}" for dealer in DEALER_RANKS)
@@ -266,7 +266,7 @@ def _chart(sheet: Sheet) -> Iterator[str]:
         yield f"{player:>5}" + "".join(f"{letter(cell):>4}" for cell in row)
 
 
-def _later(sheet: Sheet) -> Iterator[str]:
+def _later(sheet: ParSheet) -> Iterator[str]:
     folds = {(later.cards, later.cost): later.folds for later in sheet.later()}
     costs = sorted({cost for _, cost in folds})
     yield "Later decisions: cards on each side down, cost of a fold in tenths across. How many of them are folds."
@@ -276,7 +276,7 @@ def _later(sheet: Sheet) -> Iterator[str]:
         yield f"{cards:>5}" + "".join(f"{'-' if part is None else percent(part, 1):>8}" for part in row)
 
 
-def _outcomes(sheet: Sheet) -> Iterator[str]:
+def _outcomes(sheet: ParSheet) -> Iterator[str]:
     yield f"{'Outcome':<14}{'Rank':>5}{'Seat wins':>11}{'Probability':>15}{'To the edge':>15}"
     for (outcome, rank), chance in sheet.solution.outcomes.items():
         win = net(outcome, rank) / 10
@@ -284,14 +284,14 @@ def _outcomes(sheet: Sheet) -> Iterator[str]:
         yield f"{name:<14}{rank:>5}{win:>+11.1f}{percent(chance, 6):>15}{percent(-win * chance, 6):>15}"
 
 
-def _hold(sheet: Sheet) -> Iterator[str]:
+def _hold(sheet: ParSheet) -> Iterator[str]:
     yield "Hold with 95 % confidence, for equal bets whose results do not hang together"
     for count in ROUNDS:
         low, high = sheet.hold(count)
         yield f"{count:>13,} bets   {percent(low):>11} to {percent(high):>11}"
 
 
-def _bankrolls(sheet: Sheet, bankroll: float | None) -> Iterator[str]:
+def _bankrolls(sheet: ParSheet, bankroll: float | None) -> Iterator[str]:
     if bankroll is not None:
         ruin = sheet.ruin(bankroll)
         yield f"Risk of ruin with {bankroll:,g} bets: between {ruin.least:.3g} and {ruin.most:.3g}"
@@ -302,7 +302,7 @@ def _bankrolls(sheet: Sheet, bankroll: float | None) -> Iterator[str]:
     yield "For several seats at a time, divide the bankroll by their number."
 
 
-def letter(cell: Cell | None) -> str:
+def letter(cell: FirstDecision | None) -> str:
     """A first decision in the chart: F fold, H hit; - where the two cards cannot lie so."""
     if cell is None:
         return "-"

@@ -8,7 +8,7 @@ from typing import Final
 
 from tables.games.cards import RANKS
 from tables.maths import par
-from tables.maths.par import Cell, Sheet, percent
+from tables.maths.par import FirstDecision, ParSheet, percent
 from tables.maths.rocket_value import DEALER_RANKS
 
 _SIDE: Final = 44
@@ -44,7 +44,7 @@ section { break-inside: avoid; }
 """
 
 
-def page(sheet: Sheet, bankroll: float | None = None) -> str:
+def page(sheet: ParSheet, bankroll: float | None = None) -> str:
     """The whole page, with its style in it: it loads nothing."""
     situation, solution = sheet.solution.situation, sheet.solution
     title = f"Rocket: PAR sheet, {situation.decks} {'deck' if situation.decks == 1 else 'decks'}"
@@ -82,7 +82,7 @@ def _section(heading: str, note: str, body: str) -> str:
     return f"<section><h2>{heading}</h2>{paragraph}{body}</section>"
 
 
-def _worth(sheet: Sheet) -> str:
+def _worth(sheet: ParSheet) -> str:
     most, chance = sheet.exposure
     facts = {
         "House edge": f"{percent(sheet.house_edge)} of the bet",
@@ -94,7 +94,7 @@ def _worth(sheet: Sheet) -> str:
     return f"<dl>{''.join(f'<div><dt>{name}</dt><dd>{value}</dd></div>' for name, value in facts.items())}</dl>"
 
 
-def chart(sheet: Sheet) -> str:
+def chart(sheet: ParSheet) -> str:
     """The first decisions as an SVG drawing: a square for each pair of cards."""
     cells = {(cell.player, cell.dealer): cell for cell in sheet.first()}
     width, height = _SIDE * (len(DEALER_RANKS) + 1), _SIDE * (len(RANKS) + 1)
@@ -106,7 +106,7 @@ def chart(sheet: Sheet) -> str:
     return "".join((*parts, "</svg>"))
 
 
-def _square(column: int, row: int, cell: Cell | None) -> str:
+def _square(column: int, row: int, cell: FirstDecision | None) -> str:
     x, y = _SIDE * column, _SIDE * row
     kind = "none" if cell is None else "fold" if cell.folds else "hit"
     square = f'<rect class="{kind}" x="{x + 1}" y="{y + 1}" width="{_SIDE - 2}" height="{_SIDE - 2}" rx="4"/>'
@@ -118,7 +118,7 @@ def _square(column: int, row: int, cell: Cell | None) -> str:
     return f"{square}{letter}{_text(x + _SIDE / 2, y + _SIDE * 0.8, f'{10 * cost:.1f}', 'on small')}"
 
 
-def bars(sheet: Sheet) -> str:
+def bars(sheet: ParSheet) -> str:
     """The distribution of what a seat wins, from -10 to 10 tenths of its bet, as an SVG drawing."""
     chances = sheet.solution.distribution
     width, height, tallest = _BAR * 21, 180, max(chances.values())
@@ -153,7 +153,7 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[object, ...]], words: int
     return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
-def _later(sheet: Sheet) -> str:
+def _later(sheet: ParSheet) -> str:
     folds = {(later.cards, later.cost): later.folds for later in sheet.later()}
     if not folds:
         return "<p>None can be reached.</p>"
@@ -165,7 +165,7 @@ def _later(sheet: Sheet) -> str:
     return _table(("cards", *map(str, costs)), rows)
 
 
-def _outcomes(sheet: Sheet) -> str:
+def _outcomes(sheet: ParSheet) -> str:
     rows = (
         (outcome.replace("_", " "), rank, f"{win:+.1f}", percent(chance, 6), percent(-win * chance, 6))
         for (outcome, rank), chance in sheet.solution.outcomes.items()
@@ -174,12 +174,12 @@ def _outcomes(sheet: Sheet) -> str:
     return _table(("outcome", "rank", "seat wins, bets", "probability", "to the edge"), rows, words=1)
 
 
-def _hold(sheet: Sheet) -> str:
+def _hold(sheet: ParSheet) -> str:
     rows = ((f"{count:,}", *map(percent, sheet.hold(count))) for count in par.ROUNDS)
     return _table(("bets", "from", "to"), rows)
 
 
-def _ruin(sheet: Sheet, bankroll: float | None) -> str:
+def _ruin(sheet: ParSheet, bankroll: float | None) -> str:
     rows = (
         (percent(risk, 1), "none is enough" if bets is None else f"{bets:,.1f}")
         for risk in par.RISKS

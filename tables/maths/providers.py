@@ -48,7 +48,7 @@ class Quick(Provider, Protocol):
 
 
 @runtime_checkable
-class Dealer(Provider, Protocol):
+class SimulationProvider(Provider, Protocol):
     """A provider that deals its game by chance, too."""
 
     def deal(self, rules: Any, composition: Composition | None, rounds: int, seed: int) -> Tally:

@@ -37,7 +37,7 @@ OUTCOMES: Final = ("fold", "pair", "dealer_pair", "death_card")
 
 
 @dataclass(frozen=True)
-class Step:
+class RankStep:
     """How a rank joins a set: the places of the larger sets that hold it, and of the same sets without it."""
 
     rank: int
@@ -58,11 +58,11 @@ class Sets:
         self.low = [np.array([min(cards, default=0) for cards in layer], dtype=np.float64) for layer in self.sets]
         self.joining = [[self._step(size, rank) for rank in ranks] for size in range(len(ranks))]
 
-    def _step(self, size: int, rank: int) -> Step:
+    def _step(self, size: int, rank: int) -> RankStep:
         places, layer = self.place[size], self.sets[size + 1]
         larger = [place for place, cards in enumerate(layer) if rank in cards]
         smaller = [places[tuple(card for card in layer[place] if card != rank)] for place in larger]
-        return Step(rank, np.array(larger, dtype=np.intp), np.array(smaller, dtype=np.intp))
+        return RankStep(rank, np.array(larger, dtype=np.intp), np.array(smaller, dtype=np.intp))
 
 
 @cache
@@ -84,7 +84,7 @@ def costs(size: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SeatDecision:
     """A decision: what each way is worth to the seat, in tenths of its bet, and what the worse one costs it."""
 
     hit: float
@@ -120,7 +120,7 @@ class Solution:
         """What the house can expect, as a part of the bet."""
         return -self.value / 10
 
-    def choice(self, player: Iterable[int], dealer: Iterable[int]) -> Choice:
+    def choice(self, player: Iterable[int], dealer: Iterable[int]) -> SeatDecision:
         """The seat's decision with these cards. Raises Unknowable where it has none."""
         seat_cards, dealer_cards = tuple(sorted(player)), tuple(sorted(dealer))
         size = len(seat_cards)
@@ -131,7 +131,7 @@ class Solution:
             raise Unknowable(
                 "a seat decides with as many cards as the dealer, without a pair, and without a dealer's 3"
             )
-        return Choice(float(self.hit[size][row, column]), -float(costs(size)[row, column]))
+        return SeatDecision(float(self.hit[size][row, column]), -float(costs(size)[row, column]))
 
     @cached_property
     def outcomes(self) -> dict[tuple[str, int], float]:
@@ -205,7 +205,7 @@ def backward(base: Callable[[int], Composition], folds: Callable[[int, Floats], 
         yield Layer(size, due, hit, flags, value)
 
 
-def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -> Choice:
+def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -> SeatDecision:
     """The best decision in mid-round, when ``situation`` is what is unseen by now, other seats' cards not.
 
     The cards of the seat and of the dealer are put back to make it the situation of a round that came to this place.

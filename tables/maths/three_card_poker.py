@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import RANK_OF, RANK_SIGNS, STANDARD, SUIT_OF, UNKNOWN, Composition
-from tables.games.house_script import SpotSeen, State
+from tables.games.house_script import HouseState, SpotSeen
 from tables.games.pays import UNPAID, net
 from tables.games.protocol import Settled
 from tables.games.three_card_poker import PACKET, PAY_FORM, Rules
@@ -172,7 +172,7 @@ def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Wh
 # --- A round that stands somewhere -----------------------------------------------------------------------------------
 
 
-def midround(state: State) -> dict[int, float]:
+def midround(state: HouseState) -> dict[int, float]:
     """What each seat that bet can expect, in cents, exactly under what is assumed. Raises Unknowable."""
     unseen = cents.unseen(state, 1, 0)
     dealer = _seen_cards(state.hands[0].cards)

@@ -24,7 +24,7 @@ Rows = Mapping[str, Columns]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoggedRow:
     """An entry, as far as rows go by it."""
 
     book: str
@@ -37,7 +37,7 @@ class Told:
     at: datetime | None = None
 
 
-def of_the_house(rows: str, /, **kinds: Collection[str]) -> Iterator[Told]:
+def of_the_house(rows: str, /, **kinds: Collection[str]) -> Iterator[LoggedRow]:
     """The house's entries of some kinds, by subject, in order; and after them what is left at its door.
 
     Among them is the one by which rows from before were taken over, if there is one: what was told of them earlier
@@ -56,10 +56,10 @@ def of_the_house(rows: str, /, **kinds: Collection[str]) -> Iterator[Told]:
     for notice in waiting:
         body = spelling.spell(notice.subject, notice.content, ())
         event = read(notice.subject, notice.kind, body, house=True)
-        yield Told(HOUSE, notice.subject, notice.kind, notice.by, event)
+        yield LoggedRow(HOUSE, notice.subject, notice.kind, notice.by, event)
 
 
-def of_the_tables(subject: str, kinds: Collection[str]) -> Iterator[Told]:
+def of_the_tables(subject: str, kinds: Collection[str]) -> Iterator[LoggedRow]:
     """Every table's entries of some kinds, in the order of each."""
     yield from _entries(LogEntry.objects.filter(subject=subject, kind__in=kinds).exclude(book__name=HOUSE))
 
@@ -77,7 +77,7 @@ def named(event: RowsTakenOver) -> dict[str, dict[str, Any]]:
     return {name: dict(columns) for name, columns in event.kept.items()}
 
 
-def _entries(asked: Any) -> Iterator[Told]:
+def _entries(asked: Any) -> Iterator[LoggedRow]:
     rows = asked.order_by("book_id", "seq").values_list("book__name", "subject", "kind", "by", "body", "seq", "at")
     for book, subject, kind, by, body, seq, at in rows.iterator():
-        yield Told(book, subject, kind, by, read(subject, kind, body, house=book == HOUSE), seq, at)
+        yield LoggedRow(book, subject, kind, by, read(subject, kind, body, house=book == HOUSE), seq, at)

@@ -44,7 +44,7 @@ MOST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RowKind:
     """A kind of row: what the log says of all of them, and what the database has."""
 
     title: str
@@ -53,31 +53,31 @@ class Kind:
 
 
 KINDS: Final = (
-    Kind("staff", people.in_log, people.in_database),
-    Kind("emergency code of", codes.in_log, codes.in_database),
-    Kind("code for", secrets.codes_in_log, secrets.codes_in_database),
-    Kind("secret of", secrets.versions_in_log, secrets.versions_in_database),
-    Kind("passkey", secrets.passkeys_in_log, secrets.passkeys_in_database),
-    Kind("program", service_accounts.accounts_in_log, service_accounts.accounts_in_database),
-    Kind("token of a program", service_accounts.tokens_in_log, service_accounts.tokens_in_database),
-    Kind("terminal", devices.in_log, devices.in_database),
-    Kind("table", tables.in_log, tables.in_database),
-    Kind("chip", chips.in_log, chips.in_database),
-    Kind("series of chips", chip_series.in_log, chip_series.in_database),
-    Kind("retirement of", chip_series.retired_in_log, chip_series.retired_in_database),
-    Kind("page of", player_pages.in_log, player_pages.in_database),
-    Kind("pay table", pay_tables.in_log, pay_tables.in_database),
-    Kind("alert rule", alerts.rules_in_log, alerts.rules_in_database),
-    Kind("alert channel", alerts.channels_in_log, alerts.channels_in_database),
-    Kind("dead letter", alerts.resent_in_log, alerts.resent_in_database),
-    Kind("setting of a key", key_register.keys_in_log, key_register.keys_in_database),
-    Kind("schedule of drops", key_register.drops_in_log, key_register.drops_in_database),
-    Kind("section of a pit", pits.in_log, pits.in_database),
-    Kind("plan of a pit", pits.plans_in_log, pits.plans_in_database),
-    Kind("post", pit_assignments.in_log, pit_assignments.in_database),
-    Kind("cover", pit_assignments.covers_in_log, pit_assignments.covers_in_database),
-    Kind("limit plan", limit_plans.in_log, limit_plans.in_database),
-    Kind("certificate", certificates.in_log, certificates.in_database),
+    RowKind("staff", people.in_log, people.in_database),
+    RowKind("emergency code of", codes.in_log, codes.in_database),
+    RowKind("code for", secrets.codes_in_log, secrets.codes_in_database),
+    RowKind("secret of", secrets.versions_in_log, secrets.versions_in_database),
+    RowKind("passkey", secrets.passkeys_in_log, secrets.passkeys_in_database),
+    RowKind("program", service_accounts.accounts_in_log, service_accounts.accounts_in_database),
+    RowKind("token of a program", service_accounts.tokens_in_log, service_accounts.tokens_in_database),
+    RowKind("terminal", devices.in_log, devices.in_database),
+    RowKind("table", tables.in_log, tables.in_database),
+    RowKind("chip", chips.in_log, chips.in_database),
+    RowKind("series of chips", chip_series.in_log, chip_series.in_database),
+    RowKind("retirement of", chip_series.retired_in_log, chip_series.retired_in_database),
+    RowKind("page of", player_pages.in_log, player_pages.in_database),
+    RowKind("pay table", pay_tables.in_log, pay_tables.in_database),
+    RowKind("alert rule", alerts.rules_in_log, alerts.rules_in_database),
+    RowKind("alert channel", alerts.channels_in_log, alerts.channels_in_database),
+    RowKind("dead letter", alerts.resent_in_log, alerts.resent_in_database),
+    RowKind("setting of a key", key_register.keys_in_log, key_register.keys_in_database),
+    RowKind("schedule of drops", key_register.drops_in_log, key_register.drops_in_database),
+    RowKind("section of a pit", pits.in_log, pits.in_database),
+    RowKind("plan of a pit", pits.plans_in_log, pits.plans_in_database),
+    RowKind("post", pit_assignments.in_log, pit_assignments.in_database),
+    RowKind("cover", pit_assignments.covers_in_log, pit_assignments.covers_in_database),
+    RowKind("limit plan", limit_plans.in_log, limit_plans.in_database),
+    RowKind("certificate", certificates.in_log, certificates.in_database),
 )
 
 
@@ -135,7 +135,7 @@ def _guarded(title: str, found: Iterator[str]) -> Iterator[str]:
         yield f"{title}: cannot be held against the log: {type(error).__name__}"
 
 
-def _compare(kind: Kind, comparison: Comparison, most: int | None) -> Iterator[str]:
+def _compare(kind: RowKind, comparison: Comparison, most: int | None) -> Iterator[str]:
     entries, rows = kind.in_log(), kind.in_database()
     comparison.rows += len(rows)
     wrong = [name for name in sorted(entries.keys() | rows.keys()) if entries.get(name) != rows.get(name)]

@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from ledger.proof.chips import RACK
 from tables.cage import blind_counts
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Table
 from tables.reports import gaming_hours
 from tables.reports.figures import LEDGER, Figures
 from tables.state import table_state
 
 
-def counts(role: str, state: Standing) -> bool:
+def counts(role: str, state: TableState) -> bool:
     """Whether a rack is being counted by people of a role: nobody who may take part is to know what is due."""
     counting = [slip.due for slip in state.slips if slip.series.counts(RACK)]
     return any(stage is not None and role in stage.by for stage in counting)

@@ -37,7 +37,7 @@ _MOVED: Final = """
 """
 
 
-class Count(NamedTuple):
+class PlaceCount(NamedTuple):
     """What two people agreed lies in a place."""
 
     seq: int
@@ -57,7 +57,7 @@ class CashFigures:
     moved: Mapping[str, int]
     """Net, by the kind of movement: below zero where more went out."""
     last_moved: datetime | None
-    count: Count | None
+    count: PlaceCount | None
     """The count that tells what lay there at the end: the newest of the span, or else the first after it."""
     ever_counted: bool
 
@@ -86,7 +86,7 @@ class CashFigures:
         since = f" since its last movement ({self.last_moved:%Y-%m-%d %H:%M} UTC)" if self.last_moved else " in the day"
         return f"The {self.called} was not counted{since}: two people count it."
 
-    def beside(self, count: Count | None) -> dict[str, Any]:
+    def beside(self, count: PlaceCount | None) -> dict[str, Any]:
         """Its place and sums beside a count, as the entry of a closed day keeps them."""
         return {
             "place": self.place,
@@ -134,7 +134,7 @@ def between(
     ]
 
 
-def _figures(account: Account, bounds: Mapping[int, tuple[int, int]], counts: Sequence[Count]) -> CashFigures:
+def _figures(account: Account, bounds: Mapping[int, tuple[int, int]], counts: Sequence[PlaceCount]) -> CashFigures:
     parameters: dict[str, Any] = {
         "books": list(bounds),
         "lows": [low for low, _ in bounds.values()],
@@ -160,7 +160,7 @@ def _figures(account: Account, bounds: Mapping[int, tuple[int, int]], counts: Se
     )
 
 
-def _telling(counts: Sequence[Count], last_moved: datetime | None) -> Count | None:
+def _telling(counts: Sequence[PlaceCount], last_moved: datetime | None) -> PlaceCount | None:
     """The newest count up to the end of the span, unless something moved since and the place was counted later on."""
     before = [count for count in counts if not count.after]
     latest = before[-1] if before else None
@@ -169,7 +169,7 @@ def _telling(counts: Sequence[Count], last_moved: datetime | None) -> Count | No
     return next((count for count in counts if count.after), latest)
 
 
-def _counts(place: str, house: int, through: int, end: datetime) -> list[Count]:
+def _counts(place: str, house: int, through: int, end: datetime) -> list[PlaceCount]:
     """The counts of a place that were agreed upon, up to an entry: the newest before the end, and the first after."""
     rows = _count_rows(place, house, through)
     newest = _first_agreed(rows.filter(at__lt=end).order_by("-seq").values_list("seq", "body"), house, end)
@@ -177,7 +177,7 @@ def _counts(place: str, house: int, through: int, end: datetime) -> list[Count]:
     return [count for count in (newest, first) if count is not None]
 
 
-def first_count(place: str, since: datetime | None = None, through: int | None = None) -> Count | None:
+def first_count(place: str, since: datetime | None = None, through: int | None = None) -> PlaceCount | None:
     """The first count of a place that was agreed upon, from a moment on, up to an entry of the house's book."""
     house = Book.objects.get(name=HOUSE)
     rows = _count_rows(place, house.pk, house.head_seq if through is None else through)
@@ -185,7 +185,7 @@ def first_count(place: str, since: datetime | None = None, through: int | None =
     return _first_agreed(rows.order_by("seq").values_list("seq", "body"), house.pk, since)
 
 
-def last_count(place: str, before: datetime) -> Count | None:
+def last_count(place: str, before: datetime) -> PlaceCount | None:
     """The newest count of a place of the house, be it of cash or of chips, that was agreed upon before a moment."""
     house = Book.objects.get(name=HOUSE)
     rows = _count_rows(place, house.pk, house.head_seq).filter(at__lt=before)
@@ -198,12 +198,14 @@ def _count_rows(place: str, house: int, through: int) -> QuerySet[LogEntry]:
     return LogEntry.objects.filter(book_id=house, subject=HouseSlipSigned.subject, kind__in=kinds, seq__lte=through)
 
 
-def _first_agreed(rows: Iterable[tuple[int, bytes | memoryview]], house: int, end: datetime | None) -> Count | None:
+def _first_agreed(
+    rows: Iterable[tuple[int, bytes | memoryview]], house: int, end: datetime | None
+) -> PlaceCount | None:
     """The first of these entries with which two counts agreed. ``end``: of the span that it may come after."""
     for seq, body in rows:
         slip = read_as(HouseSlipSigned, bytes(body)).after
         if slip.agreed is None:
             continue
         moment = clock_corrections.time_of(house, seq)
-        return Count(seq, moment, slip.total_cents, slip.expected_cents, end is not None and moment >= end)
+        return PlaceCount(seq, moment, slip.total_cents, slip.expected_cents, end is not None and moment >= end)
     return None

@@ -17,9 +17,9 @@ from ledger.alerts import raise_alert
 from ledger.models import HOUSE, Book
 from ledger.proof.chips import called
 from ledger.proof.spelling import timestamp
-from tables.log.slip_types import CASH_COUNTED, Series
+from tables.log.slip_types import CASH_COUNTED, SlipType
 from tables.reports import cash, gaming_hours
-from tables.reports.cash import CashFigures, Count
+from tables.reports.cash import CashFigures, PlaceCount
 from tables.reports.gaming_hours import DAY, Calendar, Shift
 from tables.setup import cash_policies
 
@@ -31,7 +31,7 @@ LATE: Final = "late"
 MISSING: Final = "not counted"
 """How a shift stands."""
 
-_SERIES: Final[Mapping[str, Series]] = {
+_SERIES: Final[Mapping[str, SlipType]] = {
     record.count.place: record for record in CASH_COUNTED if record.count is not None
 }
 
@@ -42,7 +42,7 @@ class ShiftCash:
 
     shift: Shift
     figures: CashFigures
-    count: Count | None
+    count: PlaceCount | None
     """The first one that two people agreed upon from an hour before its end on."""
     is_owed: bool
     """Whether the house's terms ask for a count at the end of this shift, and there is anything to count."""
@@ -160,7 +160,7 @@ def _had_cash(place: str, shift: Shift) -> bool:
 # --- The watch -------------------------------------------------------------------------------------------------
 
 
-def look(moment: datetime) -> int:
+def check_overdue(moment: datetime) -> int:
     """An alert for each count that was not made within the hour after its shift, in a house that counts."""
     house = Book.objects.get(name=HOUSE)
     late = [count for count in owed(moment) if count.is_late and cash.first_count(count.place) is not None]

@@ -28,12 +28,12 @@ from tables.floor.handlers import checks, refuse_other_person
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed, DayFigures, DayProposed
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.models import DayClose, Staff, Table
 from tables.refusals import Refused
 from tables.reports import cash, cash_shifts, figures, gaming_hours
 from tables.reports.cash_shifts import ShiftCash
-from tables.reports.figures import COLUMNS, LEDGER, Figures, Late, Report
+from tables.reports.figures import COLUMNS, LEDGER, Figures, Late, SpanFigures
 from tables.setup import cash_policies
 from tables.state import table_state
 from tables.state.round_history import last_count
@@ -43,7 +43,7 @@ COUNT_BEFORE: Final = gaming_hours.SHORTEST
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class DayProposal:
     """The figures of a day that somebody signed first, and that wait for the second signature."""
 
     day: date
@@ -61,7 +61,7 @@ class Closed:
 
     close: DayClose
     as_closed: Sequence[Mapping[str, Any]]
-    current: Report
+    current: SpanFigures
     adjustments: Sequence[Late]
     cash: Sequence[Mapping[str, Any]] = ()
     """The house's cash as it was signed; nothing in days of before it was told."""
@@ -99,17 +99,17 @@ _FIRST_SIGNATURES: Final = """
 not decoded: it contains the figures of every table."""
 
 
-def proposal(day: date) -> Proposal | None:
+def proposal(day: date) -> DayProposal | None:
     """The newest first signature under a day's figures; None where nobody has signed them first."""
     return next(iter(_first_signatures(day)), None)
 
 
-def half_signed() -> list[Proposal]:
+def half_signed() -> list[DayProposal]:
     """The newest first signature under the figures of each day that nobody has closed yet, the latest day first."""
     return _first_signatures()
 
 
-def _first_signatures(day: date | None = None) -> list[Proposal]:
+def _first_signatures(day: date | None = None) -> list[DayProposal]:
     """Newest first signatures: of one day, or of each open day, the latest day first."""
     book = Book.objects.filter(name=HOUSE).values_list("pk", flat=True).first()
     if book is None:
@@ -120,8 +120,8 @@ def _first_signatures(day: date | None = None) -> list[Proposal]:
         return [_proposal_of(read_as(DayProposed, body), seq, moment) for seq, moment, body in cursor.fetchall()]
 
 
-def _proposal_of(event: DayProposed, seq: int, moment: datetime) -> Proposal:
-    return Proposal(
+def _proposal_of(event: DayProposed, seq: int, moment: datetime) -> DayProposal:
+    return DayProposal(
         day=date.fromisoformat(event.day),
         seq=seq,
         username=event.username,
@@ -207,7 +207,7 @@ def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation |
     signature_checks.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
-def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Proposal:
+def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> DayProposal:
     """Sign a day's figures first. The same figures by the same person again are the same proposal. Raises Refused."""
     _await_writers()
     with transaction.atomic():
@@ -223,7 +223,7 @@ def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Pro
     return newest
 
 
-def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tuple[Proposal, DaysFigures] | None:
+def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tuple[DayProposal, DaysFigures] | None:
     """The first signature and the figures that somebody may sign second; None where they have signed already. Raises
     Refused."""
     if not by.has_perm("tables.close_day"):
@@ -323,7 +323,7 @@ def _refuse_closed(day: date, moment: datetime) -> None:
         raise Refused("day_closed", f"{day} is closed already: what comes later is an adjustment to it.", 409)
 
 
-def open_matters(day: date, report: Report | None = None) -> list[str]:
+def open_matters(day: date, report: SpanFigures | None = None) -> list[str]:
     """Why a day cannot be closed yet, and what to do: one sentence for each table and matter."""
     report = report or figures.day(day)
     tables = {table.name: table for table in Table.objects.select_related("book")}
@@ -378,7 +378,7 @@ def _time_of(table: Table, seq: int) -> datetime:
     return clock_corrections.time_of(table.book_id, seq)
 
 
-def _is_counted(table: Table, report: Report) -> bool:
+def _is_counted(table: Table, report: SpanFigures) -> bool:
     """Whether an open table's rack was counted at the end of the day, or since."""
     seq = last_count(table.book_id, table.book.head_seq)
     return seq > 0 and _time_of(table, seq) >= report.end - COUNT_BEFORE
@@ -408,9 +408,9 @@ def check_proposal(event: DayProposed, entry: Entry) -> None:
     _refuse_figures(event)
     day = date.fromisoformat(event.day)
     if entry.at is None or entry.at < gaming_hours.calendar(before_seq=entry.seq).span(day).end:
-        raise Misconduct("it signs the figures of a day that goes on")
+        raise AuditFailure("it signs the figures of a day that goes on")
     if DayClose.objects.filter(day=day, seq__lt=entry.seq).exists():
-        raise Misconduct("it signs the figures of a day that was closed before")
+        raise AuditFailure("it signs the figures of a day that was closed before")
 
 
 @checks(DayClosed)
@@ -419,26 +419,26 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     row = DayClose.objects.filter(seq=entry.seq).first()
     people = (event.day, event.username, event.proposed_by)
     if row is None or (row.day.isoformat(), row.closed_by, row.proposed_by) != people:
-        raise Misconduct("the day's close, as it is kept beside the log, is another")
+        raise AuditFailure("the day's close, as it is kept beside the log, is another")
     first = (
         LogEntry.objects.filter(book_id=entry.book_id, seq=event.proposal, seq__lt=entry.seq).order_by("seq").first()
     )
     if first is None or (first.subject, first.kind) != (DayProposed.subject, *DayProposed.kinds):
-        raise Misconduct("it closes a day that nobody proposed")
+        raise AuditFailure("it closes a day that nobody proposed")
     proposal_event = read_as(DayProposed, first.body)
     if proposal_event.username != event.proposed_by or event.proposed_by == event.username:
-        raise Misconduct("its two signatures are not of two people")
+        raise AuditFailure("its two signatures are not of two people")
     if (event.digest, event.day) != (proposal_event.digest, proposal_event.day):
-        raise Misconduct("its figures are not those that were signed first")
+        raise AuditFailure("its figures are not those that were signed first")
     _refuse_signer(event, entry, "tables.close_day")
     since = permissions.signs_since(event.username, entry.at)
     if since is not None and first.at < since:
-        raise Misconduct(f"{event.username} signs figures that were open when their PIN was reset")
+        raise AuditFailure(f"{event.username} signs figures that were open when their PIN was reset")
     _refuse_figures(event)
     if entry.at is None or entry.at < gaming_hours.calendar().span(row.day).end:
-        raise Misconduct("it closes a day that goes on")
+        raise AuditFailure("it closes a day that goes on")
     if fault := misstated(entry.seq, event):
-        raise Misconduct(f"its figures are not those of the day: {fault}")
+        raise AuditFailure(f"its figures are not those of the day: {fault}")
 
 
 def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
@@ -447,7 +447,7 @@ def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
     signer = Staff(username=event.username, role=event.role)
     signer.as_of = entry.at
     if not signer.has_perm(permission):
-        raise Misconduct(f"{event.name} may not sign it as {event.role}")
+        raise AuditFailure(f"{event.name} may not sign it as {event.role}")
 
 
 _GAINS: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")
@@ -457,13 +457,13 @@ _COSTS: Final = ("opener_cents", "fills_cents", "between_cents")
 def _refuse_figures(event: DayFigures) -> None:
     """A day's figures are what their digest names, each table's once, and each win is what its parts come to."""
     if event.digest != digest_of(event.day, event.figures, event.cash, event.cash_by_shift):
-        raise Misconduct("its figures are not those that its digest names")
+        raise AuditFailure("its figures are not those that its digest names")
     if sorted(row["name"] for row in event.figures) != sorted(event.through):
-        raise Misconduct("its figures are not those of the books that it read")
+        raise AuditFailure("its figures are not those of the books that it read")
     for row in event.figures:
         win = sum(row[name] for name in _GAINS) - sum(row[name] for name in _COSTS)
         if win != row["win_cents"]:
-            raise Misconduct(f"{row['name']} won {row['win_cents']} by it, its parts come to {win}")
+            raise AuditFailure(f"{row['name']} won {row['win_cents']} by it, its parts come to {win}")
 
 
 def misstated(seq: int, close: DayClosed) -> str | None:

@@ -40,7 +40,7 @@ from tables.log.exceptions import (
     OVER_LIMIT,
     REFUSED,
     TAKE_BACKS,
-    Matter,
+    ExceptionCategory,
 )
 from tables.log.slip_workflow import Slip
 from tables.log.state import UNREADABLE
@@ -61,10 +61,10 @@ def late_after(span: Span) -> timedelta:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExceptionRow:
     """One line of the report."""
 
-    matter: Matter
+    matter: ExceptionCategory
     book_id: int
     seq: int
     """Its entry; 0 for what has none yet."""
@@ -86,12 +86,12 @@ class Line:
 class Heading:
     """One matter of the report with what there is of it."""
 
-    matter: Matter
-    lines: Sequence[Line]
+    matter: ExceptionCategory
+    lines: Sequence[ExceptionRow]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DayExceptions:
     """A day's exceptions."""
 
     day: date
@@ -104,7 +104,7 @@ class Report:
     """Whether the house's own matters were left out."""
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ExceptionRow]:
         """All of them, matter by matter."""
         return [line for heading in self.headings for line in heading.lines]
 
@@ -122,13 +122,13 @@ class _Books:
         return table.name if table else "The house"
 
 
-def of_day(day: date, *, whole: bool = True) -> Report:
+def of_day(day: date, *, whole: bool = True) -> DayExceptions:
     """The exceptions of a gaming day; without ``whole``, those of the floor alone."""
     span = gaming_hours.span(day)
     books = _books(span)
     matters = [matter for matter in MATTERS if whole or matter.is_of_the_floor]
     entries = _entries(books)
-    lines: dict[str, list[Line]] = defaultdict(list)
+    lines: dict[str, list[ExceptionRow]] = defaultdict(list)
     candidates = [*_told(entries, books), *_at_the_door(books, span)]
     for line in (*_settled_out(candidates), *_over_limit(books, span), *_late(books, span)):
         lines[line.matter.name].append(line)
@@ -136,7 +136,7 @@ def of_day(day: date, *, whole: bool = True) -> Report:
     dealers = dealer_lines(
         books.spans, books.tables, span, [(book, entry.seq) for book, entry in entries if _is_back(entry)]
     )
-    return Report(
+    return DayExceptions(
         day=day,
         span=span,
         headings=[Heading(matter, lines[matter.name]) for matter in matters],
@@ -203,7 +203,7 @@ def _mended(entry: Entry, moment: datetime) -> Entry:
     return entry if entry.at == moment else replace(entry, at=moment)
 
 
-def _told(entries: Sequence[tuple[int, Entry]], books: _Books) -> list[tuple[Line, Event | None]]:
+def _told(entries: Sequence[tuple[int, Entry]], books: _Books) -> list[tuple[ExceptionRow, Event | None]]:
     words = entry_list.of_several_books(entries)
     lines = []
     for (book, entry), says in zip(entries, words, strict=True):
@@ -211,7 +211,7 @@ def _told(entries: Sequence[tuple[int, Entry]], books: _Books) -> list[tuple[Lin
         table = books.tables.get(book)
         lines.append(
             (
-                Line(
+                ExceptionRow(
                     matter=matter,
                     book_id=book,
                     seq=entry.seq,
@@ -252,14 +252,14 @@ def _event_of(entry: Entry) -> Event | None:
         return None
 
 
-def _at_the_door(books: _Books, span: Span) -> Iterator[tuple[Line, Event | None]]:
+def _at_the_door(books: _Books, span: Span) -> Iterator[tuple[ExceptionRow, Event | None]]:
     """What was written while somebody else held the house's book, and has no entry of it yet."""
     for notice in Notice.objects.filter(seq=None, at__gte=span.start, at__lt=span.end).order_by("pk"):
         matter = KINDS.get((True, notice.subject, notice.kind))
         if matter is None:
             continue
         event = msgspec.convert(notice.content, IN_THE_HOUSE[notice.subject, notice.kind], str_keys=True)
-        line = Line(
+        line = ExceptionRow(
             matter=matter,
             book_id=books.house,
             seq=0,
@@ -274,7 +274,7 @@ def _at_the_door(books: _Books, span: Span) -> Iterator[tuple[Line, Event | None
         yield line, event
 
 
-def _settled_out(lines: Sequence[tuple[Line, Event | None]]) -> list[Line]:
+def _settled_out(lines: Sequence[tuple[ExceptionRow, Event | None]]) -> list[ExceptionRow]:
     """The same without alerts that somebody took note of, and without discrepancies that have a finding."""
     alerts = {event.number for _, event in lines if isinstance(event, AlertRaised)}
     cases = {event.number for _, event in lines if isinstance(event, DiscrepancyOpened)}
@@ -292,7 +292,7 @@ def _settled_out(lines: Sequence[tuple[Line, Event | None]]) -> list[Line]:
 # --- Bets over the limit ---------------------------------------------------------------------------------------
 
 
-def _over_limit(books: _Books, span: Span) -> list[Line]:
+def _over_limit(books: _Books, span: Span) -> list[ExceptionRow]:
     """Bets over the limit that were let stand. Each raised an alert with its entry, and so it is found among few rows
     and not among all that was bet; the proof holds alerts against the log. The author is that of the entry."""
     raised = Alert.objects.filter(kind=Played.kinds[0], book__in=books.tables, at__gte=span.start, at__lt=span.end)
@@ -300,7 +300,7 @@ def _over_limit(books: _Books, span: Span) -> list[Line]:
     entry = LogEntry.objects.filter(book=OuterRef("book"), seq=OuterRef("entry_seq"))
     entries = raised.annotate(entry_seq=Cast(KT("evidence__seq"), BigIntegerField()))
     return [
-        Line(
+        ExceptionRow(
             matter=OVER_LIMIT,
             book_id=alert.book_id or 0,
             seq=alert.evidence["seq"],
@@ -340,7 +340,7 @@ _IN_PROGRESS: Final = """
 """
 
 
-def _late(books: _Books, span: Span) -> list[Line]:
+def _late(books: _Books, span: Span) -> list[ExceptionRow]:
     """Steps that were signed late on the day, and slips that waited for their next one when it ended, or wait now."""
     term = late_after(span)
     asked: dict[str, Any] = {
@@ -358,9 +358,9 @@ def _late(books: _Books, span: Span) -> list[Line]:
     return late + _still_waiting(waiting, books, min(span.end, timezone.now()), term)
 
 
-def _late_line(books: _Books, row: tuple[Any, ...]) -> Line:
+def _late_line(books: _Books, row: tuple[Any, ...]) -> ExceptionRow:
     book, seq, signed, before, kind, by, series, number, stage = row
-    return Line(
+    return ExceptionRow(
         matter=LATE,
         book_id=book,
         seq=seq,
@@ -383,7 +383,9 @@ def _waiting(book: int, body: bytes, books: _Books) -> Sequence[Slip]:
     return [slip for slip in slips if slip.series.name not in COUNT_ROOM]
 
 
-def _still_waiting(waiting: Sequence[tuple[int, Slip]], books: _Books, end: datetime, term: timedelta) -> list[Line]:
+def _still_waiting(
+    waiting: Sequence[tuple[int, Slip]], books: _Books, end: datetime, term: timedelta
+) -> list[ExceptionRow]:
     signed = figure_records.moments([(book, slip.signed[-1].seq) for book, slip in waiting])
     lines = []
     for book, slip in waiting:
@@ -392,7 +394,7 @@ def _still_waiting(waiting: Sequence[tuple[int, Slip]], books: _Books, end: date
         if moment is None or end - moment <= term:
             continue
         lines.append(
-            Line(
+            ExceptionRow(
                 matter=LATE,
                 book_id=book,
                 seq=last.seq,

@@ -18,7 +18,7 @@ from django.db import connection
 from ledger import clock_corrections
 from ledger.log import CONTENT
 from tables.edge import worth
-from tables.edge.worth import NOTHING, Worth
+from tables.edge.worth import NOTHING, SpanWorth
 from tables.floor.voiding import VOID_ROUNDS
 from tables.log.catalog import read_as
 from tables.log.entries.corrections import CorrectionSigned
@@ -27,7 +27,7 @@ from tables.log.entries.tables import TableClosed, TableOpened
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class OpeningEntry:
     """An entry with which a table opened or closed, and what was counted in its rack."""
 
     seq: int
@@ -44,8 +44,8 @@ Sums = Mapping[str, int]
 class Run:
     """A stretch in which a table was open, as far as it lies in the span."""
 
-    opening: Door
-    closing: Door | None
+    opening: OpeningEntry
+    closing: OpeningEntry | None
     first: int
     """The entry after which it begins in the span: the table's opening, or the last entry before the span."""
     last: int
@@ -90,7 +90,7 @@ class BookSpan:
     rounds: int
     runs: list[Run] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
-    worth: Worth = NOTHING
+    worth: SpanWorth = NOTHING
     stakes: dict[str, int] = field(default_factory=dict)
     """What was staked on each wager, where a seat's wagers lie apart."""
 
@@ -295,12 +295,12 @@ def _parameters(spans: Mapping[int, BookSpan]) -> dict[str, list[int]]:
     }
 
 
-def _door(seq: int, moment: datetime, kind: str, body: bytes) -> Door:
+def _door(seq: int, moment: datetime, kind: str, body: bytes) -> OpeningEntry:
     opens = kind == "opened"
-    return Door(seq, moment, opens, read_as(TableOpened if opens else TableClosed, body).rack_cents)
+    return OpeningEntry(seq, moment, opens, read_as(TableOpened if opens else TableClosed, body).rack_cents)
 
 
-def _runs(doors: Sequence[Door], span: BookSpan) -> Iterable[Run]:
+def _runs(doors: Sequence[OpeningEntry], span: BookSpan) -> Iterable[Run]:
     for number, door in enumerate(doors):
         if not door.opens:
             continue

@@ -172,7 +172,7 @@ class Late:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SpanFigures:
     """The figures of all tables, or of a few, in one span of time."""
 
     start: datetime
@@ -318,17 +318,17 @@ def _audited_cents(table: Table, span: BookSpan, handle_cents: int) -> int:
 # --- Reports ---------------------------------------------------------------------------------------------------
 
 
-def day(gaming_day: date, tables: Sequence[Table] | None = None) -> Report:
+def day(gaming_day: date, tables: Sequence[Table] | None = None) -> SpanFigures:
     """The report of a gaming day, of all tables or of a few."""
     return between(*gaming_hours.span(gaming_day), tables)
 
 
-def by_shift(gaming_day: date, tables: Sequence[Table] | None = None) -> dict[str, Report]:
+def by_shift(gaming_day: date, tables: Sequence[Table] | None = None) -> dict[str, SpanFigures]:
     """A report for each shift of a gaming day, by its name, in order."""
     return {shift.name: between(shift.start, shift.end, tables) for shift in gaming_hours.shifts_of(gaming_day)}
 
 
-def between(start: datetime, end: datetime, tables: Sequence[Table] | None = None) -> Report:
+def between(start: datetime, end: datetime, tables: Sequence[Table] | None = None) -> SpanFigures:
     """Any span of time. One that is not over yet ends with the newest entries."""
     rows = Table.objects.order_by("name").select_related("book")
     if tables is not None:
@@ -336,7 +336,7 @@ def between(start: datetime, end: datetime, tables: Sequence[Table] | None = Non
     return _report(start, end, [(table, table.book.head_seq) for table in rows])
 
 
-def as_of(start: datetime, end: datetime, through: Mapping[str, int]) -> Report:
+def as_of(start: datetime, end: datetime, through: Mapping[str, int]) -> SpanFigures:
     """A span's report as it was when the tables' books had been written through these entries."""
     tables = Table.objects.filter(name__in=list(through)).order_by("name")
     return _report(start, end, [(table, through[table.name]) for table in tables])
@@ -352,7 +352,7 @@ def money_of(gaming_day: date, heads: Sequence[Head]) -> dict[int, Figures]:
     return {book: _money(Figures(""), span) for book, span in spans.items()}
 
 
-def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> Report:
+def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) -> SpanFigures:
     """Of these tables, each with the entry through which its book is read."""
     spans = figure_records.spans_of({table.book_id: head for table, head in heads}, start, end)
     worths_of, end_of_reading = cached_sheets.of_tables([table for table, _ in heads]), min(end, timezone.now())
@@ -362,7 +362,7 @@ def _report(start: datetime, end: datetime, heads: Sequence[tuple[Table, int]]) 
     )
     through = {table.name: head for table, head in heads}
     entries = {table.name: (spans[table.book_id].first, spans[table.book_id].last) for table, _ in heads}
-    return Report(start, end, lines, through, entries)
+    return SpanFigures(start, end, lines, through, entries)
 
 
 def arrived(since: Mapping[str, int], through: Mapping[str, int]) -> list[Late]:

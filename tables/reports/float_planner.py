@@ -78,7 +78,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TableFloat:
     """The float of one table."""
 
     runs: int
@@ -96,13 +96,13 @@ class Plan:
         return self.runs * (100 - self.service) < 100
 
 
-def plan(table: Table, service: int = 95) -> Plan | None:
+def plan(table: Table, service: int = 95) -> TableFloat | None:
     """What a table's rack should open with; None before its first whole run. ``service``: of a hundred runs."""
     runs = used(table)
     if not runs:
         return None
     kinds = sorted(kinds_of(table.denominations.all()), reverse=True)
-    return Plan(len(runs), service, tuple(_advice(kind, runs, service) for kind in kinds))
+    return TableFloat(len(runs), service, tuple(_advice(kind, runs, service) for kind in kinds))
 
 
 def _advice(kind: Denomination, runs: Sequence[Used], service: int) -> Advice:

@@ -24,7 +24,7 @@ from ledger.log import Draft
 from ledger.proof.chain import Entry
 from tables.floor.handlers import checks
 from tables.log.entries.settings import HoursSet, SetHours
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.wall_clock import moment_of
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
@@ -209,13 +209,13 @@ def check_hours(event: HoursSet, entry: Entry) -> None:
     hours, days = Hours.read(event), calendar(before_seq=entry.seq)
     row = HouseHours.objects.filter(seq=entry.seq).first()
     if row is None or hours_in(row) != hours or row.by != entry.by:
-        raise Misconduct("the house's hours, as they are kept beside the log, are others")
+        raise AuditFailure("the house's hours, as they are kept beside the log, are others")
     before = replace(days.hours_of(hours.from_day), from_day=hours.from_day).spelled()
     for name, value in structs.asdict(before).items():
         if getattr(event.before, name) != value:
-            raise Misconduct(f"the hours were others before it: its before.{name} is not {value}")
+            raise AuditFailure(f"the hours were others before it: its before.{name} is not {value}")
     if entry.at is None or (sentences := faults(hours, days, entry.at)):
-        raise Misconduct(f"it could not be set then: {' '.join(sentences.values())}")
+        raise AuditFailure(f"it could not be set then: {' '.join(sentences.values())}")
 
 
 def faults(hours: Hours, days: Calendar, moment: datetime) -> Faults:

@@ -44,7 +44,7 @@ class Stock:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DenominationRow:
     """One kind of chip, over all places."""
 
     value_cents: int
@@ -115,15 +115,15 @@ class Inventory:
         return self.out_cents == sum(self.outside.values())
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[DenominationRow, ...]:
         """One for each kind of chip, the largest worth first."""
         issued, pieces = self.issued.pieces, [stock.holding.pieces for stock in self.stocks]
         values = sorted({*self.colours, *issued, *(value for counts in pieces for value in counts)}, reverse=True)
         return tuple(self._line(value, issued, pieces) for value in values)
 
-    def _line(self, value: int, issued: Mapping[int, int], pieces: Sequence[Mapping[int, int]]) -> Line:
+    def _line(self, value: int, issued: Mapping[int, int], pieces: Sequence[Mapping[int, int]]) -> DenominationRow:
         stocks = tuple(counts.get(value, 0) for counts in pieces)
-        return Line(
+        return DenominationRow(
             value,
             self.colours.get(value, ""),
             issued.get(value, 0),

@@ -139,7 +139,7 @@ def _was_made(table: Table, due: datetime) -> bool:
 # --- The watch -------------------------------------------------------------------------------------------------
 
 
-def look(moment: datetime) -> int:
+def check_overdue(moment: datetime) -> int:
     """An alert for each key that is not back, and for each drop that is late; how many there are."""
     house = Book.objects.get(name=HOUSE)
     late_keys = [key for key in register(moment) if key.is_late]

@@ -46,7 +46,7 @@ KINDS: Final = tuple(sorted({kind for event in EVENTS for kind in event.kinds}))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePosition:
     """Where a page begins: before this entry, in order of time, book and number."""
 
     moment: datetime
@@ -57,7 +57,7 @@ class Place:
         return f"{self.moment.isoformat()}~{self.book}~{self.seq}"
 
     @classmethod
-    def read(cls, text: str | None) -> Place | None:
+    def read(cls, text: str | None) -> PagePosition | None:
         """As an address brings it; None for anything else."""
         match (text or "").split("~"):
             case [moment, book, seq] if book.isdecimal() and seq.isdecimal() and len(book + seq) < 30:
@@ -72,7 +72,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LogQuery:
     """What is searched for; what is not named does not matter."""
 
     person: str = ""
@@ -123,16 +123,16 @@ class Hit:
     """None: it is in the house's book."""
 
     @property
-    def place(self) -> Place:
-        return Place(self.moment, self.entry.book_id, self.entry.seq)
+    def place(self) -> PagePosition:
+        return PagePosition(self.moment, self.entry.book_id, self.entry.seq)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LogPage:
     """A page of what was searched for."""
 
     hits: Sequence[Hit]
-    older: Place | None
+    older: PagePosition | None
     """Where the next one begins; None where there is nothing more."""
     looked_at: int = 0
     """How many entries were read for it."""
@@ -143,7 +143,7 @@ class Page:
         return self.older.moment if self.older else None
 
 
-def search(wanted: Wanted, *, before: Place | None = None, whole: bool, count: int = PAGE) -> Page:
+def search(wanted: LogQuery, *, before: PagePosition | None = None, whole: bool, count: int = PAGE) -> LogPage:
     """A page of entries, the newest first. Without ``whole``, of tables alone. Raises Refused."""
     _refuse_wide(wanted)
     books = _books(wanted, whole=whole)
@@ -155,17 +155,17 @@ def search(wanted: Wanted, *, before: Place | None = None, whole: bool, count: i
         looked_at += len(rows)
         hits += _hits(rows, wanted, books)
         if len(hits) > count:
-            return Page(hits[:count], hits[count - 1].place, looked_at)
+            return LogPage(hits[:count], hits[count - 1].place, looked_at)
         if len(rows) < batch:
             break
         moment, entry = rows[-1]
-        place = Place(moment, entry.book_id, entry.seq)
+        place = PagePosition(moment, entry.book_id, entry.seq)
         if looked_at >= MOST_LOOKED_AT:
-            return Page(hits, place, looked_at)
-    return Page(hits, None, looked_at)
+            return LogPage(hits, place, looked_at)
+    return LogPage(hits, None, looked_at)
 
 
-def _refuse_wide(wanted: Wanted) -> None:
+def _refuse_wide(wanted: LogQuery) -> None:
     if not wanted.is_wide:
         return
     until = wanted.until or timezone.now()
@@ -189,7 +189,7 @@ class _Books:
     tables: Mapping[int, Table]
 
 
-def _books(wanted: Wanted, *, whole: bool) -> _Books:
+def _books(wanted: LogQuery, *, whole: bool) -> _Books:
     tables = {table.book_id: table for table in Table.objects.all()}
     if wanted.in_house or wanted.table is not None:
         tables = {book: table for book, table in tables.items() if table.pk == wanted.table and not wanted.in_house}
@@ -219,7 +219,7 @@ def _last_before(books: _Books, moments: Mapping[int, datetime]) -> dict[int, in
         return dict(cursor.fetchall())
 
 
-def _through(books: _Books, wanted: Wanted, before: Place | None) -> dict[int, int]:
+def _through(books: _Books, wanted: LogQuery, before: PagePosition | None) -> dict[int, int]:
     """Up to which entry each book is read: those of one moment are in order of their books, the last book first."""
     moment = before.moment if before else wanted.until
     if moment is None:
@@ -232,7 +232,7 @@ def _through(books: _Books, wanted: Wanted, before: Place | None) -> dict[int, i
     return ends
 
 
-def _rows(wanted: Wanted, books: _Books, before: Place | None, count: int) -> list[tuple[datetime, Entry]]:
+def _rows(wanted: LogQuery, books: _Books, before: PagePosition | None, count: int) -> list[tuple[datetime, Entry]]:
     """So many entries, the newest first. The floor has many books: they are read in ever wider windows of time, so that
     not each of them is read for a page that only needs the last few minutes."""
     highs = _through(books, wanted, before)
@@ -258,7 +258,7 @@ _FOUND: Final = """
 """
 
 
-def _read(wanted: Wanted, bounds: Mapping[int, tuple[int, int]], count: int) -> list[tuple[datetime, Entry]]:
+def _read(wanted: LogQuery, bounds: Mapping[int, tuple[int, int]], count: int) -> list[tuple[datetime, Entry]]:
     conditions, asked = _conditions(wanted)
     sql = _FOUND.format(
         time=clock_corrections.TRUE_TIME.format(book="s.book", entry="e"), columns=COLUMNS, conditions=conditions
@@ -274,7 +274,7 @@ def _read(wanted: Wanted, bounds: Mapping[int, tuple[int, int]], count: int) -> 
         return [(row[-1], Entry(*row[:-1])) for row in cursor.fetchall()]
 
 
-def _conditions(wanted: Wanted) -> tuple[str, dict[str, Any]]:
+def _conditions(wanted: LogQuery) -> tuple[str, dict[str, Any]]:
     """As SQL, and its values. A partial index is only taken where a query says what the index leaves out."""
     parts: list[str] = []
     asked: dict[str, Any] = {}
@@ -311,7 +311,7 @@ def _literally(text: str) -> str:
 # --- What is read ----------------------------------------------------------------------------------------------
 
 
-def _hits(rows: Sequence[tuple[datetime, Entry]], wanted: Wanted, books: _Books) -> list[Hit]:
+def _hits(rows: Sequence[tuple[datetime, Entry]], wanted: LogQuery, books: _Books) -> list[Hit]:
     words = entry_list.of_several_books([(entry.book_id, entry) for _, entry in rows])
     moved = _moved(rows, wanted)
     return [
@@ -327,7 +327,7 @@ _MOVED: Final = """
 """
 
 
-def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: Wanted) -> frozenset[tuple[int, int]]:
+def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: LogQuery) -> frozenset[tuple[int, int]]:
     """The entries with a transfer of the amount that is looked for."""
     movers = [entry for _, entry in rows if entry.legs]
     if wanted.cents is None or not movers:
@@ -342,7 +342,7 @@ def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: Wanted) -> frozenset[
         return frozenset(cursor.fetchall())
 
 
-def _says(wanted: Wanted, entry: Entry, says: str, moved: frozenset[tuple[int, int]]) -> bool:
+def _says(wanted: LogQuery, entry: Entry, says: str, moved: frozenset[tuple[int, int]]) -> bool:
     if wanted.text and wanted.text.casefold() not in says.casefold():
         return False
     if wanted.seat is not None and not re.search(rf"\bseat {wanted.seat}\b", says, re.IGNORECASE):
@@ -354,9 +354,9 @@ def _says(wanted: Wanted, entry: Entry, says: str, moved: frozenset[tuple[int, i
     return re.search(rf"{before}{re.escape(money(wanted.cents))}(?!\d|[.,]\d)", says) is not None
 
 
-def everything(wanted: Wanted, *, whole: bool, count: int = 1_000) -> Iterator[Sequence[Hit]]:
+def everything(wanted: LogQuery, *, whole: bool, count: int = 1_000) -> Iterator[Sequence[Hit]]:
     """All of it, a page at a time, for a file."""
-    before: Place | None = None
+    before: PagePosition | None = None
     while True:
         page = search(wanted, before=before, whole=whole, count=count)
         yield page.hits

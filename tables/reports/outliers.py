@@ -21,7 +21,7 @@ from django.db import connection
 
 from tables.edge import cached_sheets, worth
 from tables.edge.cached_sheets import Worths
-from tables.edge.worth import Worth
+from tables.edge.worth import SpanWorth
 from tables.maths.covariances import Covariances, Pair, Staked, variance
 from tables.models import Table
 from tables.reports import figures
@@ -114,7 +114,7 @@ def _times(freedom: int | None) -> float:
 # --- The house's days -----------------------------------------------------------------------------------------
 
 
-def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
+def day(gaming_day: date, report: figures.SpanFigures | None = None) -> list[Looked]:
     """Every table that was played at on a gaming day; with its report, where that was read already."""
     tables = {table.name: table for table in Table.objects.all()}
     report = report or figures.day(gaming_day)
@@ -133,7 +133,7 @@ def day(gaming_day: date, report: figures.Report | None = None) -> list[Looked]:
     ]
 
 
-def _win(line: figures.Figures, worths: Worths, squares: Mapping[Pair, Staked], exact: Worth) -> Interval | None:
+def _win(line: figures.Figures, worths: Worths, squares: Mapping[Pair, Staked], exact: SpanWorth) -> Interval | None:
     """By the theoretical win, and the variance of a full shoe; but of audited shoes by that of their rounds."""
     together = worths.covariances
     if line.theoretical is None or not together or not squares:
@@ -143,7 +143,7 @@ def _win(line: figures.Figures, worths: Worths, squares: Mapping[Pair, Staked], 
     return of_moments(line.win_cents, float(line.theoretical), spread)
 
 
-def _of_audited(together: Covariances, squares: Mapping[Pair, Staked], exact: Worth) -> float:
+def _of_audited(together: Covariances, squares: Mapping[Pair, Staked], exact: SpanWorth) -> float:
     """Where a seat has one bet. The correlation of two seats, and not their covariance, is what hardly moves with the
     cards that are left."""
     [joint], [bets] = together.values(), squares.values()
@@ -189,7 +189,7 @@ _BETS: Final = """
 """
 
 
-def _bets(report: figures.Report, tables: Mapping[str, Table]) -> dict[int, dict[Pair, Staked]]:
+def _bets(report: figures.SpanFigures, tables: Mapping[str, Table]) -> dict[int, dict[Pair, Staked]]:
     """For each book and each two wagers: what lay on them, multiplied round by round."""
     spans = [(tables[name].book_id, *span) for name, span in report.entries.items()]
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])

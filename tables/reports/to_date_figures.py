@@ -13,21 +13,21 @@ from itertools import groupby
 from tables.log.entries.days import DayClosed
 from tables.models import DayClose, Table
 from tables.reports import day_close, figures, gaming_hours
-from tables.reports.figures import Figures, Late, Report
+from tables.reports.figures import Figures, Late, SpanFigures
 from tables.reports.gaming_hours import DAY, Calendar
 
 
-def month(day: date, tables: Sequence[Table] | None = None) -> Report:
+def month(day: date, tables: Sequence[Table] | None = None) -> SpanFigures:
     """From the first of the month through a gaming day."""
     return whole(day.replace(day=1), day, tables)
 
 
-def year(day: date, tables: Sequence[Table] | None = None) -> Report:
+def year(day: date, tables: Sequence[Table] | None = None) -> SpanFigures:
     """From the first of the year through a gaming day."""
     return whole(day.replace(month=1, day=1), day, tables)
 
 
-def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Report:
+def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> SpanFigures:
     """From one gaming day through another, as one report of all tables or of a few."""
     tables = _tables(tables)
     parts: dict[str, list[Figures]] = {table.name: [] for table in tables}
@@ -36,7 +36,7 @@ def whole(first: date, last: date, tables: Sequence[Table] | None = None) -> Rep
         for line in report.lines:
             parts[line.name].append(line)
     lines = tuple(figures.joined(table, parts[table.name]) for table in tables)
-    return Report(calendar.span(first).start, calendar.span(last).end, lines)
+    return SpanFigures(calendar.span(first).start, calendar.span(last).end, lines)
 
 
 def daily(first: date, last: date, tables: Sequence[Table] | None = None) -> list[tuple[date, Figures]]:
@@ -52,7 +52,7 @@ def _tables(tables: Sequence[Table] | None) -> Sequence[Table]:
 
 def _reports(
     first: date, last: date, tables: Sequence[Table], calendar: Calendar, *, by_day: bool = False
-) -> Iterator[Report]:
+) -> Iterator[SpanFigures]:
     """Reports that join: one for each closed day; one for all days between that are not closed, or one for each."""
     closes = list(DayClose.objects.filter(day__range=(first, last)).order_by("seq"))
     events = {date.fromisoformat(event.day): event for event in day_close.signed(closes)}
@@ -68,7 +68,7 @@ def _reports(
             yield figures.between(calendar.span(begin).start, calendar.span(end).end, tables)
 
 
-def _closed_day(event: DayClosed, arrivals: Sequence[Late], names: Set[str], calendar: Calendar) -> Report:
+def _closed_day(event: DayClosed, arrivals: Sequence[Late], names: Set[str], calendar: Calendar) -> SpanFigures:
     """A closed day as it was signed, and what arrived for it since."""
     start, end = calendar.span(date.fromisoformat(event.day))
     lines = {row["name"]: Figures.read(row) for row in event.figures if row["name"] in names}
@@ -77,4 +77,4 @@ def _closed_day(event: DayClosed, arrivals: Sequence[Late], names: Set[str], cal
             column = "box_variance_cents" if late.is_box else "corrections_cents"
             line = lines[late.table]
             lines[late.table] = replace(line, **{column: getattr(line, column) + late.cents})
-    return Report(start, end, tuple(lines.values()))
+    return SpanFigures(start, end, tuple(lines.values()))

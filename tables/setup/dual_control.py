@@ -16,7 +16,7 @@ from tables.refusals import Refused
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ProposalDraft:
     """A change that is to be proposed, as its entry will say it."""
 
     matter: str
@@ -29,7 +29,7 @@ class Draft:
     """Every setting of the table that it changes, changed or not; of no part in what is proposed."""
 
 
-class Proposal(Protocol):
+class ApprovedProposal(Protocol):
     """What a room is told of a proposal that is approved."""
 
     number: int
@@ -44,7 +44,7 @@ class Proposal(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
+class ApprovalHandler:
     """How a room handles proposals of its settings."""
 
     stands: Callable[[Sequence[Any]], list[Mapping[str, Any]]]
@@ -65,15 +65,15 @@ class Matter:
     """Why each could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
 
 
-MATTERS: Final[dict[str, Matter]] = {}
+HANDLERS: Final[dict[str, ApprovalHandler]] = {}
 
 BY_THE_CLOCK: Final = "the watch"
 """Who writes what was decided before, once its moment has come."""
 
 
-def handles(*names: str, matter: Matter) -> None:
+def handles(*names: str, matter: ApprovalHandler) -> None:
     """Proposals of these matters are handled so."""
-    MATTERS.update(dict.fromkeys(names, matter))
+    HANDLERS.update(dict.fromkeys(names, matter))
 
 
 def refuse_alone(matter: str | None, terms: Values, proposal: int | None) -> None:

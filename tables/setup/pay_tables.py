@@ -28,8 +28,8 @@ from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
 from tables.refusals import Refused, sentence
 from tables.setup import policies
-from tables.setup.dual_control import Draft as ToPropose
-from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
+from tables.setup.dual_control import ProposalDraft as ToPropose
 
 Faults = dict[str, str]
 """One sentence for each thing that is wrong, by its place."""
@@ -80,7 +80,7 @@ def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPr
     return ToPropose("pay_table", f"{name} of {game}", before, after)
 
 
-def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     rows = PayTable.objects.filter(name__in=[proposal.after["name"] for proposal in proposals])
     versions = {
         (row["game"], row["name"]): row["last"] for row in rows.values("game", "name").annotate(last=Max("version"))
@@ -88,12 +88,12 @@ def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
     return [{"version": versions.get((row.after["game"], row.after["name"]), 0)} for row in proposals]
 
 
-def _apply(proposal: Proposal, by: Staff) -> None:
+def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     lines = proposal.after
     make(lines["game"], lines["name"], lines["wagers"], by=by, proposal=proposal.number)
 
 
-handles("pay_table", matter=Matter(_present_values, _apply, "tables.add_paytable"))
+handles("pay_table", matter=ApprovalHandler(_present_values, _apply, "tables.add_paytable"))
 
 
 def faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:

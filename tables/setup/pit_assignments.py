@@ -31,7 +31,7 @@ from tables.models import PitCover, Post, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pits, policies
-from tables.setup.dual_control import Draft, Matter, Proposal, handles, refuse_alone
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
 
 Faults = dict[str, str]
 RUNS: Final = "tables.run_floor"
@@ -183,7 +183,7 @@ def runners() -> list[Staff]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AssignmentChange:
     """What an operator wants somebody to run."""
 
     username: str
@@ -195,7 +195,7 @@ class Wanted:
 
 
 def set_post(
-    post: Wanted,
+    post: AssignmentChange,
     *,
     by: Staff,
     basis_seq: int | None = None,
@@ -221,7 +221,9 @@ def set_post(
         return _write(head, post, person, effective or head.moment, proposal=proposal, by=by)
 
 
-def _write(head: Head, post: Wanted, person: Staff, effective: datetime, *, proposal: int | None, by: Staff) -> Post:
+def _write(
+    head: Head, post: AssignmentChange, person: Staff, effective: datetime, *, proposal: int | None, by: Staff
+) -> Post:
     event = PostSet(
         username=person.username,
         name=person.name,
@@ -286,7 +288,7 @@ def _to_come(username: str, moment: datetime) -> bool:
     return Post.objects.filter(username=username, effective__gt=moment).exists()
 
 
-def faults(post: Wanted, effective: datetime | None, moment: datetime) -> Faults:
+def faults(post: AssignmentChange, effective: datetime | None, moment: datetime) -> Faults:
     """What is wrong with a post as it is to be set, by its field."""
     wrong: Faults = {}
     person = Staff.objects.filter(username=post.username).first()
@@ -338,7 +340,7 @@ _NONE: Final[dict[str, Any]] = {"pits": [], "whole_floor": False}
 # --- By two people ---------------------------------------------------------------------------------------------
 
 
-def draft(post: Wanted, effective: datetime | None = None) -> Draft | None:
+def draft(post: AssignmentChange, effective: datetime | None = None) -> ProposalDraft | None:
     """What is to be proposed, where it takes two people; None where one does it. Raises Refused."""
     moment = timezone.now()
     if sentences := faults(post, effective, moment):
@@ -347,10 +349,10 @@ def draft(post: Wanted, effective: datetime | None = None) -> Draft | None:
     matter = dual_control.of_post(standing, post.facts())
     if matter is None or not dual_control.needed(matter, policies.as_entered(moment)):
         return None
-    return Draft(matter, post.username, standing, post.facts(), effective)
+    return ProposalDraft(matter, post.username, standing, post.facts(), effective)
 
 
-def _stand_now(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _stand_now(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     rows, moment = Post.objects.filter(username__in=[proposal.about for proposal in proposals]), timezone.now()
     posts: dict[str, list[Post]] = {}
     for row in rows.order_by("effective", "seq"):
@@ -362,13 +364,13 @@ def _stand_now(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _apply(proposal: Proposal, by: Staff) -> None:
+def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     effective = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
-    post = Wanted(proposal.about, tuple(proposal.after["pits"]), bool(proposal.after["whole_floor"]))
+    post = AssignmentChange(proposal.about, tuple(proposal.after["pits"]), bool(proposal.after["whole_floor"]))
     set_post(post, by=by, effective=effective, proposal=proposal.number)
 
 
-handles(dual_control.POST, matter=Matter(_stand_now, _apply, SETS, dates_itself=True))
+handles(dual_control.POST, matter=ApprovalHandler(_stand_now, _apply, SETS, dates_itself=True))
 
 
 # --- Pits that somebody takes over for a while -----------------------------------------------------------------

@@ -35,7 +35,7 @@ def natural(name: str) -> Natural:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TablePlace:
     """Where a table stands."""
 
     pit: str = ""
@@ -48,7 +48,7 @@ class Place:
         return (not self.pit, natural(self.pit), natural(self.section), self.rank, natural(table))
 
 
-NOWHERE: Final = Place()
+NOWHERE: Final = TablePlace()
 
 
 def sections(through_seq: int | None = None, moment: datetime | None = None) -> list[PitSection]:
@@ -60,10 +60,10 @@ def sections(through_seq: int | None = None, moment: datetime | None = None) -> 
     return sorted(standing, key=lambda row: (natural(row.pit), natural(row.section)))
 
 
-def places(through_seq: int | None = None) -> dict[str, Place]:
+def places(through_seq: int | None = None) -> dict[str, TablePlace]:
     """Where every table stands that is in a pit, by its name; as it was through an entry of the house's book."""
     return {
-        name: Place(row.pit, row.section, row.first.index(name) if name in row.first else len(row.first))
+        name: TablePlace(row.pit, row.section, row.first.index(name) if name in row.first else len(row.first))
         for row in sections(through_seq)
         for name in row.tables
     }

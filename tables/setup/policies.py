@@ -25,12 +25,12 @@ from ledger.proof.chain import Head
 from tables.log import policies
 from tables.log.dual_control import needed as two_people_needed
 from tables.log.entries.house_terms import TermsChanged
-from tables.log.policies import TERMS, Change, Value, Values
+from tables.log.policies import TERMS, PolicyChange, Value, Values
 from tables.models import HouseTerms, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import dual_control
-from tables.setup.dual_control import Draft, Matter, Proposal, handles
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles
 
 JUDGES: Final[list[Callable[[Values], dict[str, str]]]] = []
 """What rooms have against a change beyond the bounds of its terms: one sentence for each."""
@@ -42,9 +42,9 @@ SLACK: Final = timedelta(seconds=30)
 FURTHEST: Final = timedelta(days=366)
 """How far ahead a change can be dated."""
 
-_read: tuple[float, tuple[Change, ...]] | None = None
+_read: tuple[float, tuple[PolicyChange, ...]] | None = None
 """When the changes were read, in seconds of the monotonic clock, and all of them."""
-_read_there: tuple[float, tuple[Change, ...]] | None = None
+_read_there: tuple[float, tuple[PolicyChange, ...]] | None = None
 """The same of the replica, for what is read there: it may lack what was entered just now, which dealers go by."""
 
 
@@ -70,7 +70,7 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
     return _went_by(every_change(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
 
 
-def _went_by(changes: Sequence[Change], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
+def _went_by(changes: Sequence[PolicyChange], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
     near = [change for change in changes if name in change.values and abs(change.effective - moment) < SLACK]
     values = [policies.read(TERMS[name], change.values[name]) for change in near]
     values += [policies.in_force(changes, then)[name] for then in (moment - SLACK, moment)]
@@ -92,7 +92,7 @@ def all_in_force(moment: datetime | None = None) -> dict[str, Value]:
     return policies.in_force(every_change(), moment or timezone.now())
 
 
-def every_change() -> tuple[Change, ...]:
+def every_change() -> tuple[PolicyChange, ...]:
     """Every change that was ever entered, as this process last read them."""
     global _read
     if replica.as_of() is not None:
@@ -102,18 +102,18 @@ def every_change() -> tuple[Change, ...]:
     return _read[1]
 
 
-def _kept_there() -> tuple[Change, ...]:
+def _kept_there() -> tuple[PolicyChange, ...]:
     global _read_there
     if _read_there is None or time.monotonic() - _read_there[0] > KEPT:
         _read_there = time.monotonic(), changes()
     return _read_there[1]
 
 
-def changes(before_seq: int | None = None) -> tuple[Change, ...]:
+def changes(before_seq: int | None = None) -> tuple[PolicyChange, ...]:
     """Every change that was entered, in the order of their entries; or those before an entry of the house's book."""
     rows = HouseTerms.objects.order_by("seq")
     rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
-    return tuple(Change(*row) for row in rows.values_list("effective", "seq", "values"))
+    return tuple(PolicyChange(*row) for row in rows.values_list("effective", "seq", "values"))
 
 
 def forget() -> None:
@@ -183,7 +183,7 @@ OPENING: Final = timedelta(days=1)
 """Time after the opening of the first table within which dual control turns itself on. Older sites are not changed."""
 
 
-def chose_dual_control(entered: Sequence[Change]) -> bool:
+def chose_dual_control(entered: Sequence[PolicyChange]) -> bool:
     """Whether the site ever entered the term for dual control."""
     return any(DUAL_CONTROL in change.values for change in entered)
 
@@ -208,7 +208,7 @@ def as_entered(moment: datetime) -> dict[str, Value]:
 
 def draft(
     values: Values, effective: datetime | None = None, profile: str | None = None, about: str = ""
-) -> Draft | None:
+) -> ProposalDraft | None:
     """A change as it is proposed, where it takes two people; None where one enters it. ``about`` tells changes apart of
     which each may wait. Raises Refused."""
     moment, values = timezone.now(), as_read(values)
@@ -220,10 +220,10 @@ def draft(
     before = as_entered(effective or moment)
     changed = policies.differing(before, values)
     event = event_of(effective or moment, before, changed)
-    return Draft(matter, profile or about, event.before, event.after, effective)
+    return ProposalDraft(matter, profile or about, event.before, event.after, effective)
 
 
-def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     entered, moment = changes(), timezone.now()
     terms = [policies.in_force(entered, proposal.effective or moment) for proposal in proposals]
     return [
@@ -232,13 +232,13 @@ def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _apply(proposal: Proposal, by: Staff) -> None:
+def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     profile = proposal.about if proposal.matter == "profile" else None
     effective = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
     change(proposal.after, effective, by=by, profile=profile, proposal=proposal.number)
 
 
-handles("terms", "profile", matter=Matter(_present_values, _apply, "tables.add_houseterms", dates_itself=True))
+handles("terms", "profile", matter=ApprovalHandler(_present_values, _apply, "tables.add_houseterms", dates_itself=True))
 
 
 def event_of(effective: datetime, before: Values, after: Values) -> TermsChanged:

@@ -15,16 +15,16 @@ from django.utils import timezone
 
 from ledger.proof.chain import Entry
 from tables.log import duties, role_choices
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.policies import TERMS, Values
 from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SECOND_TERM, SIGNERS_TERM, Strike
-from tables.log.slip_types import Series, Stage
+from tables.log.slip_types import SlipType, Stage
 from tables.log.slip_workflow import Slip, either
 from tables.models import LATE_BY, HouseTerms, Staff
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, WORDS, Role
 from tables.setup import policies
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 
 ABOUT: Final = "roles"
 """What a proposal of such a change is about."""
@@ -43,7 +43,7 @@ def struck(moment: datetime | None = None) -> tuple[str, ...]:
     return policies.words(SIGNERS_TERM, moment)
 
 
-def signers(series: Series, stage: Stage) -> frozenset[str]:
+def signers(series: SlipType, stage: Stage) -> frozenset[str]:
     """Who signs a step here."""
     return role_choices.signers(series, stage, struck())
 
@@ -68,13 +68,13 @@ def takes_second_supervisor() -> bool:
 def check_signer(slip: Slip, role: str, entry: Entry) -> None:
     """The same of a signature in the log. Raises Misconduct. Who signed in years past is another matter."""
     if slip.is_signed_again and not policies.went_by(SECOND_TERM, entry, lambda demanded: not demanded):
-        raise Misconduct("one person signed twice, and the policy required a second supervisor then")
+        raise AuditFailure("one person signed twice, and the policy required a second supervisor then")
     stage = slip.latest
     if stage is None or entry.at is None or role not in stage.by:
         return
     moments = (entry.at, entry.at - LATE_BY)
     if not any(role in role_choices.signers(slip.series, stage, struck(moment)) for moment in moments):
-        raise Misconduct(f"the house had struck {role.replace('_', ' ')} from those who sign this step")
+        raise AuditFailure(f"the house had struck {role.replace('_', ' ')} from those who sign this step")
 
 
 def kept_apart(moment: datetime | None = None) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def check_roles(roles: Collection[str], entry: Entry) -> None:
         present, then = (role_choices.further_fault(roles, kept_apart(moment)) for moment in (entry.at, before))
         sentence = present and then
     if sentence:
-        raise Misconduct(f"it gives one person roles that are kept apart: {sentence}")
+        raise AuditFailure(f"it gives one person roles that are kept apart: {sentence}")
 
 
 # --- Changed ---------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def faults(values: Values) -> dict[str, str]:
 policies.JUDGES.append(faults)
 
 
-def draft(values: Values, effective: datetime | None) -> Draft | None:
+def draft(values: Values, effective: datetime | None) -> ProposalDraft | None:
     """A change of the choices, as it is proposed where it takes two people; None where one enters it. Raises
     Refused."""
     _refuse_strangers(values)
@@ -148,7 +148,7 @@ CHOICE: Final = "choice"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RoleAnswer:
     """Whether a role may do something, and whose word that is."""
 
     role: str
@@ -164,11 +164,11 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DutyRow:
     """One thing that can be done or signed, role by role."""
 
     says: str
-    cells: tuple[Cell, ...]
+    cells: tuple[RoleAnswer, ...]
     group: str = ""
 
     @property
@@ -176,36 +176,36 @@ class Line:
         return any(cell.bounds == CHOICE for cell in self.cells)
 
 
-def permission_grid(chosen: Collection[str]) -> list[Line]:
+def permission_grid(chosen: Collection[str]) -> list[DutyRow]:
     """Every permission in words, and which role has it where these are chosen otherwise."""
     return [
-        Line(words, tuple(_permission_cell(role, permission, chosen) for role in Role.values))
+        DutyRow(words, tuple(_permission_cell(role, permission, chosen) for role in Role.values))
         for permission, words in WORDS.items()
     ]
 
 
-def _permission_cell(role: str, permission: str, chosen: Collection[str]) -> Cell:
+def _permission_cell(role: str, permission: str, chosen: Collection[str]) -> RoleAnswer:
     choice = role_choices.choice_of(role, permission)
     if choice:
-        return Cell(role, CHOICE, role_choices.allows(choice, chosen), choice.word, choice.why)
+        return RoleAnswer(role, CHOICE, role_choices.allows(choice, chosen), choice.word, choice.why)
     is_granted = permission in PERMISSIONS[Role(role)]
-    return Cell(role, ALWAYS if is_granted else NEVER, is_granted)
+    return RoleAnswer(role, ALWAYS if is_granted else NEVER, is_granted)
 
 
-def signer_grid(struck_words: Collection[str]) -> Iterator[Line]:
+def signer_grid(struck_words: Collection[str]) -> Iterator[DutyRow]:
     """Every step of every slip, and which role signs it where these are struck."""
     for name, series, stage in role_choices.steps():
         cells = tuple(_signer_cell(name, stage, role, struck_words) for role in Role.values)
-        yield Line(stage.says, cells, series.title if series else "Void of a slip")
+        yield DutyRow(stage.says, cells, series.title if series else "Void of a slip")
 
 
-def _signer_cell(name: str, stage: Stage, role: str, struck_words: Collection[str]) -> Cell:
+def _signer_cell(name: str, stage: Stage, role: str, struck_words: Collection[str]) -> RoleAnswer:
     word = Strike(name, stage.name, role).word
     if role not in stage.by:
-        return Cell(role, NEVER, allowed=False)
+        return RoleAnswer(role, NEVER, allowed=False)
     if len(stage.by) == 1:
-        return Cell(role, ALWAYS, allowed=True)
-    return Cell(role, CHOICE, word not in struck_words, word)
+        return RoleAnswer(role, ALWAYS, allowed=True)
+    return RoleAnswer(role, CHOICE, word not in struck_words, word)
 
 
 def chosen_for(role: str, moment: datetime | None = None) -> tuple[str, ...]:

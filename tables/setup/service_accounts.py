@@ -22,7 +22,7 @@ from tables.log.entries.service_accounts import ServiceAccountEnded, ServiceAcco
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
 from tables.setup import policies
-from tables.setup.dual_control import Draft, Matter, Proposal, handles, refuse_alone
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
 from tables.setup.table_settings import Faults
 
 BY_THE_CLOCK: Final = "the watch"
@@ -149,27 +149,27 @@ def permit(by: Staff) -> None:
 # --- By two people ---------------------------------------------------------------------------------------------
 
 
-def draft(name: str, access: Access) -> Draft | None:
+def draft(name: str, access: Access) -> ProposalDraft | None:
     """What is to be proposed, where it takes two people; None where one does it."""
     row = ServiceAccount.objects.filter(name=name).first()
     before, after = access_of(row).facts() if row else {}, access.facts()
     matter = dual_control.of_service_account(before, after)
     if matter is None or not dual_control.needed(matter, policies.as_entered(timezone.now())):
         return None
-    return Draft(matter, name, before, after)
+    return ProposalDraft(matter, name, before, after)
 
 
-def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     accounts = ServiceAccount.objects.filter(name__in=[proposal.about for proposal in proposals])
     facts = {account.name: access_of(account).facts() for account in accounts}
     return [{name: facts.get(row.about, {}).get(name) for name in row.before} for row in proposals]
 
 
-def _apply(proposal: Proposal, by: Staff) -> None:
+def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     set_account(proposal.about, Access.of(proposal.after), by=by, proposal=proposal.number)
 
 
-handles(dual_control.SERVICE_ACCOUNT, matter=Matter(_present_values, _apply, "tables.change_serviceaccount"))
+handles(dual_control.SERVICE_ACCOUNT, matter=ApprovalHandler(_present_values, _apply, "tables.change_serviceaccount"))
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------

@@ -34,13 +34,13 @@ from tables.log.entries.settings import PAYS, ByPlans, TableSet
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, limits_in
 from tables.log.policies import Values
-from tables.log.state import SHUFFLERS, Standing
+from tables.log.state import SHUFFLERS, TableState
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
 from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
 from tables.refusals import Refused, sentence
 from tables.setup import pay_tables, policies
-from tables.setup.dual_control import Draft as ToPropose
-from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
+from tables.setup.dual_control import ProposalDraft as ToPropose
 from tables.setup.game_kinds import MOST_UNITS_A_BET, setting_of
 from tables.state import table_state
 
@@ -102,7 +102,7 @@ def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | No
         settings = _judged(None, settings)
     with transaction.atomic():
         _refuse_alone({}, difference({}, asdict(settings)), proposal)
-        site_log.note(TableAdded(name=name), by.signature)
+        site_log.append(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
         _store(table, settings)
@@ -235,7 +235,7 @@ def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | Non
 
 def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     """A change that is to hold with the next shoe; by as many people as it would take at once. Raises Refused."""
-    refuse(shoe_faults(table, changes) | change_faults(table, changes, Standing()))
+    refuse(shoe_faults(table, changes) | change_faults(table, changes, TableState()))
     drafted = _draft_to_come(table, changes)
     after = {**drafted.after, "takes": "shoe"} if drafted.after else {}
     return replace(drafted, after=after)
@@ -244,7 +244,7 @@ def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
 def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     """A change that is to hold from a moment to come, or when somebody else approves it: what is open now does not
     stand in its way. Raises Refused."""
-    refuse(change_faults(table, changes, Standing()))
+    refuse(change_faults(table, changes, TableState()))
     return _draft_to_come(table, changes)
 
 
@@ -289,17 +289,17 @@ def _refuse_alone(set_to: Mapping[str, Any], changed: Difference, proposal: int 
     refuse_alone(dual_control.of_table(*changed, terms, lambda: set_to), terms, proposal)
 
 
-def _present_values(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     settings = {name: builtins(asdict(settings_of(table))) for name, table in _tables_of(proposals).items()}
     return [{name: settings.get(row.about, {}).get(name) for name in row.before} for row in proposals]
 
 
-def _tables_of(proposals: Sequence[Proposal]) -> dict[str, Table]:
+def _tables_of(proposals: Sequence[ApprovedProposal]) -> dict[str, Table]:
     rows = Table.objects.filter(name__in=[proposal.about for proposal in proposals])
     return {table.name: table for table in rows.select_related("book").prefetch_related("denominations")}
 
 
-def _apply(proposal: Proposal, by: Staff) -> None:
+def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     if not proposal.before:
         create_table(proposal.about, settings_after(None, proposal.after), by=by, proposal=proposal.number)
         return
@@ -309,36 +309,36 @@ def _apply(proposal: Proposal, by: Staff) -> None:
     change_table(table, _changes(table, proposal), by=by, proposal=proposal.number)
 
 
-def _changes(table: Table, proposal: Proposal) -> dict[str, Any]:
+def _changes(table: Table, proposal: ApprovedProposal) -> dict[str, Any]:
     """What a proposal sets at a table, as settings have it."""
     values = values_of(proposal)
     after = asdict(settings_after(settings_of(table), values))
     return {name: after[name] for name in values}
 
 
-def _takes_two(proposal: Proposal | ToPropose, terms: Values) -> bool:
+def _takes_two(proposal: ApprovedProposal | ToPropose, terms: Values) -> bool:
     return dual_control.of_table(proposal.before, proposal.after, terms, lambda: _set_to(proposal)) is not None
 
 
-def _set_to(proposal: Proposal | ToPropose) -> Mapping[str, Any]:
+def _set_to(proposal: ApprovedProposal | ToPropose) -> Mapping[str, Any]:
     """Every setting of the table that a proposal changes, as it is now."""
     if isinstance(proposal, ToPropose):
         return proposal.set_to
     return asdict(settings_of(_tables_of([proposal])[proposal.about]))
 
 
-def values_of(proposal: Proposal) -> dict[str, Any]:
+def values_of(proposal: ApprovedProposal) -> dict[str, Any]:
     """What a proposal says of a table's settings, without the word that it waits for a shoe."""
     return {name: value for name, value in proposal.after.items() if name != "takes"}
 
 
-def _shoe_faults_now(table: Table, state: Standing) -> Faults:
+def _shoe_faults_now(table: Table, state: TableState) -> Faults:
     if state.shoe_is_over:
         return {}
     return {"takes": f"Shoe {state.shoes} is not over at {table.name}: it changes with the next one."}
 
 
-def _hindrances(proposals: Sequence[Proposal]) -> list[str]:
+def _hindrances(proposals: Sequence[ApprovedProposal]) -> list[str]:
     """What of each change has to wait: a round that is open, chips that lie at the seats."""
     tables = _tables_of([proposal for proposal in proposals if proposal.before])
     states = table_state.at_all([table_state.head_of(table) for table in tables.values()])
@@ -350,7 +350,7 @@ def _hindrances(proposals: Sequence[Proposal]) -> list[str]:
     ]
 
 
-def _hindrance(proposal: Proposal, table: Table, state: Standing) -> str:
+def _hindrance(proposal: ApprovedProposal, table: Table, state: TableState) -> str:
     sentences = _shoe_faults_now(table, state) if proposal.waits_for_shoe else {}
     return " ".join((change_faults(table, _changes(table, proposal), state) | sentences).values())
 
@@ -360,7 +360,7 @@ handles(
     "limits",
     "take",
     "pays",
-    matter=Matter(
+    matter=ApprovalHandler(
         _present_values,
         _apply,
         "tables.change_table",
@@ -384,7 +384,7 @@ def name_faults(name: str) -> Faults:
     return {}
 
 
-def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> Faults:
+def change_faults(table: Table, changes: Mapping[str, Any], state: TableState) -> Faults:
     """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
     before = settings_of(table)
     after = _after(before, changes)
@@ -400,7 +400,7 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: Standing) -> 
     return sentences | {name: sentence for name in changed if (sentence := _chips_lie(name, state, after))}
 
 
-def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
+def _held_faults(before: Settings, after: Settings, state: TableState) -> Faults:
     """Limits that a plan sets, and minima that take notice: both are changed by a plan."""
     earlier, later = limits_in(before), limits_in(after)
     changed = {name for name in {**earlier, **later} if earlier.get(name) != later.get(name)}
@@ -424,7 +424,7 @@ def _held_faults(before: Settings, after: Settings, state: Standing) -> Faults:
     return sentences
 
 
-def _chips_lie(name: str, state: Standing, after: Settings) -> str:
+def _chips_lie(name: str, state: TableState, after: Settings) -> str:
     """Why something has to wait for the chips that lie at the seats or in the pot of a table; empty if it need not."""
     if name in ("game", "seats", "unit_cents", "denominations") and state.stacks:
         return f"Chips are in play at this table: {WAITS[name]} can change when all seats have cashed out."
@@ -438,7 +438,7 @@ def _chips_lie(name: str, state: Standing, after: Settings) -> str:
     return ""
 
 
-def round_is_open(table: Table, state: Standing, advice: str) -> str:
+def round_is_open(table: Table, state: TableState, advice: str) -> str:
     """The sentence that says why something has to wait."""
     number = state.round.number if state.round else 0
     return f"Round {number} is open at {table.name}: {advice} when it is over."

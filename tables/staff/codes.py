@@ -103,7 +103,7 @@ def withdraw_all(staff: Staff, of: tuple[str, ...] = (PIN, PASSWORD), *, by: Sta
     """Whoever works here no more, or has no badge, needs none."""
     for code in OneTimeCode.objects.filter(staff=staff, secret__in=of):
         code.delete()
-        site_log.note(CodeWithdrawn(**_about(staff, code.secret, by)), by.signature)
+        site_log.append(CodeWithdrawn(**_about(staff, code.secret, by)), by.signature)
 
 
 def _confirm(code: OneTimeCode, by: Staff, *, alone: bool = False) -> str:

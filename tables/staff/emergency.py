@@ -14,7 +14,7 @@ from typing import Final
 from django.db import transaction
 
 from ledger.alerts import raise_alert
-from ledger.site_log import digest_of, note
+from ledger.site_log import append, digest_of
 from tables.log.entries.staff import EmergencyCodeMade, EmergencySignIn
 from tables.models import EmergencyCode, Staff
 from tables.refusals import Refused
@@ -34,7 +34,7 @@ def make(operator: Staff) -> str:
     with transaction.atomic():
         EmergencyCode.objects.filter(operator=operator).delete()
         row = EmergencyCode.objects.create(operator=operator, digest=_digest(code))
-        note(EmergencyCodeMade(username=operator.username, code=digest_of(row.digest)), operator.signature)
+        append(EmergencyCodeMade(username=operator.username, code=digest_of(row.digest)), operator.signature)
     return "-".join(code[start : start + _GROUP] for start in range(0, len(code), _GROUP))
 
 
@@ -57,7 +57,7 @@ def use(first: str, second: str, *, address: str | None) -> Staff:
         code.delete()
         helper_code.delete()
         username, helper = code.operator.username, helper_code.operator.username
-        note(EmergencySignIn(username=username, other=helper, address=address), code.operator.signature)
+        append(EmergencySignIn(username=username, other=helper, address=address), code.operator.signature)
         evidence = {"username": username, "with": helper, "address": address}
         names = f"{code.operator.name} came in by emergency codes, with {helper_code.operator.name}’s."
         raise_alert(None, "emergency_sign_in", f"{names} Both are used up.", evidence)

@@ -29,7 +29,7 @@ ANYWHERE: Final = "anywhere"
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class GuessLimit:
     """So many failures from a place, for a name, within a time that begins with the first one."""
 
     kind: str
@@ -46,7 +46,7 @@ class Limit:
 class TooMany(Exception):
     """A count is full: the secret must not be looked at."""
 
-    def __init__(self, limit: Limit, is_first: bool) -> None:
+    def __init__(self, limit: GuessLimit, is_first: bool) -> None:
         super().__init__(f"{limit.kind} at {limit.place}")
         self.limit, self.is_first = limit, is_first
 
@@ -62,7 +62,7 @@ _COUNT: Final = """
 """
 
 
-def count(limit: Limit) -> int:
+def count(limit: GuessLimit) -> int:
     """One more try; how many that are. The row is the lock: of tries at once each gets a number of its own."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, {"kind": limit.kind, "place": limit.place, "name": limit.name, "window": limit.seconds})
@@ -70,7 +70,7 @@ def count(limit: Limit) -> int:
     return int(tries)
 
 
-def reserve(limits: Sequence[Limit]) -> list[Limit]:
+def reserve(limits: Sequence[GuessLimit]) -> list[GuessLimit]:
     """Count a try under each limit, in this order; those that are only watched, and full with it. Raises TooMany at the
     first that is full and closes.
 
@@ -85,13 +85,13 @@ def reserve(limits: Sequence[Limit]) -> list[Limit]:
     return alarms
 
 
-def give_back(limits: Sequence[Limit]) -> None:
+def give_back(limits: Sequence[GuessLimit]) -> None:
     """The secret was not looked at after all."""
     for limit in limits:
         _rows(limit).update(tries=Greatest(F("tries") - 1, 0))
 
 
-def succeed(limits: Sequence[Limit]) -> None:
+def succeed(limits: Sequence[GuessLimit]) -> None:
     """The secret was right: this try does not count, and the failures are forgotten that a success forgives."""
     give_back([limit for limit in limits if not limit.forgives])
     for limit in limits:
@@ -99,7 +99,7 @@ def succeed(limits: Sequence[Limit]) -> None:
             _rows(limit).delete()
 
 
-def _rows(limit: Limit) -> QuerySet[AttemptCount]:
+def _rows(limit: GuessLimit) -> QuerySet[AttemptCount]:
     return AttemptCount.objects.filter(kind=limit.kind, place=limit.place, name=limit.name)
 
 
@@ -150,7 +150,7 @@ def place_of(terminal: Terminal) -> str:
     return f"terminal {terminal.pk}"
 
 
-def locked(says: str, full: Limit) -> Refused:
+def locked(says: str, full: GuessLimit) -> Refused:
     """The refusal of a try whose secret was not looked at, with how long to wait."""
     wait = "try again tomorrow" if full.seconds >= DAY else f"wait {full.seconds // 60} minutes"
     return Refused("locked_out", f"{says}: {wait}, or ask an operator to let you in.", 429)

@@ -22,14 +22,14 @@ from ledger import log
 from ledger.alerts import raise_alert
 from ledger.log import Draft
 from ledger.proof.chain import Head
-from ledger.site_log import digest_of, note
+from ledger.site_log import append, digest_of
 from tables.floor import signature_checks
 from tables.log import attestation
 from tables.log.attestation import Attestation
 from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
 from tables.log.entries.staff import PasskeyRegistered, PasskeyWithdrawn
 from tables.log.entries.terminal_keys import Vouch
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.policies import BY_NAME
 from tables.log.slip_types import PAPERS
 from tables.models import Passkey, Staff, Terminal
@@ -91,7 +91,7 @@ def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Pass
         event = PasskeyRegistered(
             username=staff.username, name=name, credential=digest_of(credential), public_key=key
         )  # fmt: skip
-        note(event, staff.signature)
+        append(event, staff.signature)
     return row
 
 
@@ -202,24 +202,24 @@ def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
     keys = signature_checks.trust_before(head.seq + 1)
     try:
         keys.follow(event, head.seq + 1)
-    except Misconduct as wrong:
+    except AuditFailure as wrong:
         raise Refused("bad_passkey", f"This does not hold: {wrong}. Load the page again.", 409) from None
     log.append(head, Draft.of(event, by.signature))
 
 
-def asked_of(badge: str, series: str) -> Asked:
+def asked_of(badge: str, series: str) -> SignatureRequest:
     """Whether whoever has this badge signs slips of a series by passkey, and by which."""
     staff = Staff.objects.filter(badge=badge, is_active=True).first() if badge else None
     keys = signature_checks.trust()
     # Of a book and an entry to come: whatever is demanded by now.
     if staff is None or not keys.passkey_due(staff.role, series, "", LATER):
-        return Asked(is_wanted=False, credentials=[])
+        return SignatureRequest(is_wanted=False, credentials=[])
     signing = {key.credential for key in keys.signs(staff.username)}
     rows = staff.passkeys.filter(is_active=True).values_list("credential", flat=True)
-    return Asked(is_wanted=True, credentials=[row for row in rows if digest_of(row) in signing])
+    return SignatureRequest(is_wanted=True, credentials=[row for row in rows if digest_of(row) in signing])
 
 
-class Asked(NamedTuple):
+class SignatureRequest(NamedTuple):
     """What a page has to ask a device for before it sends a signature."""
 
     is_wanted: bool

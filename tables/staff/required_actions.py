@@ -63,7 +63,7 @@ def warn(request: HttpRequest, staff: Staff, secrets: Iterable[str]) -> None:
             messages.warning(request, says, extra_tags=f"{secret}_ages")
 
 
-class Owing(MiddlewareMixin):
+class PendingRequirement(MiddlewareMixin):
     """Leads whoever owes something to their account page."""
 
     def process_view(

@@ -21,7 +21,7 @@ from tables.log.entries.staff import CALLED, SecretMade
 from tables.models import PASSWORD, PIN, SecretVersion, Staff, Terminal
 from tables.refusals import Refused
 from tables.staff import codes, guess_counts, secret_ages, sign_in, staffing, terminals
-from tables.staff.guess_counts import Limit, TooMany
+from tables.staff.guess_counts import GuessLimit, TooMany
 
 Halves = tuple[str, str]
 _WRONG_PIN: Final = "Badge number or PIN is wrong."
@@ -79,7 +79,7 @@ def change_own_pin(request: HttpRequest, password: str, old: str, new: str, agai
     _refuse_typed(PIN, new, again)
     sign_in.prove_again(request, password)
     name, window = guess_counts.called(staff.username), guess_counts.DAY
-    counts = [Limit("own pin", "account", name, sign_in.failures(), window)]
+    counts = [GuessLimit("own pin", "account", name, sign_in.failures(), window)]
     try:
         guess_counts.reserve(counts)
     except TooMany as full:
@@ -143,7 +143,7 @@ def _make(
     return staff
 
 
-def _counted(counts: list[Limit], act: Callable[[], Staff]) -> Staff:
+def _counted(counts: list[GuessLimit], act: Callable[[], Staff]) -> Staff:
     """The owner was right: what is wrong with the new secret is no guess."""
     try:
         staff = act()

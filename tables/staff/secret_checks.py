@@ -29,7 +29,7 @@ from tables.log.entries.staff import (
     StaffAdded,
     StaffChanged,
 )
-from tables.log.event import Event, Misconduct
+from tables.log.event import AuditFailure, Event
 from tables.log.state import signature_of
 from tables.models import PIN, Passkey, Staff
 from tables.roles import Role
@@ -47,7 +47,7 @@ def check_asked(event: CodeAsked, entry: Entry) -> None:
     looks at."""
     _refuse_signer(event.signer, event.signer_role, "tables.change_staff", entry)
     if event.secret not in CALLED:
-        raise Misconduct(f"there is no secret {event.secret}")
+        raise AuditFailure(f"there is no secret {event.secret}")
 
 
 @checks(CodeConfirmed)
@@ -56,18 +56,18 @@ def check_confirmed(event: CodeConfirmed, entry: Entry) -> None:
     _refuse_signer(event.signer, event.signer_role, "tables.confirm_code", entry)
     asked = _at(entry, event.asked)
     if not isinstance(asked, CodeAsked) or (asked.username, asked.secret) != (event.username, event.secret):
-        raise Misconduct("it confirms a code that nobody asked for")
+        raise AuditFailure("it confirms a code that nobody asked for")
     _refuse_spent(entry, event.username, event.secret, event.asked)
     if event.alone:
         _refuse_not_alone(event, asked, entry)
     elif event.signer in (asked.signer, event.username) or asked.signer == event.username:
-        raise Misconduct("it is not of two people beside the one who gets the code")
+        raise AuditFailure("it is not of two people beside the one who gets the code")
 
 
 def _refuse_not_alone(event: CodeConfirmed, asked: CodeAsked, entry: Entry) -> None:
     role = _facts_at(entry, event.username).get("role", Role.OPERATOR)
     if asked.signer != event.signer or role != Role.OPERATOR:
-        raise Misconduct("one person alone gives a code to operators only, and asks for it themselves")
+        raise AuditFailure("one person alone gives a code to operators only, and asks for it themselves")
 
 
 @checks(CodeWithdrawn)
@@ -89,18 +89,18 @@ def check_made(event: SecretMade, entry: Entry) -> None:
         refuse_other_author(signature_of(facts.get("badge"), event.username, facts["name"]), entry)
     if event.code is None:
         if event.secret == PIN and facts and not facts.get("pin", ""):
-            raise Misconduct(f"{event.username} changes a PIN that was not there")
+            raise AuditFailure(f"{event.username} changes a PIN that was not there")
         return
     confirmed = _confirmation(entry, event.code, event.username, event.secret)
     if entry.at is None or entry.at >= datetime.fromisoformat(confirmed.until):
-        raise Misconduct("its code was too old")
+        raise AuditFailure("its code was too old")
     _refuse_spent(entry, event.username, event.secret, event.code)
 
 
 def _confirmation(entry: Entry, seq: int, username: str, secret: str) -> CodeConfirmed:
     confirmed = _at(entry, seq)
     if not isinstance(confirmed, CodeConfirmed) or (confirmed.username, confirmed.secret) != (username, secret):
-        raise Misconduct("no two people confirmed a code for it")
+        raise AuditFailure("no two people confirmed a code for it")
     return confirmed
 
 
@@ -108,9 +108,9 @@ def _refuse_spent(entry: Entry, username: str, secret: str, since: int) -> None:
     """Raises Misconduct where a code was replaced, withdrawn or used before an entry."""
     for seq, event in _about(entry, username):
         if seq > since and isinstance(event, (CodeAsked, CodeWithdrawn)) and event.secret == secret:
-            raise Misconduct("its code was replaced or withdrawn before")
+            raise AuditFailure("its code was replaced or withdrawn before")
         if seq > since and isinstance(event, SecretMade) and event.secret == secret and event.code is not None:
-            raise Misconduct("its code was used before")
+            raise AuditFailure("its code was used before")
 
 
 # --- Who works here --------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def check_added(event: StaffAdded, entry: Entry) -> None:
     if entry.by == COMMAND_LINE or not _knows_codes(entry):
         return
     if event.new or (event.secrets or {}).get("pin"):
-        raise Misconduct(f"it gives {event.username} a secret that is not of their own making")
+        raise AuditFailure(f"it gives {event.username} a secret that is not of their own making")
 
 
 @checks(StaffAdded)
@@ -152,7 +152,7 @@ def check_changed(event: StaffChanged, entry: Entry) -> None:
     pin = (event.secrets or {}).get("pin", "")
     facts = _facts_at(entry, event.username)
     if event.new or (pin and facts and pin != facts.get("pin", "")):
-        raise Misconduct(f"it gives {event.username} a secret that is not of their own making")
+        raise AuditFailure(f"it gives {event.username} a secret that is not of their own making")
 
 
 # --- Passkeys --------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def check_registered(event: PasskeyRegistered, entry: Entry) -> None:
         refuse_other_author(signature_of(facts.get("badge"), event.username, facts["name"]), entry)
     keys = Passkey.objects.filter(staff__username=event.username, public_key=event.public_key)
     if event.credential not in {digest_of(credential) for credential in keys.values_list("credential", flat=True)}:
-        raise Misconduct("there is no such passkey beside the log")
+        raise AuditFailure("there is no such passkey beside the log")
 
 
 @checks(PasskeyWithdrawn)
@@ -174,10 +174,10 @@ def check_passkey_withdrawn(event: PasskeyWithdrawn, entry: Entry) -> None:
     """By its owner or by an operator; of one that was registered."""
     role = str(_facts_at(entry, event.signer).get("role", Role.OPERATOR))
     if event.signer != event.username and role != Role.OPERATOR:
-        raise Misconduct(f"{event.signer} withdraws a passkey of {event.username}")
+        raise AuditFailure(f"{event.signer} withdraws a passkey of {event.username}")
     registered = (passkey for _, passkey in _about(entry, event.username) if isinstance(passkey, PasskeyRegistered))
     if event.credential not in {passkey.credential for passkey in registered}:
-        raise Misconduct("it withdraws a passkey that nobody registered")
+        raise AuditFailure("it withdraws a passkey that nobody registered")
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
@@ -187,10 +187,10 @@ def _refuse_signer(username: str, role: str, permission: str, entry: Entry) -> N
     signer = Staff(username=username, role=role)
     signer.as_of = entry.at
     if role not in Role.values or not signer.has_perm(permission):
-        raise Misconduct(f"{username} may not sign it as {role}")
+        raise AuditFailure(f"{username} may not sign it as {role}")
     facts = _facts_at(entry, username)
     if facts and facts["role"] != role:
-        raise Misconduct(f"{username} signs it as {role}, and is {facts['role']}")
+        raise AuditFailure(f"{username} signs it as {role}, and is {facts['role']}")
     if facts:
         refuse_other_author(signature_of(facts.get("badge"), username, facts["name"]), entry)
 

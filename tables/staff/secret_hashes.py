@@ -12,12 +12,12 @@ from typing import Final
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-from ledger.connection_pools import Lane, Line, give_back, lane
+from ledger.connection_pools import Lane, TurnQueue, give_back, lane
 
 CROWDED: Final = "Many people sign in just now. Nothing was recorded: in a moment, do the same again."
 
-_door: Final = Line(places=1, queue=8, seconds=3, full=CROWDED)
-_house: Final = Line(places=settings.HASHES_AT_ONCE, queue=64, seconds=10, full=CROWDED)
+_door: Final = TurnQueue(places=1, queue=8, seconds=3, full=CROWDED)
+_house: Final = TurnQueue(places=settings.HASHES_AT_ONCE, queue=64, seconds=10, full=CROWDED)
 
 
 class Argon2(Argon2PasswordHasher):
@@ -40,5 +40,5 @@ class Argon2(Argon2PasswordHasher):
             return super().verify(password, encoded)
 
 
-def _line() -> Line:
+def _line() -> TurnQueue:
     return _door if lane.get() == Lane.DOOR else _house

@@ -33,7 +33,7 @@ from tables.refusals import Refused
 from tables.setup import policies
 from tables.setup.service_accounts import permit
 from tables.staff import guess_counts
-from tables.staff.guess_counts import Limit
+from tables.staff.guess_counts import GuessLimit
 
 PREFIX: Final = "casino_"
 _LETTERS: Final = digits + ascii_letters
@@ -151,7 +151,7 @@ def _failed(request: HttpRequest, code: str, says: str) -> Refused:
     hears of it once."""
     place = guess_counts.address_of(request)
     most, seconds = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
-    limit = Limit("program token", place, "", most, seconds)
+    limit = GuessLimit("program token", place, "", most, seconds)
     tries = guess_counts.count(limit)
     if tries == most + 1:
         message = f"{most} wrong tokens of programs were tried from {place.removeprefix('address ')}."
@@ -187,7 +187,7 @@ def _refuse_address(account: ServiceAccount, request: HttpRequest) -> None:
 def throttle(account: ServiceAccount) -> None:
     """So many requests a minute, counted in the database: processes share the count. Raises Refused."""
     most = policies.number("program_requests_a_minute")
-    if guess_counts.count(Limit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
+    if guess_counts.count(GuessLimit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
         says = f"{account} may ask {most} times a minute: wait, and ask again."
         raise Refused("throttled", says, 429, retry_after=MINUTE)
 
@@ -220,7 +220,7 @@ def carry_over(by: str) -> int:
         token.save(update_fields=["kept"])
     if rows:
         digests = {token.ident: site_log.digest_of(token.kept) for token in rows}
-        site_log.note(ServiceTokensSealed(key=pepper.current(), tokens=digests), by)
+        site_log.append(ServiceTokensSealed(key=pepper.current(), tokens=digests), by)
     return len(rows)
 
 

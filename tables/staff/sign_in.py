@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 from ledger.alerts import raise_alert
-from ledger.site_log import leave
+from ledger.site_log import enqueue
 from tables.floor import recorder, refused_inputs, table_opening
 from tables.log.entries.staff import StaffLockedOut, StaffSignedIn, StaffSignedOut
 from tables.models import Staff, Table, Terminal
@@ -24,7 +24,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies
 from tables.staff import devices, guess_counts, request_identity, required_actions, secret_ages, terminals
-from tables.staff.guess_counts import Limit, TooMany
+from tables.staff.guess_counts import GuessLimit, TooMany
 from tables.staff.terminals import identify
 from tables.state import table_state
 
@@ -120,7 +120,7 @@ def begin_at(request: HttpRequest, dealer: Staff, terminal: Terminal) -> None:
         stay(request)
 
 
-def _refuse_expired(staff: Staff, counts: list[Limit]) -> None:
+def _refuse_expired(staff: Staff, counts: list[GuessLimit]) -> None:
     try:
         secret_ages.refuse_expired(staff)
     except Refused:
@@ -182,29 +182,29 @@ def failures() -> int:
     return policies.number("lockout_failures")
 
 
-def name_limits(request: HttpRequest, username: str, kind: str = "password") -> list[Limit]:
+def name_limits(request: HttpRequest, username: str, kind: str = "password") -> list[GuessLimit]:
     """A device where this name signed in before, or a terminal, counts alone. All others count together, too."""
     name, terminal = guess_counts.called(username), identify(request)
     own = devices.place_of(request, username) or (guess_counts.place_of(terminal) if terminal else None)
     few, window = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
     if own is not None:
-        return [Limit(kind, own, name, few, window, forgives=True)]
+        return [GuessLimit(kind, own, name, few, window, forgives=True)]
     address, many = guess_counts.address_of(request), settings.LOCKOUT_FAILURES_EVERYWHERE
     return [
-        Limit(kind, address, "", settings.LOCKOUT_FAILURES_ADDRESS, window),
-        Limit(kind, address, name, few, window, forgives=True),
-        Limit(kind, guess_counts.ANYWHERE, name, many, window),
+        GuessLimit(kind, address, "", settings.LOCKOUT_FAILURES_ADDRESS, window),
+        GuessLimit(kind, address, name, few, window, forgives=True),
+        GuessLimit(kind, guess_counts.ANYWHERE, name, many, window),
     ]
 
 
-def _report(request: HttpRequest, full: Limit, username: str) -> None:
+def _report(request: HttpRequest, full: GuessLimit, username: str) -> None:
     """Only names that exist are written down for good: people type passwords into the wrong field."""
     if not full.name:
         says = f"{full.most} failed sign-ins from one address: for a while, only known devices sign in from there."
         raise_alert(None, "sign_in_locked", says, {"address": full.place})
     elif Staff.objects.filter(username=username).exists():
         where = _where(request, identify(request))
-        leave(StaffLockedOut(username=username, place=full.place.split()[0], **where), "sign-in")
+        enqueue(StaffLockedOut(username=username, place=full.place.split()[0], **where), "sign-in")
 
 
 def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None, passkey: str | None = None) -> None:
@@ -212,12 +212,12 @@ def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None, passke
     before = request.user
     if isinstance(before, Staff):
         if before.pk != staff.pk:
-            leave(StaffSignedOut(username=before.username, relieved_by=staff.username), staff.signature)
+            enqueue(StaffSignedOut(username=before.username, relieved_by=staff.username), staff.signature)
         logout(request)
     login(request, staff, backend="django.contrib.auth.backends.ModelBackend")
     request.session[BEGAN] = time.time()
     where = _where(request, terminal)
-    leave(StaffSignedIn(username=staff.username, **where, passkey=passkey), staff.signature)
+    enqueue(StaffSignedIn(username=staff.username, **where, passkey=passkey), staff.signature)
 
 
 def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
     session = sha256((request.session.session_key or "").encode()).hexdigest()[:32]
-    limit = Limit(
+    limit = GuessLimit(
         "again", f"session {session}", guess_counts.called(staff.username),
         policies.number("lockout_failures"), settings.SESSION_LIFE_SECONDS, forgives=True,
     )  # fmt: skip
@@ -248,7 +248,7 @@ def prove_again(request: HttpRequest, password: str) -> None:
         guess_counts.reserve([limit])
     except TooMany as full:
         if full.is_first:
-            leave(StaffSignedOut(username=staff.username, after_tries=limit.most), "sign-in")
+            enqueue(StaffSignedOut(username=staff.username, after_tries=limit.most), "sign-in")
         logout(request)
         raise Refused("locked_out", "Too many tries: you are signed out.", 429) from None
     if not staff.check_password(password):
@@ -267,7 +267,7 @@ def sign_out(request: HttpRequest) -> None:
         table = table_opening.table_of(staff) if staff.role == Role.DEALER else None
         if table is not None and _may_deal(request, table):
             recorder.sign_out(table, staff)
-        leave(StaffSignedOut(username=staff.username), staff.signature)
+        enqueue(StaffSignedOut(username=staff.username), staff.signature)
     logout(request)
 
 

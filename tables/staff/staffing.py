@@ -17,18 +17,18 @@ from django.utils import timezone
 
 from ledger import clock, log, site_log
 from ledger.log import Draft
-from ledger.site_log import difference, note
+from ledger.site_log import append, difference
 from tables.floor import table_opening
 from tables.log import dual_control, duties
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.entries.tables import DealerSignedOut
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies, role_choices
-from tables.setup.dual_control import Draft as ToPropose
-from tables.setup.dual_control import Matter, Proposal, handles, refuse_alone
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
+from tables.setup.dual_control import ProposalDraft as ToPropose
 from tables.setup.table_settings import Faults, round_is_open
 from tables.staff import codes, emergency, guess_counts, secret_ages
 from tables.state import table_state
@@ -62,7 +62,7 @@ def add_staff(
             "secrets": staff.digests,
             "proposal": proposal,
         }
-        note(StaffAdded(username=username, **facts), by.signature)
+        append(StaffAdded(username=username, **facts), by.signature)
     return staff
 
 
@@ -86,7 +86,7 @@ def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff, proposa
         if changed.after:
             facts = changed._asdict() | {"proposal": proposal}
             event = StaffChanged(username=staff.username, new=(), secrets=staff.digests, **facts)
-            note(event, by.signature)
+            append(event, by.signature)
     return staff
 
 
@@ -124,13 +124,13 @@ def _proposed(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: facts[name] or None if name == "badge" else facts[name] for name in names if name in facts}
 
 
-def _stand(proposals: Sequence[Proposal]) -> list[Mapping[str, Any]]:
+def _stand(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     people = Staff.objects.filter(username__in=[proposal.about for proposal in proposals])
     facts = {person.username: person.facts for person in people}
     return [{name: facts.get(row.about, {}).get(name) for name in row.before} for row in proposals]
 
 
-def _apply_proposal(proposal: Proposal, by: Staff) -> None:
+def _apply_proposal(proposal: ApprovedProposal, by: Staff) -> None:
     if not proposal.before:
         add_staff(username=proposal.about, **proposal.after, by=by, proposal=proposal.number)
         return
@@ -138,7 +138,7 @@ def _apply_proposal(proposal: Proposal, by: Staff) -> None:
     change_staff(staff, proposal.after, by=by, proposal=proposal.number)
 
 
-handles("staff", matter=Matter(_stand, _apply_proposal, "tables.change_staff"))
+handles("staff", matter=ApprovalHandler(_stand, _apply_proposal, "tables.change_staff"))
 
 
 def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal: int | None) -> None:
@@ -164,7 +164,7 @@ def work_as(staff: Staff, role: str) -> Staff:
         changed = difference(before, staff.facts)
         if changed.after:
             staff.save(update_fields=["role", "further"])
-            note(
+            append(
                 StaffChanged(username=staff.username, new=(), secrets=staff.digests, **changed._asdict()),
                 staff.signature,
             )
@@ -177,7 +177,7 @@ def lift_lock_out(staff: Staff, *, by: Staff) -> None:
     with transaction.atomic():
         guess_counts.forget_name(staff.username)
         guess_counts.forget_name(staff.badge or "")
-        note(StaffLockOutLifted(username=staff.username), by.signature)
+        append(StaffLockOutLifted(username=staff.username), by.signature)
 
 
 def _permit(by: Staff, permission: str) -> None:
@@ -239,7 +239,7 @@ def _dealing_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
     return {"role" if changes.get("is_active", True) else "is_active": _relief_sentence(staff, table, state)}
 
 
-def _relief_sentence(staff: Staff, table: Table, state: Standing) -> str:
+def _relief_sentence(staff: Staff, table: Table, state: TableState) -> str:
     return round_is_open(table, state, f"{staff.name} can be taken off it after a relief, or")
 
 

@@ -30,7 +30,7 @@ from tables.log.entries.terminal_keys import (
     TerminalKeyVouched,
     Vouch,
 )
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.trusted_keys import TerminalKey, Trust
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
@@ -187,7 +187,7 @@ def _write(head: Head, event: AboutTerminalKey, by: str) -> None:
     keys = signature_checks.trust_before(head.seq + 1)
     try:
         keys.follow(event, head.seq + 1)
-    except Misconduct as wrong:
+    except AuditFailure as wrong:
         raise Refused("bad_key", f"This does not hold: {wrong}. Load the page again.", 409) from None
     _append(head, event, by)
 

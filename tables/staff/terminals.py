@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.alerts import raise_alert
-from ledger.site_log import difference, digest_of, leave, note
+from ledger.site_log import append, difference, digest_of, enqueue
 from tables.floor import refused_inputs
 from tables.log.entries.terminals import (
     TerminalAdded,
@@ -35,7 +35,7 @@ from tables.models import Staff, Table, Terminal
 from tables.refusals import Refused
 from tables.setup import policies
 from tables.staff import guess_counts, terminal_keys
-from tables.staff.guess_counts import Limit, TooMany
+from tables.staff.guess_counts import GuessLimit, TooMany
 
 _COOKIE: Final = "terminal"
 _LONGEST_COOKIE: Final = 256
@@ -59,7 +59,7 @@ def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
     token = _token()
     with transaction.atomic():
         terminal = _add(name, table, digest_of_token(token), by, enrolled=True)
-        note(TerminalEnrolled(**_whole(terminal)), by.signature)
+        append(TerminalEnrolled(**_whole(terminal)), by.signature)
     return terminal, token
 
 
@@ -67,7 +67,7 @@ def add(name: str, table: Table | None, *, by: Staff) -> Terminal:
     """A terminal that no device is enrolled as yet: make a link for it, and open the link there."""
     with transaction.atomic():
         terminal = _add(name, table, digest_of_token(_token()), by, enrolled=False)
-        note(TerminalAdded(**_whole(terminal)), by.signature)
+        append(TerminalAdded(**_whole(terminal)), by.signature)
     return terminal
 
 
@@ -76,7 +76,7 @@ def link_for(terminal: Terminal, *, by: Staff) -> str:
     enrolled until then. Every other link for this terminal dies as one is used."""
     _permit(by)
     terminal.refresh_from_db()
-    note(TerminalLinkMade(**_facts(terminal)), by.signature)
+    append(TerminalLinkMade(**_facts(terminal)), by.signature)
     return reverse("enrol", args=[signing.dumps([terminal.pk, terminal.token_digest[:16], by.pk], salt=_LINK)])
 
 
@@ -94,7 +94,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
         terminal.enrolled_by, terminal.enrolled_at = by, timezone.now()
         terminal.save(update_fields=["token_digest", "is_active", "enrolled_by", "enrolled_at"])
         terminal_keys.end(terminal, "another device took its place", by=by.signature)
-        note(TerminalEnrolled(**_whole(terminal), link=True), by.signature)
+        append(TerminalEnrolled(**_whole(terminal), link=True), by.signature)
     return terminal, token
 
 
@@ -105,7 +105,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
         terminal.token_digest, terminal.is_active = digest_of_token(_token()), False
         terminal.save(update_fields=["token_digest", "is_active"])
         terminal_keys.end(terminal, "the terminal was revoked", by=by.signature)
-        note(TerminalRevoked(**_whole(terminal)), by.signature)
+        append(TerminalRevoked(**_whole(terminal)), by.signature)
 
 
 def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
@@ -115,13 +115,13 @@ def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
         terminal.refresh_from_db()
         before, terminal.table = _facts(terminal), table
         terminal.save(update_fields=["table"])
-        note(TerminalChanged(name=terminal.name, **difference(before, _facts(terminal))._asdict()), by.signature)
+        append(TerminalChanged(name=terminal.name, **difference(before, _facts(terminal))._asdict()), by.signature)
 
 
 # --- Wrong PINs ------------------------------------------------------------------------------------------------
 
 
-def limits(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
+def limits(kind: str, terminal: Terminal, badge: str) -> list[GuessLimit]:
     """What a PIN that is tried here counts under: the badge's own counts first, so that one that is full leaves the
     terminal to the others; and a count over the whole house, where no terminal sees enough to close."""
     place, name, window = (
@@ -131,14 +131,14 @@ def limits(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
     )
     a_day = policies.number("wrong_pins_a_day")
     return [
-        Limit(kind, place, name, policies.number("lockout_failures"), window, forgives=True),
-        Limit(f"{kind}, a day", place, name, a_day, guess_counts.DAY),
-        Limit(kind, place, "", policies.number("terminal_wrong_pins"), window),
-        Limit(kind, guess_counts.ANYWHERE, name, a_day, guess_counts.DAY, closes=False),
+        GuessLimit(kind, place, name, policies.number("lockout_failures"), window, forgives=True),
+        GuessLimit(f"{kind}, a day", place, name, a_day, guess_counts.DAY),
+        GuessLimit(kind, place, "", policies.number("terminal_wrong_pins"), window),
+        GuessLimit(kind, guess_counts.ANYWHERE, name, a_day, guess_counts.DAY, closes=False),
     ]
 
 
-def reserve(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
+def reserve(kind: str, terminal: Terminal, badge: str) -> list[GuessLimit]:
     """Count a PIN that is tried here, before anybody looks at it. Raises Refused where a count is full."""
     counts = limits(kind, terminal, badge)
     try:
@@ -154,12 +154,12 @@ def reserve(kind: str, terminal: Terminal, badge: str) -> list[Limit]:
     return counts
 
 
-def _report(terminal: Terminal, full: Limit, badge: str) -> None:
+def _report(terminal: Terminal, full: GuessLimit, badge: str) -> None:
     """Noted once, and the pit hears of it. A badge that nobody has may be half a password: it is not written down."""
     who = ""
     if full.name:
         who = f" of badge {badge}" if Staff.objects.filter(badge=badge).exists() else " of a badge that nobody has"
-    leave(TerminalLockedOut(**_facts(terminal), tries=full.most, of=who.strip()), "sign-in")
+    enqueue(TerminalLockedOut(**_facts(terminal), tries=full.most, of=who.strip()), "sign-in")
     says = f"{terminal.name}: {full.most} wrong PINs{who}. It takes no more of them for a while."
     raise_alert(None, "terminal_locked", says, _facts(terminal))
 
@@ -177,7 +177,7 @@ def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
     _permit(by)
     with transaction.atomic():
         guess_counts.forget_place(guess_counts.place_of(terminal))
-        note(TerminalLockOutLifted(**_facts(terminal)), by.signature)
+        append(TerminalLockOutLifted(**_facts(terminal)), by.signature)
 
 
 # --- Dealing ---------------------------------------------------------------------------------------------------

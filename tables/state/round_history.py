@@ -21,14 +21,14 @@ from tables.log.entries.rounds import Voided
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
 from tables.log.slip_types import RACK_COUNTS
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 from tables.refusals import Refused
 
 MOST_WORDS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class RoundAsOf:
     """A round as the log told it up to one entry."""
 
     round: Round
@@ -65,17 +65,17 @@ class Past:
         return next((payout for payout in self.round.settled if payout.seat == seat), None)
 
 
-def as_of(book_id: int, number: int, through_seq: int) -> Past | None:
+def as_of(book_id: int, number: int, through_seq: int) -> RoundAsOf | None:
     """A round as it stood at an entry; None where it was not dealt by then."""
     entries = LogEntry.objects.filter(book_id=book_id, round=number, seq__lte=through_seq, subject="round")
     rows = list(entries.order_by("seq").values_list("seq", "kind", "by", "body", "hash"))
-    standing = Standing()
+    standing = TableState()
     for seq, kind, _, body, _ in rows:
         standing = fold(standing, read("round", kind, body), seq=seq, round=number)
     if standing.round is None:
         return None
     played_by = frozenset(by for _, kind, by, _, _ in rows if kind != Voided.kinds[0])
-    return Past(standing.round, rows[0][0], rows[-1][0], bytes(rows[-1][4]).hex(), played_by)
+    return RoundAsOf(standing.round, rows[0][0], rows[-1][0], bytes(rows[-1][4]).hex(), played_by)
 
 
 def latest(book_id: int, subject: str, through_seq: int) -> Event | None:

@@ -21,7 +21,7 @@ from ledger import replica
 from ledger.log import read_head
 from ledger.proof.chain import Head
 from tables.log.catalog import HOUSE, fold, read
-from tables.log.state import UNREADABLE, Standing
+from tables.log.state import UNREADABLE, TableState
 from tables.models import Table
 
 HEADS: Final = 2
@@ -36,20 +36,20 @@ class Cache:
 
     size: int
     """So many tables; the one that was heard of longest ago goes first."""
-    items: OrderedDict[int, OrderedDict[bytes, Standing]] = field(default_factory=OrderedDict)
+    items: OrderedDict[int, OrderedDict[bytes, TableState]] = field(default_factory=OrderedDict)
     """By book, then by the hash of the head; what was kept last stands last."""
 
-    def get(self, book_id: int, head_hash: bytes) -> Standing | None:
+    def get(self, book_id: int, head_hash: bytes) -> TableState | None:
         """The standing at this head, if it was kept."""
         kept = self.items.get(book_id)
         return kept.get(head_hash) if kept else None
 
-    def newest(self, book_id: int) -> Standing | None:
+    def newest(self, book_id: int) -> TableState | None:
         """The standing of a table that was kept last."""
         kept = self.items.get(book_id)
         return next(reversed(kept.values()), None) if kept else None
 
-    def put(self, book_id: int, standing: Standing) -> None:
+    def put(self, book_id: int, standing: TableState) -> None:
         """Keep a standing; the oldest ones go."""
         if standing.hash is None:
             return
@@ -135,17 +135,17 @@ def head_of(table: Table) -> Head:
     return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
 
 
-def of(table: Table) -> Standing:
+def of(table: Table) -> TableState:
     """Where a table stands now."""
     return at(read_head(table.book_id))
 
 
-def at(head: Head) -> Standing:
+def at(head: Head) -> TableState:
     """Where a table stands at a head that was just read or locked."""
     return at_all([head])[head.book_id]
 
 
-def at_all(heads: Sequence[Head]) -> dict[int, Standing]:
+def at_all(heads: Sequence[Head]) -> dict[int, TableState]:
     """Where several tables stand, by their books: one query for all that are not known yet."""
     standings = {head.book_id: _known(head) for head in heads}
     for look in (_caught_up, read_anew):
@@ -153,30 +153,30 @@ def at_all(heads: Sequence[Head]) -> dict[int, Standing]:
             for book_id, standing in look(missing).items():
                 _keep(book_id, standing)
                 standings[book_id] = standing
-    return {book_id: standing or Standing() for book_id, standing in standings.items()}
+    return {book_id: standing or TableState() for book_id, standing in standings.items()}
 
 
-def _keep(book_id: int, standing: Standing) -> None:
+def _keep(book_id: int, standing: TableState) -> None:
     """A replica's standing is right, by its hash, but may be older than those that dealers go on from: it would push
     them out, and the next input would read the registers anew."""
     if replica.as_of() is None:
         cache.put(book_id, standing)
 
 
-def read_anew(heads: Sequence[Head]) -> dict[int, Standing]:
+def read_anew(heads: Sequence[Head]) -> dict[int, TableState]:
     """What the log says, whatever this process knew before."""
     with connection.cursor() as cursor:
         cursor.execute(_LATEST, [[head.book_id for head in heads], [head.seq for head in heads]])
         rows = {book: [row[1:] for row in group] for book, group in groupby(cursor.fetchall(), key=itemgetter(0))}
     return {
         head.book_id: replace(
-            _folded(Standing(), rows.get(head.book_id, ()), head.name), seq=head.seq, hash=_hash(head)
+            _folded(TableState(), rows.get(head.book_id, ()), head.name), seq=head.seq, hash=_hash(head)
         )
         for head in heads
     }
 
 
-def _caught_up(heads: Sequence[Head]) -> dict[int, Standing]:
+def _caught_up(heads: Sequence[Head]) -> dict[int, TableState]:
     """The newest standings of this process, and upon each what was written since; without those it has none for."""
     kept = {head.book_id: (head, cache.newest(head.book_id)) for head in heads}
     earlier = {book: newest for book, (head, newest) in kept.items() if newest and _is_close(head, newest)}
@@ -197,7 +197,7 @@ def _caught_up(heads: Sequence[Head]) -> dict[int, Standing]:
     return standings
 
 
-def _is_close(head: Head, newest: Standing) -> bool:
+def _is_close(head: Head, newest: TableState) -> bool:
     return 0 < head.seq - newest.seq <= MOST_TO_CATCH_UP
 
 
@@ -208,15 +208,15 @@ def registers(head: Head) -> list[int]:
         return [row[1] for row in cursor.fetchall()]
 
 
-def _known(head: Head) -> Standing | None:
-    return Standing() if head.hash is None else cache.get(head.book_id, bytes(head.hash))
+def _known(head: Head) -> TableState | None:
+    return TableState() if head.hash is None else cache.get(head.book_id, bytes(head.hash))
 
 
 def _hash(head: Head) -> bytes:
     return bytes(head.hash or b"")
 
 
-def _folded(standing: Standing, rows: Iterable[tuple[int, str, str, int | None, bytes]], book: str) -> Standing:
+def _folded(standing: TableState, rows: Iterable[tuple[int, str, str, int | None, bytes]], book: str) -> TableState:
     for seq, subject, kind, number, body in rows:
         standing = fold(standing, read(subject, kind, body, house=book == HOUSE), seq=seq, round=number)
     return standing

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar, Final
 
 from tables.games.baccarat import DRAGON_BONUS, Baccarat, Rules, is_natural, total
-from tables.games.house_script import State, hand_named
+from tables.games.house_script import HouseState, hand_named
 from tables.games.protocol import BANKER_HAND, PLAYER_HAND, Action, AskCard, Card
-from tables.training.card_practice import Ending, SpreadPractice, Step, ending
+from tables.training.card_practice import Ending, PracticeStep, SpreadPractice, ending
 from tables.training.questions import numbered
 
 _PLAYER: Final = numbered(
@@ -68,7 +68,7 @@ class BaccaratPractice(SpreadPractice):
             drawn |= _bonus_ways(name) if name in DRAGON_BONUS else [(f"{_words(name)} wins", ending(name, "win"))]
         return drawn
 
-    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """Who draws, once both hands have two cards, and after the player's third; and who has won."""
         if not isinstance(action, Card):
             return
@@ -81,22 +81,22 @@ class BaccaratPractice(SpreadPractice):
         if due is None:
             words = _BY_COMMISSION[after.rules.commission]
             right = _called(after)
-            yield Step("called", "Which hand has won?", right, _SPECIAL.get(right, _HIGHER), numbered(words))
+            yield PracticeStep("called", "Which hand has won?", right, _SPECIAL.get(right, _HIGHER), numbered(words))
 
-    def _player(self, state: State, to: int | None) -> Step:
+    def _player(self, state: HouseState, to: int | None) -> PracticeStep:
         right = "natural" if _is_natural(state) else "player_draws" if to == PLAYER_HAND else "player_stands"
         rule = _NATURAL if right == "natural" else _PLAYER_RULE
-        return Step("turn", "Two cards each. What does the player's hand do?", right, rule, _PLAYER)
+        return PracticeStep("turn", "Two cards each. What does the player's hand do?", right, rule, _PLAYER)
 
-    def _banker(self, state: State, to: int | None) -> Step:
+    def _banker(self, state: HouseState, to: int | None) -> PracticeStep:
         hand, player = hand_named(state, "banker"), hand_named(state, "player")
         right = "banker_draws" if to == BANKER_HAND else "banker_stands"
         always = len(player.cards) == 3 and total(hand.cards) == 7
         rule = _SEVEN if always else self.game.say_card(state, _BANKERS_CARD).rule
         drew = "The player drew" if len(player.cards) == 3 else "The player stands"
-        return Step("turn", f"{drew}. What does the banker's hand do?", right, rule, _BANKER)
+        return PracticeStep("turn", f"{drew}. What does the banker's hand do?", right, rule, _BANKER)
 
-    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """Nothing: the next step is the drawing rule."""
         return ()
 
@@ -116,7 +116,7 @@ def _bonus_ways(name: str) -> Iterator[tuple[str, Ending]]:
     def by_natural(winner: str) -> Ending:
         return lambda state: is_placed(state) and _is_natural(state) and _winner(state) == winner
 
-    def by_margin(state: State) -> bool:
+    def by_margin(state: HouseState) -> bool:
         return is_placed(state) and not _is_natural(state) and _winner(state) == side and abs(_lead(state)) >= 4
 
     yield f"{_words(name)}: a natural", by_natural(side)
@@ -124,28 +124,28 @@ def _bonus_ways(name: str) -> Iterator[tuple[str, Ending]]:
     yield f"{_words(name)}: a natural tie", by_natural("tie")
 
 
-def _cards(state: State) -> tuple[int, int]:
+def _cards(state: HouseState) -> tuple[int, int]:
     player, banker = (len(hand_named(state, name).cards) for name in ("player", "banker"))
     return player, banker
 
 
-def _is_natural(state: State) -> bool:
+def _is_natural(state: HouseState) -> bool:
     player, banker = (hand_named(state, name).cards for name in ("player", "banker"))
     return is_natural(player, banker)
 
 
-def _lead(state: State) -> int:
+def _lead(state: HouseState) -> int:
     """By how many points the player is ahead."""
     player, banker = (total(hand_named(state, name).cards) for name in ("player", "banker"))
     return player - banker
 
 
-def _winner(state: State) -> str:
+def _winner(state: HouseState) -> str:
     lead = _lead(state)
     return "player" if lead > 0 else "banker" if lead < 0 else "tie"
 
 
-def _called(state: State) -> str:
+def _called(state: HouseState) -> str:
     """Who won, and with what where the commission goes by that."""
     winner, hand = _winner(state), hand_named(state, "banker").cards
     points = total(hand)

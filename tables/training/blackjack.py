@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Final
 
 from tables.games.blackjack import NO_BLACKJACK, STANDS, Blackjack, Rules
 from tables.games.cards import UNKNOWN
-from tables.games.house_script import HandSeen, State
+from tables.games.house_script import HandSeen, HouseState
 from tables.games.protocol import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice, Choose
 from tables.games.twenty_one import MOST, has_blackjack, is_soft, total
-from tables.training.card_practice import Ending, SpreadPractice, Step, betting, cards_of, ending
-from tables.training.questions import NOBODY, THE_DEALER, Answer, numbered, seat_answers
+from tables.training.card_practice import Ending, PracticeStep, SpreadPractice, betting, cards_of, ending
+from tables.training.questions import NOBODY, THE_DEALER, AnswerChoice, numbered, seat_answers
 
 _HIT: Final = numbered(
     {
@@ -36,8 +36,8 @@ _SPLIT: Final = numbered(
         "decides": "The first hand decides, with one card",
     }
 )
-_INSURANCE: Final = Answer("insurance", "Insurance is offered", "i")
-_LOOK: Final = Answer("look", "You look at the hole card", "l")
+_INSURANCE: Final = AnswerChoice("insurance", "Insurance is offered", "i")
+_LOOK: Final = AnswerChoice("look", "You look at the hole card", "l")
 _SEATS: Final = "Seats decide in order from your left; a blackjack is asked nothing but insurance."
 _OFFERED: Final = "Under an ace insurance is offered to every seat, before anything else."
 _NOBODY_WAITS: Final = "No hand awaits your cards: you draw none."
@@ -78,7 +78,7 @@ class BlackjackPractice(SpreadPractice):
             ways |= {"insurance wins": ending("insurance", "win"), "insurance loses": ending("insurance", "lose")}
         return {**ways, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in rules.spread}}
 
-    def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
+    def likes(self, state: HouseState, ask: AskChoice, choice: Choice) -> float:
         """As players do, more or less: they hit what is low, and split and double gladly."""
         points = total(_hand(state, ask.seat, ask.hand).cards)
         likes = {"split": 4.0, "double": 1.5 if 9 <= points <= 11 else 0.1, "surrender": 0.4}
@@ -90,7 +90,7 @@ class BlackjackPractice(SpreadPractice):
 
     # --- what is asked ---
 
-    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """What a card has done to a hand that was asked; what the dealer does with his own."""
         if not isinstance(action, Card) or _is_dealing(before):
             return
@@ -104,7 +104,9 @@ class BlackjackPractice(SpreadPractice):
         place = f"Seat {action.to}" + (f", hand {number}" if len(spot.hands) > 1 else "")
         asks = f"{place} gets a card: {cards_of(after, hand.cards)}. What has happened?"
         right = "bust" if hand.state == "bust" else "on" if _decides(after, action.to, number) else "stands"
-        yield Step("called", asks, right, self._rule_of(right, hand, is_split=len(spot.hands) > 1), _HIT, action.to)
+        yield PracticeStep(
+            "called", asks, right, self._rule_of(right, hand, is_split=len(spot.hands) > 1), _HIT, action.to
+        )
 
     def _rule_of(self, right: str, hand: HandSeen, *, is_split: bool) -> str:
         words = self.game.words
@@ -114,7 +116,7 @@ class BlackjackPractice(SpreadPractice):
             return _NO_BLACKJACK_AFTER_SPLIT if is_split else words["stand"].rule
         return "Split aces get one card each, and stand." if is_split and len(hand.cards) == 2 else words["double"].rule
 
-    def _dealers_step(self, after: State) -> Step:
+    def _dealers_step(self, after: HouseState) -> PracticeStep:
         cards, due = _dealers(after), after.prompts[0] if after.prompts else None
         points = total(cards)
         drawing = self.game.say_card(after, _ANOTHER).rule
@@ -128,16 +130,18 @@ class BlackjackPractice(SpreadPractice):
         else:
             right = "stand"
             rule = _NOBODY_WAITS if _draws_under_the_rule(after, points) else rule
-        return Step("called", f"Your hand is {cards_of(after, cards)}. What do you do?", right, rule, _DEALER, DEALER)
+        return PracticeStep(
+            "called", f"Your hand is {cards_of(after, cards)}. What do you do?", right, rule, _DEALER, DEALER
+        )
 
-    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """Who is next: a seat, all of them for insurance, the dealer who looks, or plays."""
         if _is_dealing(after):
             return
         earlier, next_turn = "" if _is_dealing(before) else _next(before), _next(after)
         if isinstance(action, Choose) and action.choice == "split":
             if next_turn == str(action.seat):
-                yield Step("turn", f"What comes next for seat {action.seat}?", "first", _TURN_OF_HAND, _SPLIT)
+                yield PracticeStep("turn", f"What comes next for seat {action.seat}?", "first", _TURN_OF_HAND, _SPLIT)
             return
         over_by_cards = next_turn == NOBODY.name and isinstance(action, Card) and action.to == DEALER
         if next_turn == earlier or over_by_cards:
@@ -145,9 +149,9 @@ class BlackjackPractice(SpreadPractice):
         look = (_LOOK,) if after.rules.hole == "peek" else ()
         answers = seat_answers(betting(after), _INSURANCE, *look, THE_DEALER, NOBODY)
         asks = "The first cards are dealt. What comes next?" if not earlier else "Who is next?"
-        yield Step("turn", asks, next_turn, self._reason(next_turn, after), answers)
+        yield PracticeStep("turn", asks, next_turn, self._reason(next_turn, after), answers)
 
-    def _reason(self, next_turn: str, state: State) -> str:
+    def _reason(self, next_turn: str, state: HouseState) -> str:
         if next_turn == _INSURANCE.name:
             return _OFFERED
         if next_turn == _LOOK.name:
@@ -161,14 +165,14 @@ _ANOTHER: Final = AskCard(DEALER, (), 1)
 """Asks the game for the rule that the dealer follows, whether he draws or not."""
 
 
-def _is_dealing(state: State) -> bool:
+def _is_dealing(state: HouseState) -> bool:
     """Whether the first cards are still dealt."""
     first = [spot.hands[0].cards if spot.hands else () for spot in state.spots]
     lacks = any(len(cards) < 2 for cards, spot in zip(first, state.spots, strict=True) if len(spot.hands) < 2)
     return not state.spots or lacks or not state.hands[0].cards
 
 
-def _next(state: State) -> str:
+def _next(state: HouseState) -> str:
     """Who or what is next, by the name of the answer."""
     due = state.prompts[0] if state.prompts else None
     if isinstance(due, AskChoice):
@@ -178,29 +182,29 @@ def _next(state: State) -> str:
     return str(due.to) if isinstance(due, AskCard) else NOBODY.name
 
 
-def _decides(state: State, seat: int, number: int) -> bool:
+def _decides(state: HouseState, seat: int, number: int) -> bool:
     due = state.prompts[0] if state.prompts else None
     return isinstance(due, AskChoice) and (due.seat, due.hand) == (seat, number)
 
 
-def _hand(state: State, seat: int, number: int) -> HandSeen:
+def _hand(state: HouseState, seat: int, number: int) -> HandSeen:
     return next(spot for spot in state.spots if spot.seat == seat).hands[number - 1]
 
 
-def _dealers(state: State) -> tuple[int, ...]:
+def _dealers(state: HouseState) -> tuple[int, ...]:
     return tuple(card for card in state.hands[0].cards if card != UNKNOWN)
 
 
-def _draws_under_the_rule(state: State, points: int) -> bool:
+def _draws_under_the_rule(state: HouseState, points: int) -> bool:
     soft = points == STANDS and state.rules.soft17 == "hit" and is_soft(_dealers(state))
     return points < STANDS or soft
 
 
-def _parts(state: State) -> Iterable[str]:
+def _parts(state: HouseState) -> Iterable[str]:
     return (part for spot in state.spots for wager in spot.wagers for part, _ in wager.parts)
 
 
-def _has_soft_17(state: State) -> bool:
+def _has_soft_17(state: HouseState) -> bool:
     """Whether the dealer had one on the way, with a hand that awaited his cards."""
     cards = _dealers(state)
     waits = any(hand.state == "stands" for spot in state.spots for hand in spot.hands)

@@ -15,8 +15,8 @@ import msgspec
 
 from ledger.proof.chips import money
 from tables.games.cards import Pack, pack_of
-from tables.games.game import Course as Round
-from tables.games.house_script import HouseScript, State
+from tables.games.game import RoundPlay as Round
+from tables.games.house_script import HouseScript, HouseState
 from tables.games.odds import ROUNDED
 from tables.games.play import play
 from tables.games.protocol import (
@@ -38,10 +38,10 @@ from tables.games.protocol import (
 )
 from tables.games.scripted import words_of
 from tables.training.chance import below, next_card, one_of, seeded, shuffled, some_of, weighted
-from tables.training.questions import Answer, Course, Question, Wagered, payment
+from tables.training.questions import AnswerChoice, CourseSpec, Question, Wagered, payment
 from tables.training.wagers import placed
 
-Ending = Callable[[State], bool]
+Ending = Callable[[HouseState], bool]
 """Whether a round that is over ended so."""
 
 _SEATS: Final = range(1, 8)
@@ -51,14 +51,14 @@ _MOST_DRAWN: Final = 20_000
 _HALVED: Final = frozenset({"half", "surrender"})
 
 
-class Step(NamedTuple):
+class PracticeStep(NamedTuple):
     """A question about the course of a round."""
 
     kind: Literal["turn", "called"]
     asks: str
     right: str
     rule: str
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerChoice, ...]
     place: int | None = None
 
 
@@ -80,43 +80,43 @@ class SpreadPractice(ABC):
         """Every way for a round to end under some rules that is worth practising, by a name."""
 
     @abstractmethod
-    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """What is asked once an action is on the felt, before anybody is paid for it."""
 
     @abstractmethod
-    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """What is asked of the next step, once everybody is paid."""
 
-    def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
+    def likes(self, state: HouseState, ask: AskChoice, choice: Choice) -> float:
         """How often a seat makes a choice, beside its others."""
         return 1.0
 
-    def helps(self, way: str, state: State, ask: AskCard) -> Sequence[int]:
+    def helps(self, way: str, state: HouseState, ask: AskCard) -> Sequence[int]:
         """The cards that lead to an ending which is ``helped``; none where any card does."""
         return ()
 
     # --- what it is drawn under ---
 
-    def course(self, seed: str, rounds: int, rules: Any) -> Course:
+    def course(self, seed: str, rounds: int, rules: Any) -> CourseSpec:
         """A course under these rules. Raises Illegal where they cannot be dealt."""
         self._opened(rules, (1,))
         options = {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
-        return Course(seed, rounds, self.game.name, self.game.decks(rules), rules.unit, self.version, options)
+        return CourseSpec(seed, rounds, self.game.name, self.game.decks(rules), rules.unit, self.version, options)
 
-    def rules(self, course: Course) -> Any:
+    def rules(self, course: CourseSpec) -> Any:
         """The rules of a course."""
         options = course.options or {}
         return msgspec.convert({**options, "unit": course.unit_cents}, self.game.rules_type)
 
-    def endings(self, course: Course) -> tuple[str, ...]:
+    def endings(self, course: CourseSpec) -> tuple[str, ...]:
         """Everything that may become of a round and is worth practising."""
         return tuple(self.ways(self.rules(course)))
 
-    def ended(self, course: Course, state: State) -> set[str]:
+    def ended(self, course: CourseSpec, state: HouseState) -> set[str]:
         """Which of that became of a round."""
         return {name for name, is_so in self.ways(self.rules(course)).items() if is_so(state)}
 
-    def script(self, course: Course) -> list[Question]:
+    def script(self, course: CourseSpec) -> list[Question]:
         """Everything that is asked: round by round, each with the ending whose turn it is."""
         rules, chance = self.rules(course), seeded(course.seed)
         ways = self.ways(rules)
@@ -129,7 +129,7 @@ class SpreadPractice(ABC):
 
     # --- a round by chance ---
 
-    def _drawn(self, rules: Any, chance: Random, way: str, is_so: Ending) -> State:
+    def _drawn(self, rules: Any, chance: Random, way: str, is_so: Ending) -> HouseState:
         """A round that ends in this way: rounds are drawn until one does, so that none is rare."""
         for _ in range(_MOST_DRAWN):
             state = self._round(rules, chance, way)
@@ -137,12 +137,12 @@ class SpreadPractice(ABC):
                 return state
         raise Illegal("no_such_ending", f"no round of {self.game.title} ends with {way} under these options")
 
-    def _opened(self, rules: Any, seats: tuple[int, ...]) -> State:
+    def _opened(self, rules: Any, seats: tuple[int, ...]) -> HouseState:
         """A round from a full shoe. Facedown cards are known to nobody, as on the floor."""
         opening = Opening(seats, Limits(rules.unit), self.game.pack(rules).nothing, blind=True)
         return self.game.open(rules, opening)
 
-    def _round(self, rules: Any, chance: Random, way: str) -> State:
+    def _round(self, rules: Any, chance: Random, way: str) -> HouseState:
         seats = tuple(some_of(chance, _SEATS, _FEWEST + below(chance, _MOST_SEATS - _FEWEST + 1)))
         course = self.game.course(self._opened(rules, seats))
         for seat in seats:
@@ -151,7 +151,7 @@ class SpreadPractice(ABC):
         _take(course, CloseBets())
         while course.prompts:
             _take(course, self._by_chance(course, chance, way))
-        state: State = course.state()
+        state: HouseState = course.state()
         return state
 
     def _by_chance(self, course: Round, chance: Random, way: str) -> Action:
@@ -188,7 +188,7 @@ class _Walk:
         self.decisions: list[str] = []
         """What was decided since the last question."""
 
-    def questions(self, drawn: State) -> Iterator[Question]:
+    def questions(self, drawn: HouseState) -> Iterator[Question]:
         game, practised = self.practised.game, self.practised
         state = game.open(self.rules, drawn.opening)
         for action in drawn.actions:
@@ -203,7 +203,7 @@ class _Walk:
             for step in practised.turns(before, action, state):
                 yield self._question(step, state)
 
-    def _decision(self, before: State, action: Choose) -> str:
+    def _decision(self, before: HouseState, action: Choose) -> str:
         label = words_of(self.practised.game.words, action.choice).label
         ask = before.prompts[0]
         hands = [len(spot.hands) for spot in before.spots if spot.seat == action.seat]
@@ -214,7 +214,7 @@ class _Walk:
         spoken, self.decisions = " ".join(self.decisions), []
         return spoken
 
-    def _question(self, step: Step, state: State) -> Question:
+    def _question(self, step: PracticeStep, state: HouseState) -> Question:
         return Question(
             round=self.number,
             kind=step.kind,
@@ -228,7 +228,7 @@ class _Walk:
             paid=self.paid,
         )
 
-    def _payments(self, state: State) -> Iterator[Question]:
+    def _payments(self, state: HouseState) -> Iterator[Question]:
         """Every wager that is decided and was not paid yet, from the dealer's right."""
         for spot in reversed(state.spots):
             for wager in spot.wagers:
@@ -238,7 +238,7 @@ class _Walk:
                     yield self._payment(state, place, wager, f"Seat {spot.seat}{hand}")
                     self.paid |= {place}
 
-    def _payment(self, state: State, place: Wagered, wager: Settled, payee: str) -> Question:
+    def _payment(self, state: HouseState, place: Wagered, wager: Settled, payee: str) -> Question:
         title = self.titles.get(wager.bet, wager.bet.replace("_", " ").capitalize())
         why = self.practised.game.explain(wager)
         beside = self.practised.paid_with.get(wager.bet, "")
@@ -271,13 +271,13 @@ class _Walk:
 def ending(bet: str, *outcomes: str) -> Ending:
     """Whether a wager of some seat ended so."""
 
-    def is_so(state: State) -> bool:
+    def is_so(state: HouseState) -> bool:
         return any(wager.bet == bet and wager.outcome in outcomes for spot in state.spots for wager in spot.wagers)
 
     return is_so
 
 
-def betting(state: State) -> list[int]:
+def betting(state: HouseState) -> list[int]:
     """The seats that bet."""
     return [spot.seat for spot in state.spots]
 
@@ -288,7 +288,7 @@ def face(pack: Pack, card: int) -> str:
     return name.replace("T", "10") if len(name) == 1 else f"{name[0].replace('T', '10')}{_SUITS[name[1]]}"
 
 
-def cards_of(state: State, cards: Iterable[int]) -> str:
+def cards_of(state: HouseState, cards: Iterable[int]) -> str:
     """Cards as a dealer reads them, one after the other."""
     pack = pack_of(state.gone)
     return ", ".join(face(pack, card) for card in cards)

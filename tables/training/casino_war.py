@@ -7,9 +7,9 @@ from typing import ClassVar, Final
 
 from tables.games.cards import RANK_OF
 from tables.games.casino_war import BURNED, CasinoWar, Rules
-from tables.games.house_script import SpotSeen, State
+from tables.games.house_script import HouseState, SpotSeen
 from tables.games.protocol import DEALER, MAIN, Action, AskCard, AskChoice, Card, Choice
-from tables.training.card_practice import Ending, SpreadPractice, Step, betting, cards_of, ending
+from tables.training.card_practice import Ending, PracticeStep, SpreadPractice, betting, cards_of, ending
 from tables.training.questions import NOBODY, numbered, seat_answers
 
 _FIRST: Final = numbered(
@@ -58,11 +58,11 @@ class CasinoWarPractice(SpreadPractice):
             ways["surrender"] = ending(MAIN, "surrender")
         return {**ways, **{f"{name} wins": ending(name, "win") for name in rules.spread}}
 
-    def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
+    def likes(self, state: HouseState, ask: AskChoice, choice: Choice) -> float:
         """War, mostly."""
         return 2.0 if choice.name == "war" else 1.0
 
-    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """What the dealer's card comes to at each seat; in a war, at each seat that went."""
         if not (isinstance(action, Card) and action.to == DEALER):
             return
@@ -75,9 +75,9 @@ class CasinoWarPractice(SpreadPractice):
             right = _second(spot) if in_war else _first_deal(spot)
             tied = _AGAIN[after.rules.second_tie] if in_war else _TIED
             rule = tied if _is_tie(after, spot) else self.game.words["war"].rule if in_war else _HIGHER
-            yield Step("called", asks, right, rule, _WAR if in_war else _FIRST, spot.seat)
+            yield PracticeStep("called", asks, right, rule, _WAR if in_war else _FIRST, spot.seat)
 
-    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """Who decides, and how a war is dealt."""
         due, earlier = (state.prompts[0] if state.prompts else None for state in (after, before))
         first_deal = isinstance(earlier, AskCard) and earlier.to == DEALER and len(after.hands[0].cards) == 1
@@ -88,9 +88,9 @@ class CasinoWarPractice(SpreadPractice):
             return
         right = str(due.seat) if isinstance(due, AskChoice) else NOBODY.name
         rule = "Each seat that tied decides, clockwise; when none is left to decide and none is at war, it is over."
-        yield Step("turn", "Who is next?", right, rule, seat_answers(betting(after), NOBODY))
+        yield PracticeStep("turn", "Who is next?", right, rule, seat_answers(betting(after), NOBODY))
 
-    def _burn(self, state: State, due: AskCard) -> Step:
+    def _burn(self, state: HouseState, due: AskCard) -> PracticeStep:
         card = f"a war card for seat {due.to}"
         other_seats = [seat for seat in betting(state) if seat != due.to]
         ways = {
@@ -100,7 +100,7 @@ class CasinoWarPractice(SpreadPractice):
         }
         if other_seats:
             ways["other"] = f"Burn {BURNED} cards, then a war card for seat {other_seats[0]}"
-        return Step(
+        return PracticeStep(
             "turn",
             "It goes to war. What comes next?",
             "burn",
@@ -110,7 +110,7 @@ class CasinoWarPractice(SpreadPractice):
         )
 
 
-def _at_war(state: State) -> list[SpotSeen]:
+def _at_war(state: HouseState) -> list[SpotSeen]:
     """The seats that went to war."""
     return [spot for spot in state.spots if _outcome(spot, _RAISED) is not None]
 
@@ -119,7 +119,7 @@ def _outcome(spot: SpotSeen, bet: str) -> str | None:
     return next((wager.outcome for wager in spot.wagers if wager.bet == bet), None)
 
 
-def _is_tie(state: State, spot: SpotSeen) -> bool:
+def _is_tie(state: HouseState, spot: SpotSeen) -> bool:
     """Whether a seat's latest card ties the dealer's."""
     return RANK_OF[spot.hands[0].cards[-1]] == RANK_OF[state.hands[0].cards[-1]]
 

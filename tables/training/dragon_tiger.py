@@ -7,10 +7,10 @@ from typing import ClassVar, Final
 
 from tables.games.cards import RANK_OF
 from tables.games.dragon_tiger import DragonTiger, Rules
-from tables.games.house_script import State, hand_named
+from tables.games.house_script import HouseState, hand_named
 from tables.games.protocol import PLACE_NAMES, Action, AskCard, CloseBets
-from tables.training.card_practice import Ending, SpreadPractice, Step, cards_of, ending
-from tables.training.questions import Answer, numbered
+from tables.training.card_practice import Ending, PracticeStep, SpreadPractice, cards_of, ending
+from tables.training.questions import AnswerChoice, numbered
 
 _WON: Final = {
     "dragon": "The dragon wins",
@@ -19,7 +19,7 @@ _WON: Final = {
     "push": "A tie: both sides' bets go back",
 }
 _SUITED: Final = {**_WON, "suited": "A suited tie: half of each side's bet is taken, and both ties are paid"}
-_FIRST: Final = (Answer("dragon", "The dragon", "d"), Answer("tiger", "The tiger", "t"))
+_FIRST: Final = (AnswerChoice("dragon", "The dragon", "d"), AnswerChoice("tiger", "The tiger", "t"))
 _HIGHER: Final = "The higher card wins; the ace is low, and suits decide nothing."
 _RULES: Final = {
     "half": "At a tie the house takes half of the dragon's and the tiger's bets; a suited tie is the same card twice.",
@@ -45,7 +45,7 @@ class DragonTigerPractice(SpreadPractice):
         paid = [name for name in rules.spread if name != "suited_tie" or rules.decks > 1]
         return {**sides, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in paid}}
 
-    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """Which side has won."""
         if after.prompts:
             return
@@ -55,11 +55,11 @@ class DragonTigerPractice(SpreadPractice):
         difference = RANK_OF[dragon] - RANK_OF[tiger]
         right = "dragon" if difference > 0 else "tiger" if difference < 0 else tie
         asks = f"The dragon has {cards_of(after, [dragon])}, the tiger {cards_of(after, [tiger])}. What has happened?"
-        yield Step("called", asks, right, _RULES.get(right, _HIGHER), numbered(_SUITED if is_suited else _WON))
+        yield PracticeStep("called", asks, right, _RULES.get(right, _HIGHER), numbered(_SUITED if is_suited else _WON))
 
-    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """Whose card comes first."""
         ask = after.prompts[0] if after.prompts else None
         if isinstance(action, CloseBets) and isinstance(ask, AskCard):
             rule = self.game.cards["middle"]
-            yield Step("turn", "No more bets. Whose card comes first?", PLACE_NAMES[ask.to], rule, _FIRST)
+            yield PracticeStep("turn", "No more bets. Whose card comes first?", PLACE_NAMES[ask.to], rule, _FIRST)

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 
 from tables.training.providers import provider
-from tables.training.questions import Course, Question, Score, in_words, score
+from tables.training.questions import CourseSpec, Question, Score, in_words, score
 
-__all__ = ["Course", "Question", "Score", "endings", "in_words", "score", "script"]
+__all__ = ["CourseSpec", "Question", "Score", "endings", "in_words", "score", "script"]
 
 
-def script(course: Course) -> list[Question]:
+def script(course: CourseSpec) -> list[Question]:
     """Everything that is asked in a course, in order."""
     return provider(course.game).script(course)
 
 
-def endings(course: Course) -> Counter[str]:
+def endings(course: CourseSpec) -> Counter[str]:
     """In how many of its rounds each kind of ending comes."""
     practised, last = provider(course.game), {question.round: question.state for question in script(course)}
     return Counter(ending for state in last.values() for ending in practised.ended(course, state))

@@ -9,7 +9,7 @@ from tables.training.baccarat import BaccaratPractice
 from tables.training.blackjack import BlackjackPractice
 from tables.training.casino_war import CasinoWarPractice
 from tables.training.dragon_tiger import DragonTigerPractice
-from tables.training.questions import Course, Question
+from tables.training.questions import CourseSpec, Question
 from tables.training.rocket import RocketPractice
 from tables.training.three_card_poker import ThreeCardPokerPractice
 
@@ -27,19 +27,19 @@ class Practised(Protocol):
     def options(self) -> tuple[str, ...]:
         """The options of the game that a trainee may choose, the common ones first."""
 
-    def course(self, seed: str, rounds: int, rules: Any) -> Course:
+    def course(self, seed: str, rounds: int, rules: Any) -> CourseSpec:
         """A course under these rules. Raises Illegal where they cannot be dealt."""
 
-    def rules(self, course: Course) -> Any:
+    def rules(self, course: CourseSpec) -> Any:
         """The rules that a certificate pins."""
 
-    def endings(self, course: Course) -> tuple[str, ...]:
+    def endings(self, course: CourseSpec) -> tuple[str, ...]:
         """Everything that may become of a round and is worth practising under the rules of a course."""
 
-    def ended(self, course: Course, state: Any) -> set[str]:
+    def ended(self, course: CourseSpec, state: Any) -> set[str]:
         """Which of that became of a round that is over."""
 
-    def script(self, course: Course) -> list[Question]:
+    def script(self, course: CourseSpec) -> list[Question]:
         """Everything that is asked in a course, in order."""
 
 

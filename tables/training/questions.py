@@ -14,7 +14,7 @@ from ledger.proof.chips import money
 OVER: Final = "over"
 
 
-class Course(Struct, frozen=True):
+class CourseSpec(Struct, frozen=True):
     """What a session is drawn from."""
 
     seed: str
@@ -29,7 +29,7 @@ class Course(Struct, frozen=True):
     they were written before there were any."""
 
 
-class Answer(NamedTuple):
+class AnswerChoice(NamedTuple):
     """Something that may be said to a question."""
 
     name: str
@@ -62,7 +62,7 @@ class Question:
     seat: int = 0
     rank: int = 0
     """The card that has just come."""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[AnswerChoice, ...] = ()
     """What is offered; nothing where an amount is to be said."""
     decisions: str = ""
     """What seats have decided since the question before."""
@@ -132,18 +132,18 @@ def payment(net_cents: int) -> str:
     return f"{'pay' if net_cents > 0 else 'take'} {money(abs(net_cents))}"
 
 
-def numbered(words: Mapping[str, str]) -> tuple[Answer, ...]:
+def numbered(words: Mapping[str, str]) -> tuple[AnswerChoice, ...]:
     """Answers whose keys are their places."""
-    return tuple(Answer(name, label, str(place)) for place, (name, label) in enumerate(words.items(), 1))
+    return tuple(AnswerChoice(name, label, str(place)) for place, (name, label) in enumerate(words.items(), 1))
 
 
-def seat_answers(seats: Iterable[int], *further: Answer) -> tuple[Answer, ...]:
+def seat_answers(seats: Iterable[int], *further: AnswerChoice) -> tuple[AnswerChoice, ...]:
     """Each seat, by its own number, and what else there is."""
-    return (*(Answer(str(seat), f"Seat {seat}", str(seat)) for seat in seats), *further)
+    return (*(AnswerChoice(str(seat), f"Seat {seat}", str(seat)) for seat in seats), *further)
 
 
-THE_DEALER: Final = Answer("0", "The dealer", "d")
-NOBODY: Final = Answer(OVER, "Nobody: the round is over", "n")
+THE_DEALER: Final = AnswerChoice("0", "The dealer", "d")
+NOBODY: Final = AnswerChoice(OVER, "Nobody: the round is over", "n")
 
 
 def in_words(question: Question, answer: str) -> str:

@@ -31,8 +31,8 @@ from tables.training.questions import (
     NOBODY,
     OVER,
     THE_DEALER,
-    Answer,
-    Course,
+    AnswerChoice,
+    CourseSpec,
     Question,
     numbered,
     payment,
@@ -60,23 +60,23 @@ class RocketPractice:
     version = 1
     options: tuple[str, ...] = ()
 
-    def course(self, seed: str, rounds: int, rules: Rules) -> Course:
+    def course(self, seed: str, rounds: int, rules: Rules) -> CourseSpec:
         """A course has the number of decks alone."""
-        return Course(seed, rounds, self.game.name)
+        return CourseSpec(seed, rounds, self.game.name)
 
-    def rules(self, course: Course) -> Rules:
+    def rules(self, course: CourseSpec) -> Rules:
         """What is pinned by a certificate: the unit is not."""
         return Rules(decks=course.decks)
 
-    def endings(self, course: Course) -> tuple[str, ...]:
+    def endings(self, course: CourseSpec) -> tuple[str, ...]:
         """How a seat's round may end."""
         return KINDS
 
-    def ended(self, course: Course, state: Any) -> set[str]:
+    def ended(self, course: CourseSpec, state: Any) -> set[str]:
         """How the seats of a round have ended."""
         return {payout.outcome for payout in _GAME.settle(state)}
 
-    def script(self, course: Course) -> list[Question]:
+    def script(self, course: CourseSpec) -> list[Question]:
         """Everything that is asked in a course, in order."""
         chance = seeded(course.seed)
         questions: list[Question] = []
@@ -88,7 +88,7 @@ class RocketPractice:
 # --- A round ---------------------------------------------------------------------------------------------------
 
 
-def _actions(course: Course, chance: Random, ending: str) -> list[Action]:
+def _actions(course: CourseSpec, chance: Random, ending: str) -> list[Action]:
     """A round in which a seat ends in this way: rounds are drawn until one does, so that no ending is rare."""
     while True:
         actions, state = _round(course, chance)
@@ -96,13 +96,13 @@ def _actions(course: Course, chance: Random, ending: str) -> list[Action]:
             return actions
 
 
-def _opening(course: Course) -> State:
+def _opening(course: CourseSpec) -> State:
     most = 100 * course.unit_cents
     limits = Limits(10 * course.unit_cents, most, None)
     return _GAME.open(Rules(decks=course.decks, unit=course.unit_cents), Opening(_SEATS, limits))
 
 
-def _round(course: Course, chance: Random) -> tuple[list[Action], State]:
+def _round(course: CourseSpec, chance: Random) -> tuple[list[Action], State]:
     """A round by chance, as its actions and its end."""
     seats = [seat for seat in _SEATS if chance.random() < 0.5] or [_SEATS[below(chance, 6)]]
     bets: list[Action] = [Bet(seat, 10 * course.unit_cents * (1 + below(chance, 10))) for seat in seats]
@@ -127,7 +127,7 @@ def _answer(prompt: Prompt, chance: Random) -> Action:
 # --- What is asked in it ---------------------------------------------------------------------------------------
 
 
-def _questions(course: Course, number: int, actions: Sequence[Action]) -> Iterator[Question]:
+def _questions(course: CourseSpec, number: int, actions: Sequence[Action]) -> Iterator[Question]:
     state, has_begun = _opening(course), False
     for action in actions:
         before, state = state, play(_GAME, state, action)
@@ -170,7 +170,7 @@ def _turn(number: int, state: State) -> Question:
     )
 
 
-def _turns(state: State) -> tuple[Answer, ...]:
+def _turns(state: State) -> tuple[AnswerChoice, ...]:
     """The seats that bet, the dealer, or nobody."""
     betting = (seat for seat, bet in zip(state.seats, state.bets, strict=True) if bet)
     return seat_answers(betting, THE_DEALER, NOBODY)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from tables.games.cards import RANK_OF, SUIT_OF, UNKNOWN
-from tables.games.house_script import HandSeen, SpotSeen, State
+from tables.games.house_script import HandSeen, HouseState, SpotSeen
 from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choice, CloseBets, Reason
 from tables.games.three_card_poker import Rules, ThreeCardPoker, qualifies
 from tables.games.three_cards import NAMES, PAIR, STRAIGHT, value_of
-from tables.training.card_practice import Ending, SpreadPractice, Step, betting, cards_of, ending
+from tables.training.card_practice import Ending, PracticeStep, SpreadPractice, betting, cards_of, ending
 from tables.training.questions import NOBODY, THE_DEALER, numbered, seat_answers
 
 _HANDS: Final = numbered({name.replace(" ", "_"): name.capitalize() for name in NAMES})
@@ -50,11 +50,11 @@ class ThreeCardPokerPractice(SpreadPractice):
         least = PAIR if rules.spread else STRAIGHT
         return {**ways, **{f"a {name}": _paid_for(name) for name in NAMES[least:]}}
 
-    def likes(self, state: State, ask: AskChoice, choice: Choice) -> float:
+    def likes(self, state: HouseState, ask: AskChoice, choice: Choice) -> float:
         """Play, mostly."""
         return 3.0 if choice.name == "play" else 1.0
 
-    def helps(self, way: str, state: State, ask: AskCard) -> Sequence[int]:
+    def helps(self, way: str, state: HouseState, ask: AskCard) -> Sequence[int]:
         """Cards for the first seat that plays: of the dealer's ranks, or such as go with its first card."""
         hand = next((spot.hands[0] for spot in state.spots if _plays(spot) and spot.seat == ask.to), None)
         if hand is None:
@@ -69,7 +69,7 @@ class ThreeCardPokerPractice(SpreadPractice):
             return [card for card in ask.may_come if RANK_OF[card] == RANK_OF[faceup[0]]]
         return [card for card in ask.may_come if SUIT_OF[card] == SUIT_OF[faceup[0]] and abs(card - faceup[-1]) == 1]
 
-    def calls(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """What a hand is, once it is turned; and whether the dealer's qualifies."""
         if not isinstance(action, Card):
             return
@@ -80,13 +80,13 @@ class ThreeCardPokerPractice(SpreadPractice):
         if action.to != DEALER:
             right = NAMES[value_of(hand.cards)[0]].replace(" ", "_")
             asks = f"Seat {action.to} shows {cards}. What is it?"
-            yield Step("called", asks, right, _RANKED, _HANDS, action.to)
+            yield PracticeStep("called", asks, right, _RANKED, _HANDS, action.to)
             return
         rule = self.game.words["play"].rule
         right = "yes" if _dealer_qualifies(after) else "no"
-        yield Step("called", f"You show {cards}. Does your hand qualify?", right, rule, _QUALIFIES, DEALER)
+        yield PracticeStep("called", f"You show {cards}. Does your hand qualify?", right, rule, _QUALIFIES, DEALER)
 
-    def turns(self, before: State, action: Action, after: State) -> Iterable[Step]:
+    def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
         """Who decides, and whose hand is turned first."""
         due = after.prompts[0] if after.prompts else None
         decided = isinstance(before.prompts[0], AskChoice)
@@ -94,29 +94,31 @@ class ThreeCardPokerPractice(SpreadPractice):
             return
         answers = seat_answers(betting(after), THE_DEALER, NOBODY)
         if isinstance(due, AskChoice):
-            yield Step("turn", "Who decides next?", str(due.seat), _NEXT, answers)
+            yield PracticeStep("turn", "Who decides next?", str(due.seat), _NEXT, answers)
         elif isinstance(due, AskCard):
-            yield Step("turn", "Nobody is left to decide. Whose hand is turned first?", str(due.to), _SHOWN, answers)
+            yield PracticeStep(
+                "turn", "Nobody is left to decide. Whose hand is turned first?", str(due.to), _SHOWN, answers
+            )
 
 
 def _plays(spot: SpotSeen) -> bool:
     return any(wager.bet == "play" for wager in spot.wagers)
 
 
-def _hand_at(state: State, place: int) -> HandSeen:
+def _hand_at(state: HouseState, place: int) -> HandSeen:
     if place == DEALER:
         return state.hands[0]
     return next(spot.hands[0] for spot in state.spots if spot.seat == place)
 
 
-def _dealer_qualifies(state: State) -> bool:
+def _dealer_qualifies(state: HouseState) -> bool:
     return qualifies(value_of(state.hands[0].cards))
 
 
 def _paid_for(name: str) -> Ending:
     """Whether something is paid for a seat's hand of a class, beside ante and play."""
 
-    def is_so(state: State) -> bool:
+    def is_so(state: HouseState) -> bool:
         returned = [wager for spot in state.spots for wager in spot.wagers if wager.returned_cents]
         reasons = [reason for wager in returned for reason in wager.why if isinstance(reason, Reason)]
         paid = [reason for reason in reasons if reason.code in {"ante_bonus", "hand"}]

@@ -126,7 +126,7 @@ def test_an_empty_answer_waits_for_the_first_event_that_is_asked_for(house: Floo
     house.dealer.cards(8, 10, 8)
     [event] = json.loads(load.whole(answer))["events"]
     assert event["type"] == "round.settled"
-    assert long_polling.Place.taken == 0
+    assert long_polling.Waiter.taken == 0
 
 
 def test_a_wait_without_events_keeps_its_cursor_and_the_number_of_waiting_clients_is_limited(
@@ -142,6 +142,6 @@ def test_a_wait_without_events_keeps_its_cursor_and_the_number_of_waiting_client
     assert second.json() == {"events": [], "cursor": cursor, "more": False}
     house.dealer("bet", seat=1, amount_cents=1_000)
     body = json.loads(load.whole(answer))
-    assert (body["events"], long_polling.Place.taken) == ([], 0)
+    assert (body["events"], long_polling.Waiter.taken) == ([], 0)
     [event, *_] = caller.get(f"events/?cursor={cursor}").json()["events"]
     assert feed_records.place_of(body["cursor"]) >= feed_records.place_of(event["cursor"])

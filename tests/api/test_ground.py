@@ -19,7 +19,7 @@ from tables.limits import plans
 from tables.models import KeptAnswer, Staff
 from tables.roles import Role
 from tables.setup import policies
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 from tests import floor
 from tests.api.conftest import Floor, problem
 from tests.floor import CHIPS
@@ -170,9 +170,9 @@ def proposed_of_every_matter(house: Floor, number: int) -> None:
         ("service_account", f"Display {number}", {}, {"purpose": "Shows"}),
         ("call_off", str(number), {}, {"called_off": number}),
     ):
-        proposals.propose(Draft(matter, about, before, after), "", by=house.operator)
+        proposals.propose(ProposalDraft(matter, about, before, after), "", by=house.operator)
     shoe = {"seat_max_cents": 9_000, "takes": "shoe"}
-    later = proposals.propose(Draft("pays", table.name, limit, shoe), "", by=house.operator)
+    later = proposals.propose(ProposalDraft("pays", table.name, limit, shoe), "", by=house.operator)
     proposals.approve(later, by=omar)
 
 

@@ -19,7 +19,7 @@ def names() -> list[str]:
     return sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
 
 
-def prepare(house: servers.House) -> None:
+def prepare(house: servers.ServerSet) -> None:
     """A new database with the application's privileges."""
     for command in ("migrate", "grants"):
         subprocess.run([sys.executable, "manage.py", command, "--verbosity", "0"], check=True)

@@ -156,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./run bench attacks")
     parser.add_argument("--seconds", type=float, default=10)
     seconds = min(parser.parse_args().seconds, 60)
-    house = servers.House(servers.LOCAL / "bench")
+    house = servers.ServerSet(servers.LOCAL / "bench")
     collect_if_changed()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

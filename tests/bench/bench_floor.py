@@ -62,7 +62,7 @@ NEW_TRANSFERS: Final = 100
 
 def superuser(statement: str) -> None:
     """Outside every transaction, and outside the databases that are measured."""
-    house = servers.House(servers.LOCAL / "bench")
+    house = servers.ServerSet(servers.LOCAL / "bench")
     with psycopg.connect(house.database_url(servers.SUPERUSER, "postgres"), autocommit=True) as server:
         server.execute(statement)
 

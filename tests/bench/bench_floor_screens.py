@@ -123,7 +123,7 @@ class House:
         )
 
     def _worked(self) -> tuple[float, float]:
-        master = int((servers.House(servers.LOCAL / "bench").data / "postmaster.pid").read_text().split()[0])
+        master = int((servers.ServerSet(servers.LOCAL / "bench").data / "postmaster.pid").read_text().split()[0])
         assert self.web.process is not None
         return worked([self.web.process.pid]), worked([master])
 

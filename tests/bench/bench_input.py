@@ -94,7 +94,7 @@ class Side:
 
 def database_seconds() -> float:
     """What the database's processes have worked; those that ended are counted by their parent."""
-    postmaster = servers.House(servers.LOCAL / "bench").folder / "postgres" / "postmaster.pid"
+    postmaster = servers.ServerSet(servers.LOCAL / "bench").folder / "postgres" / "postmaster.pid"
     return worked([int(postmaster.read_text().split()[0])])
 
 

@@ -26,30 +26,30 @@ from django.utils import timezone  # noqa: E402
 from ledger import alerts  # noqa: E402
 from tables.floor import recorder  # noqa: E402
 from tables.reports import exceptions, gaming_hours, log_search  # noqa: E402
-from tables.reports.log_search import Wanted  # noqa: E402
+from tables.reports.log_search import LogQuery  # noqa: E402
 from tests import floor  # noqa: E402
 from tests.bench.month import Month, lay_month  # noqa: E402
 from tests.floor import Hand, Role  # noqa: E402
 
 
-def searches(month: Month) -> dict[str, Wanted]:
+def searches(month: Month) -> dict[str, LogQuery]:
     """What is measured, by name."""
     table = month.tables[len(month.tables) // 2].pk
     late = month.since + timedelta(days=20)
     return {
-        "nothing named": Wanted(),
-        "a subject of all tables": Wanted(subject="slip"),
-        "a kind that is rare": Wanted(subject="slip", kind="fill_confirmed"),
-        "a person": Wanted(person="bella"),
-        "a round": Wanted(table=table, round=3),
-        "a day of one table": Wanted(table=table, since=late, until=late + timedelta(days=1)),
-        "a person and a kind": Wanted(person="bella", subject="slip", kind="fill_confirmed"),
-        "a person, in rounds of a day": Wanted(
+        "nothing named": LogQuery(),
+        "a subject of all tables": LogQuery(subject="slip"),
+        "a kind that is rare": LogQuery(subject="slip", kind="fill_confirmed"),
+        "a person": LogQuery(person="bella"),
+        "a round": LogQuery(table=table, round=3),
+        "a day of one table": LogQuery(table=table, since=late, until=late + timedelta(days=1)),
+        "a person and a kind": LogQuery(person="bella", subject="slip", kind="fill_confirmed"),
+        "a person, in rounds of a day": LogQuery(
             person="bella", with_rounds=True, since=late, until=late + timedelta(days=1)
         ),
-        "a word, 2,000 read": Wanted(text="no such word"),
-        "an amount, 2,000 read": Wanted(cents=1_234_567),
-        "an amount in rounds of a day": Wanted(
+        "a word, 2,000 read": LogQuery(text="no such word"),
+        "an amount, 2,000 read": LogQuery(cents=1_234_567),
+        "an amount in rounds of a day": LogQuery(
             cents=1_234_567, with_rounds=True, since=late, until=late + timedelta(days=1)
         ),
     }
@@ -69,7 +69,7 @@ def timed(do: Any, repeats: int) -> float:
 LOG: Final = re.compile(r"(ledger_logentry_\w+|Seq Scan on ledger_logentry)")
 
 
-def indexes_of(filters: Wanted) -> list[str]:
+def indexes_of(filters: LogQuery) -> list[str]:
     """The indexes of the log in the plans of a search."""
     plans: list[str] = []
 

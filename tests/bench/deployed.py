@@ -62,7 +62,7 @@ class Deployed:
         return f"http://127.0.0.1:{self.ports('web')[0]}"
 
     def read(self) -> Reading:
-        folder = servers.House(servers.LOCAL / "bench").folder
+        folder = servers.ServerSet(servers.LOCAL / "bench").folder
         roots = {unit: served.process.pid for unit, served in self.served.items() if served.process}
         roots["database"] = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
         roots["valkey"] = int((folder / "valkey" / "valkey.pid").read_text())

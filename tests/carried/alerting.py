@@ -8,19 +8,19 @@ from unittest.mock import patch
 from uuid import UUID
 
 from ledger import alerts
-from tables.alerting import bookmarks, channels, delivery, following, rule_book
-from tables.alerting.channels import ChannelDraft
-from tables.alerting.rows import Delivery, DeliveryAttempt, Outcome
-from tables.alerting.rules import DEFAULTS
+from tables.alerts import bookmarks, channels, delivery, log_followers, rules_in_force
+from tables.alerts.channels import ChannelDraft
+from tables.alerts.models import Delivery, DeliveryAttempt, Outcome
+from tables.alerts.rules import DEFAULTS
 from tables.models import Staff, Table
 
 
 def happens(house: Any, table: Table) -> None:
     """All of it at one table; nothing leaves the house."""
     watcher = house.vera
-    rule_book.set_rule(replace(DEFAULTS["large_bet"], threshold=1_000, tables=(table.name,)), by=house.boss)
+    rules_in_force.set_rule(replace(DEFAULTS["large_bet"], threshold=1_000, tables=(table.name,)), by=house.boss)
     channels.set_channel(ChannelDraft("Night desk", "mail", "night.desk@example.com", is_on=False), by=house.olga)
-    following.follow()
+    log_followers.follow()
     dead_letter(house.olga, house.boss)
     raised = alerts.raise_alert(table.book, "test", "Somebody leans over the layout")
     alerts.escalate(raised, 1, 2, ["pit_boss", "surveillance"])

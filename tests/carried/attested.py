@@ -1,6 +1,6 @@
 """Terminals' keys in the days of a house: a root, one that it vouches for, one that ends; then signatures by them."""
 
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.models import Staff
 from tables.staff import terminal_keys, terminals
 from tests.software_terminal import SoftwareTerminal, counter_sale, signs_on

@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from tables import dealing
+from tables.floor import recorder
 from tables.models import Table
 from tests import floor
 from tests.floor import Hand
 from tests.tables import bundles
-from tests.tables.play.test_readers import Device
+from tests.tables.floor.test_card_readers import Device
 
 
 def read(house: Any) -> Table:
@@ -18,7 +18,7 @@ def read(house: Any) -> Table:
     table = floor.table("Rocket 4", options={"decks": 2})
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer.ready_shoe()
     device = Device(table, house.olga)
     device.starts()

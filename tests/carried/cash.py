@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import Account
-from tables import standing
-from tables.day import hours
-from tables.inputs import BeginSlip, SignSlip
+from tables.state import table_state
+from tables.reports import gaming_hours
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.entries.custody import HouseKeySet
 from tables.models import Staff, Table
 from tables.roles import Role
-from tables.setup import custody
-from tables.setup.custody import Schedule
-from tables.slips import cage_desk, kept_apart
+from tables.cage import key_register
+from tables.cage.key_register import Schedule
+from tables.cage import cage_desk, custody_items
 from tests.floor import signs
 
 FIFTIES: Final = ((5_000, 200),)
@@ -46,12 +46,12 @@ def play(house: Cast) -> None:
         for off in (300, -300, 0):
             _counted(house, series, place, off)
     _counted(house, "cagecash", "bank", -2_000, (("torn", 2_000, "E-1"),))
-    [envelope] = kept_apart.envelopes()
+    [envelope] = custody_items.envelopes()
     facts = {"envelope": envelope, "reason": "The bank changed it"}
     _sign(house.cashier, BeginSlip("note", ((2_000, 1),), facts=facts), (house.boss, {}))
     _keys(house)
-    today = hours.day_of(timezone.now())
-    custody.set_schedule(Schedule("Night", today, (), (), time(5), "Security"), by=house.olga, today=today)
+    today = gaming_hours.day_of(timezone.now())
+    key_register.set_schedule(Schedule("Night", today, (), (), time(5), "Security"), by=house.olga, today=today)
 
 
 def counted(house: Cast) -> None:
@@ -66,7 +66,7 @@ def emergency(house: Cast, table: Table) -> None:
     notes = ((100, cents // 100),)
     facts = {"reason": "It is full", "box_after": "N-1"}
     signs(table, house.guards[0], BeginSlip("emergency", box="F-1", facts=facts))
-    [name] = [slip.name for slip in standing.of(table).slips if slip.box == "F-1"]
+    [name] = [slip.name for slip in table_state.of(table).slips if slip.box == "F-1"]
     signs(table, house.guards[1], SignSlip(name, "witnessed"))
     for person, stage in zip(house.counters, ("counted", "recounted"), strict=True):
         signs(table, person, SignSlip(name, stage, notes))
@@ -90,7 +90,7 @@ def _counted(house: Cast, series: str, place: str, off: int, apart: Any = ()) ->
 
 def _keys(house: Cast) -> None:
     for name, dual in (("B-1", False), ("V-1", True)):
-        custody.set_key(HouseKeySet(name=name, lock="box_release", dual=dual, in_use=True), by=house.olga)
+        key_register.set_key(HouseKeySet(name=name, lock="box_release", dual=dual, in_use=True), by=house.olga)
     guard, counter = house.guards[0], house.counters[0]
     assert guard.role == Role.SECURITY
     _sign(guard, BeginSlip("key", facts={"key": "B-1"}), (house.cashier, {}))

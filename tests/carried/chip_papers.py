@@ -8,11 +8,11 @@ from uuid import uuid4
 from django.utils import timezone
 
 from ledger import cage
-from tables import standing
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.state import table_state
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.models import Staff, Table
-from tables.setup import chip_series, denominations
-from tables.slips import cage_desk, retiring
+from tables.cage import chip_series, denominations
+from tables.cage import cage_desk, retirement
 from tests import floor
 from tests.floor import signs
 
@@ -48,7 +48,7 @@ def first_day(house: House) -> None:
     last_day = timezone.localdate().isoformat()
     slip = _sign(carla, BeginSlip("retirement", facts={"series": "First", "last_day": last_day, "reason": "Copied"}))
     _sign(house.ada, SignSlip(slip, "confirmed"))
-    retiring.retire_denomination(brown, "Its only series is retired", by=house.olga)
+    retirement.retire_denomination(brown, "Its only series is retired", by=house.olga)
     happened = {"place": "Under a table", "moment": timezone.now().isoformat()}
     slip = _sign(guard, BeginSlip("found", ((500, 2),), facts=happened))
     _sign(house.cashier, SignSlip(slip, "received"))
@@ -75,7 +75,7 @@ def _counterfeit(house: House, carla: Staff, facts: dict[str, str]) -> None:
     _sign(house.cashier, SignSlip(slip, "handed", facts=handed))
     table = Table.objects.order_by("pk")[0]
     signs(table, house.boss, BeginSlip("forgery", ((500, 1),), facts=facts))
-    name = standing.of(table).slips[-1].name
+    name = table_state.of(table).slips[-1].name
     signs(table, guard, SignSlip(name, "sealed"))
     signs(table, house.cashier, SignSlip(name, "handed", facts=handed))
 
@@ -102,12 +102,12 @@ def _retired_table(house: House) -> None:
     rack = next(cents for account, cents in cage.balances(table.book_id).items() if account.place == "rack")
     least = min(table.denominations.values_list("value_cents", flat=True))
     signs(table, house.boss, BeginSlip("credit", ((least, rack // least),)))
-    name = standing.of(table).slips[-1].name
+    name = table_state.of(table).slips[-1].name
     signs(table, house.dora, SignSlip(name, "issued"))
     signs(table, house.second, SignSlip(name, "confirmed"))
     signs(table, house.guards[0], SignSlip(name, "carried"))
     signs(table, house.cashier, SignSlip(name, "received"))
-    retiring.retire_table(table, "Sold", by=house.olga)
+    retirement.retire_table(table, "Sold", by=house.olga)
 
 
 def _sign(by: Staff, entered: Any) -> str:

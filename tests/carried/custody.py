@@ -6,11 +6,11 @@ from uuid import uuid4
 
 from ledger import cage
 from ledger.models import Account
-from tables.inputs import BeginSlip, SignSlip, VoidSlip
+from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.entries.custody import HouseKeySet
 from tables.models import Staff
-from tables.setup import custody
-from tables.slips import cage_desk
+from tables.cage import key_register
+from tables.cage import cage_desk
 from tests.carried.cash import Cast, _sign
 
 MISSED = {"place": "Corridor", "moment": "2025-01-02T03:04", "reason": "Fell off the ring"}
@@ -24,7 +24,7 @@ def play(house: Cast) -> None:
     cage_desk.sign(SignSlip(slip, "recounted", chips), by=house.teller, key=uuid4())
     guard, second_guard = house.guards
     for name, dual in (("L-1", False), ("L-2", True)):
-        custody.set_key(HouseKeySet(name=name, lock="vault", dual=dual, in_use=True), by=house.olga)
+        key_register.set_key(HouseKeySet(name=name, lock="vault", dual=dual, in_use=True), by=house.olga)
     for series in ("bankout", "imprestback"):
         slip = cage_desk.sign(BeginSlip(series, ((100, 1),)), by=house.cashier, key=uuid4())
         _voided(house, slip, second_guard)
@@ -33,7 +33,7 @@ def play(house: Cast) -> None:
     _sign(guard, BeginSlip("key", facts={"key": "L-1"}), (house.cashier, {}))
     _voided(house, cage_desk.sign(BeginSlip("keyback", facts={"key": "L-1"}), by=guard, key=uuid4()), second_guard)
     _sign(guard, BeginSlip("keylost", facts={"key": "L-1"} | MISSED), (house.boss, {}))
-    custody.set_key(HouseKeySet(name="L-3", lock="vault", dual=False, in_use=True), by=house.olga)
+    key_register.set_key(HouseKeySet(name="L-3", lock="vault", dual=False, in_use=True), by=house.olga)
 
 
 def _voided(house: Cast, slip: str, security: Staff) -> None:

@@ -10,14 +10,15 @@ from datetime import timedelta
 from django.utils import timezone
 
 from tables.models import Proposal, Staff, Table
-from tables.setup import house_terms, proposals, role_choices, table_settings
+from tables.setup import policies, role_choices, table_settings
+from tables.approvals import proposals
 from tests.carried import limit_plans, programs
 
 
 def approved_for_later(table: Table, operator: Staff, second: Staff, later: Callable[..., None]) -> None:
     """The house is open for a while: limits that hold later, and choices about roles that are taken back again."""
-    house_terms.change({"two_people": True}, by=operator)
-    house_terms.forget()
+    policies.change({"two_people": True}, by=operator)
+    policies.forget()
     before = table_settings.settings_of(table)
     _limit(table, before.max_cents * 2, operator, second)
     later(minutes=6)
@@ -68,7 +69,7 @@ def _limit(table: Table, cents: int, operator: Staff, second: Staff) -> Proposal
 
 
 def _chosen(values: dict[str, object], operator: Staff, second: Staff) -> None:
-    draft = role_choices.draft(values, None) if "two_people" not in values else house_terms.draft(values)
+    draft = role_choices.draft(values, None) if "two_people" not in values else policies.draft(values)
     assert draft is not None
     proposals.approve(proposals.propose(draft, "As our licence asks", by=second), by=operator)
-    house_terms.forget()
+    policies.forget()

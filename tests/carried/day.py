@@ -26,44 +26,35 @@ from django.urls import reverse
 from django.utils import timezone
 from msgspec import structs
 
-from casino.embedded import SUPERUSER
+from casino.embedded.servers import SUPERUSER
 from ledger import alerts, cage, discrepancies
-from ledger import house as house_book
+from ledger import site_log as house_book
 from ledger.models import HOUSE, Account, Alert, Book, Notice
 from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
-from tables import dealing, pepper
-from tables.audit import access, checkpoints, keys, mending, restoring, sealed, sealing, watch, witness
-from tables.audit.mending import Asked
-from tables.day import closing, hours
-from tables.day.hours import Hours
+from tables.floor import recorder
+from tables import pepper
+from tables.reports import access_review
+from tables.audit import checkpoints, keys, clock_correction, database_restore, sealed_note_checks, day_seals, watch, activity_checks
+from tables.audit.clock_correction import Asked
+from tables.reports import day_close, gaming_hours
+from tables.reports.gaming_hours import Hours
 from tables.disputes import corrections
 from tables.edge.shoe_audit import ShoeAudit
 from tables.games.cards import RANK_SIGNS, shoe
 from tables.games.catalog import GAMES
-from tables.inputs import (
-    BeginSlip,
-    CloseDispute,
-    ConfirmRestored,
-    DeclineCorrection,
-    Input,
-    NoteDispute,
-    OpenDispute,
-    ProposeCorrection,
-    RuleDispute,
-    SignCorrection,
-    SignSlip,
-    VoidSlip,
-)
+from tables.floor.inputs import BeginSlip, CloseDispute, ConfirmRestored, DeclineCorrection, Input, NoteDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection, SignSlip, VoidSlip
 from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
 from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.setup import denominations, floor_plans, pay_tables, pits, posts, proposals, table_settings
-from tables.setup.posts import Wanted
-from tables.slips import cage_desk
+from tables.cage import denominations
+from tables.setup import floor_plans, pay_tables, pits, pit_assignments, table_settings
+from tables.approvals import proposals
+from tables.setup.pit_assignments import Wanted
+from tables.cage import cage_desk
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
@@ -90,9 +81,9 @@ from tests.floor import PIN, Hand, signs
 from tests.settings import HOUSE as SERVERS
 from tests.tables import bundles
 from tests.tables.chance import Chance
-from tests.tables.play.test_pots import play_out
-from tests.tables.play.test_standard_cards import GAMES_ON_STANDARD_CARDS, OPTIONS, play_round
-from tests.tables.play.test_standard_cards import ready as standard_cards_ready
+from tests.tables.floor.test_pots import play_out
+from tests.tables.floor.test_standard_cards import GAMES_ON_STANDARD_CARDS, OPTIONS, play_round
+from tests.tables.floor.test_standard_cards import ready as standard_cards_ready
 
 BEGINS: Final = datetime(2025, 3, 3, 10, tzinfo=UTC)
 DAYS: Final = tuple((BEGINS + timedelta(days=number)).date() for number in range(4))
@@ -290,7 +281,7 @@ def _second_day(house: House) -> None:
 
 def _third_day(house: House) -> None:
     """What was open over the end of the day is finished; then the clocks are wrong for a while."""
-    sealing.seal_finished()
+    day_seals.seal_finished()
     rocket, of_the_house = _hand_at("Rocket 1", house.dora), _hand_at("Rocket 3", house.dan)
     year = BEGINS.year
     cage_desk.sign(SignSlip(f"withdrawal/{year}/1", "approved"), by=house.second, key=uuid4())
@@ -313,16 +304,16 @@ def _third_day(house: House) -> None:
 
 def _fourth_day(house: House) -> None:
     """A key is lost, a database was put back, nobody comes for thirty hours; then the last day is sealed too."""
-    sealing.seal_finished()
-    Path(sealed.key_file()).unlink()
+    day_seals.seal_finished()
+    Path(sealed_note_checks.key_file()).unlink()
     keys.replace_lost("The host's disk is broken, and the key with it")
     _put_back(house, "The database was put back from last night's copy")
     _day_closed(house, 2)
     terminals_sign(house.olga, house.cashier, house.second)
     passkeys_on_slips.sign(house)
     house.later(hours=30)
-    assert witness.confirm(house.olga, "Closed for the carnival", keys.signing_key())
-    assert [row.day for row in sealing.seal_finished()] == [DAYS[-1]]
+    assert activity_checks.confirm(house.olga, "Closed for the carnival", keys.signing_key())
+    assert [row.day for row in day_seals.seal_finished()] == [DAYS[-1]]
     pepper.add_key()
     assert carry() > 10
     checkpoints.begin("house.example/books")
@@ -332,17 +323,17 @@ def _fourth_day(house: House) -> None:
 
 def _put_back(house: House, reason: str) -> None:
     """Two people stand for it; every table waits, and a pit boss confirms each."""
-    sealed.accept_restored(reason, (house.boss, house.olga))
-    restoring.declare(reason, house.olga)
+    sealed_note_checks.accept_restored(reason, (house.boss, house.olga))
+    database_restore.declare(reason, house.olga)
     for table in Table.objects.filter(retired_at=None):
         confirmed = ConfirmRestored("The rack is locked away, no hands are out")
-        dealing.record(table, confirmed, by=house.boss, key=uuid4(), expected_seq=None)
+        recorder.record(table, confirmed, by=house.boss, key=uuid4(), expected_seq=None)
 
 
 def _nightfall(house: House) -> None:
     """The gaming day is over, and the watch went on through the night."""
-    today = hours.day_of(timezone.now())
-    house.clock.pass_until(hours.span(today).end + timedelta(hours=3))
+    today = gaming_hours.day_of(timezone.now())
+    house.clock.pass_until(gaming_hours.span(today).end + timedelta(hours=3))
 
 
 def _watch() -> None:
@@ -372,10 +363,10 @@ def _pits(house: House) -> None:
 def _posts(house: House, section: PitSectionSet) -> None:
     """A pit boss is given a pit, takes over another one and gives it back; then runs the whole floor again."""
     pits.set_section(section, by=house.olga)
-    posts.set_post(Wanted(house.second.username, ("Pit 1",)), by=house.olga)
-    posts.take_over(section.pit, timezone.now() + timedelta(hours=2), "A colleague was called away", by=house.second)
-    posts.give_back(section.pit, by=house.second)
-    posts.set_post(Wanted(house.second.username), by=house.olga)
+    pit_assignments.set_post(Wanted(house.second.username, ("Pit 1",)), by=house.olga)
+    pit_assignments.take_over(section.pit, timezone.now() + timedelta(hours=2), "A colleague was called away", by=house.second)
+    pit_assignments.give_back(section.pit, by=house.second)
+    pit_assignments.set_post(Wanted(house.second.username), by=house.olga)
     pits.set_section(structs.replace(section, tables=()), by=house.olga)
 
 
@@ -390,7 +381,7 @@ def _staff(house: House) -> None:
     half, other_half = emergency.make(house.olga), emergency.make(house.omar)
     assert emergency.use(half, other_half, address="192.0.2.1") == house.olga
     emergency.make(house.omar)
-    access.sign(access.digest_of(access.review()), "the first quarter", by=house.ada)
+    access_review.sign(access_review.digest_of(access_review.review()), "the first quarter", by=house.ada)
 
 
 def _set_up(house: House) -> None:
@@ -398,7 +389,7 @@ def _set_up(house: House) -> None:
     chip = denominations.add_denomination(value_cents=100_000, colour="orange", face="#e67e22", by=house.olga)
     denominations.change_denomination(Denomination.objects.get(pk=chip.pk), {"face": "#d35400"}, by=house.olga)
     turns = (("Early", time(8)), ("Late", time(20)))
-    hours.set_hours(Hours(DAYS[2], "Europe/Berlin", time(8), turns), by=house.olga)
+    gaming_hours.set_hours(Hours(DAYS[2], "Europe/Berlin", time(8), turns), by=house.olga)
 
 
 def _doors(house: House, table: Table) -> None:
@@ -456,16 +447,16 @@ def _cage(house: House) -> None:
 
 
 def _proved_and_closed(house: House, number: int) -> None:
-    sealing.seal_finished()
+    day_seals.seal_finished()
     _day_closed(house, number)
 
 
 def _day_closed(house: House, number: int) -> None:
     """Two people sign a day's figures, once its cash is counted."""
     cash.counted(house)
-    assert not closing.open_matters(DAYS[number]), closing.open_matters(DAYS[number])
-    proposed = closing.propose(DAYS[number], by=house.boss)
-    closing.close(DAYS[number], by=house.olga, digest=proposed.digest)
+    assert not day_close.open_matters(DAYS[number]), day_close.open_matters(DAYS[number])
+    proposed = day_close.propose(DAYS[number], by=house.boss)
+    day_close.close(DAYS[number], by=house.olga, digest=proposed.digest)
 
 
 def _looked_into(house: House) -> None:
@@ -494,7 +485,7 @@ def _rocket(house: House, table: Table) -> None:
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     table_settings.change_table(table, {"max_cents": 20_000}, by=house.olga)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer("load_shoe")
     _refused("decks_not_whole", lambda: dealer("check_decks", counts=[*shoe(1)[:9], 9]))
     dealer.ready_shoe()
@@ -523,7 +514,7 @@ def _rocket(house: House, table: Table) -> None:
     relief("take_back")
     relief("cut_card_out")
     relief("sign_out")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     house.later(minutes=20)
     floor.counted(boss, "rack", 500)
     floor.counted(boss, "rack", -500)
@@ -558,7 +549,7 @@ def _whatever(house: House, name: str, source: ShoeSource, seed: int) -> None:
     table = floor.table(name, source=source, options={"decks": 2})
     boss = Hand(table, house.boss)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer = Hand(table, house.dora)
     dealer.ready_shoe()
     chance = Chance(dealer, boss, house.olga, house.dan, random.Random(seed))
@@ -569,7 +560,7 @@ def _whatever(house: House, name: str, source: ShoeSource, seed: int) -> None:
     if dealer.now.dealer is None:
         if dealer.board.due == "closed":
             boss("open_table")
-        dealing.sign_in(table, dealer.by)
+        recorder.sign_in(table, dealer.by)
     _until(dealer, lambda: not dealer.now.round_open)
     if dealer.now.shoe is not None:
         dealer("retire_shoe")
@@ -581,7 +572,7 @@ def _opened(house: House, name: str, person: Staff) -> Hand:
     """A table of the day before is opened again, and its shoe is ready."""
     hand = _hand_at(name, person)
     Hand(hand.table, house.boss)("open_table")
-    dealing.sign_in(hand.table, person)
+    recorder.sign_in(hand.table, person)
     hand.ready_shoe()
     return hand
 
@@ -644,7 +635,7 @@ def _box(house: House, table: Table, wrong_cents: int = 0) -> None:
 
 
 def _enter(hand: Hand, by: Staff, entered: Input) -> None:
-    dealing.record(hand.table, entered, by=by, key=uuid4(), expected_seq=None)
+    recorder.record(hand.table, entered, by=by, key=uuid4(), expected_seq=None)
 
 
 def _waiting(hand: Hand) -> str:
@@ -688,7 +679,7 @@ def _standard_cards(house: House, name: str, source: ShoeSource) -> None:
     )
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     for pays_otherwise in (False, False, False, True):
         if pays_otherwise:
             _pay_otherwise(house, table)
@@ -707,7 +698,7 @@ def _paid_otherwise_later(house: House) -> None:
     table = floor.table("Blackjack 2", game="blackjack", options=options, unit_cents=500, seats=3)
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer.ready_shoe()
     for seat_1, seat_2, upcard, last in ("AK", "T6", "9", ""), ("T9", "T6", "T", "A"):
         dealer("bet", seat=1, amount_cents=1_500, wager="main")
@@ -729,7 +720,7 @@ def _marked_commission(house: House) -> None:
     table = floor.table("Baccarat 2", game="baccarat", options={}, seats=3, marks_commission=True)
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer("load_shoe")
     dealer("read_decks", cards=list(RANK_SIGNS * 32))
     dealer.ready_shoe()
@@ -772,7 +763,7 @@ def _pot_game(house: House, name: str, source: ShoeSource) -> None:
     )  # fmt: skip
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer.ready_shoe()
     seat_count = game.seat_counts[-1]
     if game.coins:
@@ -812,6 +803,6 @@ def _wrong_clock(house: House, rocket: Hand) -> None:
     cage_desk.sell(5_000, by=house.cashier, key=uuid4())
     house.clock.stand(right + timedelta(minutes=30))
     for book in (rocket.table.book, Book.objects.get(name=HOUSE)):
-        mending.mend(book, Asked(), by=(house.olga, house.boss), reason="NTP was off; the cameras have the time")
+        clock_correction.mend(book, Asked(), by=(house.olga, house.boss), reason="NTP was off; the cameras have the time")
     _until(rocket, lambda: not rocket.now.round_open)
     rocket("retire_shoe")

@@ -15,7 +15,7 @@ import django
 from django.conf import settings
 
 if TYPE_CHECKING:
-    from tables.inputs import BeginSlip, SignSlip
+    from tables.floor.inputs import BeginSlip, SignSlip
     from tables.models import Staff
 
 OWNER_URL = os.environ["DATABASE_OWNER_URL"]
@@ -27,8 +27,8 @@ def main() -> None:
     django.setup()
     assert settings.DATABASES["default"]["NAME"].endswith("_copy"), "it writes in a copy, and in nothing else"
     from ledger.models import HOUSE, LogEntry
-    from tables.audit import sealing, watch
-    from tables.day import hours
+    from tables.audit import day_seals, watch
+    from tables.reports import gaming_hours
     from tests.clock import Clock
 
     clock = Clock(OWNER_URL)
@@ -39,16 +39,16 @@ def main() -> None:
         findings = [look() for look in (watch.recount, watch.reconcile, watch.prove_sums, watch.prove_shoes)]
         assert not any(findings), findings
         _deal()
-        today = hours.day_of(opens)
-        clock.pass_until(hours.span(today).end + timedelta(hours=1))
-        assert [row.day for row in sealing.seal_finished()] == [today]
+        today = gaming_hours.day_of(opens)
+        clock.pass_until(gaming_hours.span(today).end + timedelta(hours=1))
+        assert [row.day for row in day_seals.seal_finished()] == [today]
     finally:
         clock.right()
 
 
 def _deal() -> None:
-    from tables import dealing
-    from tables.inputs import BeginSlip, SignSlip
+    from tables.floor import recorder
+    from tables.floor.inputs import BeginSlip, SignSlip
     from tables.models import Staff, Table
     from tests.floor import PIN, Hand
     from tests.tables import bundles
@@ -59,7 +59,7 @@ def _deal() -> None:
     for name in ("Rocket 1", "Rocket 3"):
         table, chance = Table.objects.get(name=name), random.Random(1)
         Hand(table, people["bella"])("open_table")
-        dealing.sign_in(table, people["dora"])
+        recorder.sign_in(table, people["dora"])
         hand = Hand(table, people["dora"])
         hand.ready_shoe()
         before = hand.now.round.number if hand.now.round else 0
@@ -75,7 +75,7 @@ def _deal() -> None:
 
 
 def _signed(by: Staff, entered: BeginSlip | SignSlip) -> str:
-    from tables.slips import cage_desk
+    from tables.cage import cage_desk
     from tests.software_terminal import where_demanded
 
     key = uuid4()

@@ -28,7 +28,7 @@ from django.apps import apps
 from django.conf import settings
 from psycopg import sql
 
-from casino.embedded import APPLICATION, BASE_DIR, OWNER
+from casino.embedded.servers import APPLICATION, BASE_DIR, OWNER
 from ledger.proof import spelling
 from tests.settings import HOUSE as SERVERS
 from tests.templates import database

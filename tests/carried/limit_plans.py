@@ -10,7 +10,9 @@ from django.utils import timezone
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always, Hours
 from tables.models import Staff, Table
-from tables.setup import emergency_limits, house_terms, limit_plans, limits, proposals
+from tables.limits import emergency, plans, enforcement
+from tables.setup import policies
+from tables.approvals import proposals
 
 
 def for_an_hour(table: Table, operator: Staff, later: Callable[..., None]) -> None:
@@ -25,17 +27,17 @@ def for_an_hour(table: Table, operator: Staff, later: Callable[..., None]) -> No
         schedule=Always(),
         values={"min_cents": 2 * own},
         note="A full house",
-        effective=house_terms.spelled(timezone.now() + timedelta(minutes=10)),
+        effective=policies.spelled(timezone.now() + timedelta(minutes=10)),
     )
-    limit_plans.set_plan(event, expected_version=0, by=operator)
-    limits.bring_into_force()
+    plans.set_plan(event, expected_version=0, by=operator)
+    enforcement.bring_into_force()
     later(minutes=31)
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     table.refresh_from_db()
     assert table.min_cents == 2 * own
-    limit_plans.retire("Evening", expected_version=1, by=operator)
+    plans.retire("Evening", expected_version=1, by=operator)
     later(minutes=1)
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     table.refresh_from_db()
     assert table.min_cents == own
 
@@ -48,13 +50,13 @@ def by_two(table: Table, operator: Staff, second: Staff) -> None:
         scope="game",
         of=table.game,
         schedule=Hours((4, 5), "20:00", "04:00", "Europe/Berlin"),
-        values={"min_cents": 2_000, "max_cents": 2 * house_terms.number("two_people_limit_cents")},
+        values={"min_cents": 2_000, "max_cents": 2 * policies.number("two_people_limit_cents")},
         note="Longer nights",
         takes="shoe",
         keeps_seated=True,
-        effective=house_terms.spelled(timezone.now() + timedelta(days=60)),
+        effective=policies.spelled(timezone.now() + timedelta(days=60)),
     )
-    draft = limit_plans.draft_of(event, expected_version=0)
+    draft = plans.draft_of(event, expected_version=0)
     assert draft is not None
     proposals.approve(proposals.propose(draft, "As every spring", by=operator), by=second)
 
@@ -63,8 +65,8 @@ def in_an_emergency(table: Table, boss: Staff, later: Callable[..., None]) -> No
     """A pit boss lowers a maximum alone; after four hours the table's own holds again."""
     table.refresh_from_db()
     own = table.max_cents
-    emergency_limits.tighten(table, {"max_cents": own // 2}, "A run of wins at seat 3", by=boss)
+    emergency.tighten(table, {"max_cents": own // 2}, "A run of wins at seat 3", by=boss)
     later(hours=4, minutes=1)
-    limits.bring_into_force()
+    enforcement.bring_into_force()
     table.refresh_from_db()
     assert table.max_cents == own

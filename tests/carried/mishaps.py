@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from tables import dealing
-from tables.inputs import AbandonTable, AcceptBet, EnterMishap, Input, VoidRound
+from tables.floor import recorder
+from tables.floor.inputs import AbandonTable, AcceptBet, EnterMishap, Input, VoidRound
 from tables.models import ShoeSource
 from tests import floor
 from tests.floor import Hand
@@ -22,7 +22,7 @@ def _at_a_table(house: Any, source: ShoeSource) -> None:
     table = floor.table(f"Mishap {1 if source == ShoeSource.KEYED else 2}", source=source)
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer.ready_shoe()
     keyed = source == ShoeSource.KEYED
     _enter(dealer, EnterMishap("exposed_card", act="set_aside", card="4" if keyed else ""))
@@ -39,4 +39,4 @@ def _at_a_table(house: Any, source: ShoeSource) -> None:
 
 
 def _enter(hand: Hand, entered: Input) -> None:
-    dealing.record(hand.table, entered, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)
+    recorder.record(hand.table, entered, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)

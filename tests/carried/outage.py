@@ -8,11 +8,11 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from tables import dealing
-from tables.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
+from tables.floor import recorder
+from tables.floor.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
 from tables.models import Staff, Table
-from tables.play.back_entry import FromPaper
-from tables.slips import back_entry, cage_desk
+from tables.floor.back_entry import FromPaper
+from tables.cage import back_entry, cage_desk
 from tests import floor
 from tests.floor import Hand
 
@@ -22,7 +22,7 @@ def papers(house: Any) -> None:
     table = floor.table("Outage 1")
     dealer = Hand(table, house.dora)
     Hand(table, house.boss)("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer.ready_shoe()
     house.later(minutes=70)
     begun = BeginBackEntry("server", _ago(65), _ago(5), "The server's disk was full", house.cashier.username)
@@ -37,7 +37,7 @@ def papers(house: Any) -> None:
     _enter(table, house.boss, EndBackEntry(house.cashier.username))
     _at_the_cage(house, begun)
     dealer("retire_shoe")
-    dealing.sign_out(table, house.dora)
+    recorder.sign_out(table, house.dora)
     Hand(table, house.boss)("close_table")
 
 
@@ -62,7 +62,7 @@ def _at_the_cage(house: Any, begun: BeginBackEntry) -> None:
 
 
 def _enter(table: Table, by: Staff, entered: Input, paper: FromPaper | None = None) -> None:
-    dealing.record(table, entered, by=by, key=uuid4(), expected_seq=None, paper=paper)
+    recorder.record(table, entered, by=by, key=uuid4(), expected_seq=None, paper=paper)
 
 
 def _ago(minutes: float) -> datetime:

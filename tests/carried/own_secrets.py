@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tables.models import Passkey, Staff
 from tables.roles import Role
-from tables.staff import codes, making, passkeys, staffing
+from tables.staff import codes, secret_changes, passkeys, staffing
 from tests import floor
 from tests.authenticator import Authenticator
 from tests.floor import PASSWORD
@@ -20,10 +20,10 @@ def happen(house: House) -> Staff:
     """All of it; returns who was taken on."""
     codes.withdraw(codes.ask(house.dora, "password", by=house.omar).code, by=house.boss)
     tess = staffing.add_staff(username="tess", name="Tess", role=Role.DEALER, badge="104", by=house.olga)
-    trainee = making.first_secrets(
+    trainee = secret_changes.first_secrets(
         tess, asks=house.olga, confirms=house.omar, terminal=None, password=PASSWORD, pin="258025"
     )
-    making.first_secrets(trainee, asks=house.omar, confirms=house.boss, terminal=None, pin="369147")
+    secret_changes.first_secrets(trainee, asks=house.omar, confirms=house.boss, terminal=None, pin="369147")
     browser, device = floor.client(house.ada), Authenticator()
     options = browser.post("/account/passkeys/options/", {"password": PASSWORD}).json()
     browser.post("/account/passkeys/", {"name": "Stick", "answer": device.make(options)})

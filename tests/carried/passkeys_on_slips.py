@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tables.inputs import BeginSlip, SignSlip
+from tables.floor.inputs import BeginSlip, SignSlip
 from tables.models import Passkey
 from tables.roles import Role
 from tables.staff import passkeys

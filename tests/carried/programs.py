@@ -8,10 +8,11 @@ from unittest.mock import patch
 
 from django.utils import timezone
 
-from tables.alerting import channels, subscriptions
-from tables.alerting.channels import ChannelDraft
+from tables.alerts import channels, subscriptions
+from tables.alerts.channels import ChannelDraft
 from tables.models import Staff, Table
-from tables.setup import proposals, service_accounts
+from tables.approvals import proposals
+from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
 

@@ -15,8 +15,8 @@ from zipfile import ZipFile
 import psycopg
 import pytest
 
-from casino.embedded import OWNER, SUPERUSER, House
-from ledger.journal import JOURNALS
+from casino.embedded.servers import OWNER, SUPERUSER, House
+from ledger.findings import JOURNALS
 from ledger.proof import seals
 from tests.carried import day, kept
 from tests.carried.kept import HOUSES, Carried
@@ -130,7 +130,7 @@ def test_rows_of_an_old_house_are_held_from_the_upgrade_on(house: Carried) -> No
         assert sentence in answer, answer
 
 
-NAMES_DIFFERENCES = "from tables.audit.rows import comparing; print(*comparing.compare().faults, sep=chr(10))"
+NAMES_DIFFERENCES = "from tables.projections import comparing; print(*comparing.compare().faults, sep=chr(10))"
 
 
 def test_every_old_house_shoe_was_dealt_as_committed(house: Carried) -> None:

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import Account
-from tables import dealing
-from tables.inputs import CloseDispute, DisputeInput, OpenDispute, RuleDispute
+from tables.floor import recorder
+from tables.floor.inputs import CloseDispute, DisputeInput, OpenDispute, RuleDispute
 from tests import floor
 from tests.floor import Hand
 from tests.tables.wheel import wheel
@@ -21,7 +21,7 @@ def play(house: Any) -> None:
     table = wheel()
     boss, dealer = Hand(table, house.boss), Hand(table, house.dora)
     boss("open_table")
-    dealing.sign_in(table, house.dora)
+    recorder.sign_in(table, house.dora)
     dealer("sell_chips", amount_cents=60_000)
     for over_cents in (25_000, -15_000):
         floor.counted(boss, "rack", over_cents)
@@ -47,4 +47,4 @@ def _dispute(house: Any, dealer: Hand) -> None:
 
 
 def _enter(hand: Hand, entered: DisputeInput) -> None:
-    dealing.record(hand.table, entered, by=hand.by, key=uuid4(), expected_seq=None)
+    recorder.record(hand.table, entered, by=hand.by, key=uuid4(), expected_seq=None)

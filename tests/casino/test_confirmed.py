@@ -12,16 +12,16 @@ import pytest
 from django.db.utils import ConnectionHandler
 
 from casino.database_address import settings_of
-from casino.embedded.servers import POSTGRESQL, SUPERUSER, House, attached
+from casino.embedded.servers import POSTGRESQL, SUPERUSER, ServerSet, attached
 from ledger import standby_confirmation
 from tests.tiers import Tier, belongs_to
 
 
 @pytest.fixture
 @belongs_to(Tier.TRIALS)
-def house(tmp_path: Path) -> Iterator[House]:
+def house(tmp_path: Path) -> Iterator[ServerSet]:
     """A server of its own, which waits for a standby that never comes."""
-    with attached(House(tmp_path / "primary", servers=(POSTGRESQL,))) as house:
+    with attached(ServerSet(tmp_path / "primary", servers=(POSTGRESQL,))) as house:
         with psycopg.connect(house.database_url(SUPERUSER), autocommit=True) as superuser:
             superuser.execute("CREATE TABLE chips (cents bigint)")
             superuser.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
@@ -34,7 +34,7 @@ CANCEL = """SELECT pg_cancel_backend(pid) FROM pg_stat_activity
 
 
 @contextmanager
-def waits_cut_short(house: House) -> Iterator[None]:
+def waits_cut_short(house: ServerSet) -> Iterator[None]:
     """As somebody does who sees statements hang."""
     over = threading.Event()
 
@@ -53,7 +53,7 @@ def waits_cut_short(house: House) -> Iterator[None]:
 
 
 @pytest.mark.django_db
-def test_a_commit_that_no_standby_has_is_no_success(house: House) -> None:
+def test_a_commit_that_no_standby_has_is_no_success(house: ServerSet) -> None:
     """Harm: somebody cancels what hangs, PostgreSQL calls the commit done, the dealer is told so, and it is gone with
     its host."""
     handler = ConnectionHandler({"default": settings_of("DATABASE_URL", house.database_url(SUPERUSER))})

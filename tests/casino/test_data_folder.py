@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from casino.embedded import servers
-from casino.embedded.servers import BASE_DIR, CannotStart, House
+from casino.embedded.servers import BASE_DIR, CannotStart, ServerSet
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_folder_of_another_user_or_a_full_disk_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: files that an earlier `sudo ./run demo` left, a read-only mount or a full disk give a traceback."""
-    house = House(tmp_path / "house")
+    house = ServerSet(tmp_path / "house")
     for error, name, sentence in (
         (errno.EACCES, "lock", "(Permission denied)"),
         (errno.EROFS, "lock", "(Read-only file system)"),
@@ -66,7 +66,7 @@ def test_a_folder_of_another_user_or_a_full_disk_is_one_sentence(
         assert str(refusal.value) == f"{house.users} cannot be written {sentence}. {HELP}"
     (tmp_path / "taken").touch()
     with pytest.raises(CannotStart, match="File exists"):
-        House(tmp_path / "taken").prepare()
+        ServerSet(tmp_path / "taken").prepare()
 
 
 def test_other_errors_stay_what_they_are(tmp_path: Path) -> None:

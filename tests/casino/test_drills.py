@@ -12,7 +12,7 @@ from celery import Celery
 from django.conf import settings
 
 from casino.embedded import keeper
-from casino.embedded.servers import SUPERUSER, House
+from casino.embedded.servers import SUPERUSER, ServerSet
 from ledger.models import Alert, RunEnd
 from tables.audit import drill
 from tests.floor import dealt
@@ -31,7 +31,7 @@ exec {program} --pgdata="$data" --host={host} --username={user} --checkpoint=fas
 
 
 @pytest.fixture
-def environment(process_environment: dict[str, str], broker: House, tmp_path: Path) -> dict[str, str]:
+def environment(process_environment: dict[str, str], broker: ServerSet, tmp_path: Path) -> dict[str, str]:
     """The environment of a backup host."""
     program = tmp_path / "bin" / "pgbackrest"
     program.parent.mkdir()

@@ -12,7 +12,7 @@ import pytest
 import redis
 
 from casino.embedded import servers
-from casino.embedded.servers import APPLICATION, OWNER, House
+from casino.embedded.servers import APPLICATION, OWNER, ServerSet
 from tests.patience import eventually
 from tests.tiers import Tier, belongs_to
 
@@ -28,8 +28,8 @@ with embedded.provide("house", within=pathlib.Path(sys.argv[1])):
 
 @pytest.fixture
 @belongs_to(Tier.TRIALS)
-def house(tmp_path: Path) -> House:
-    return House(tmp_path / "house")
+def house(tmp_path: Path) -> ServerSet:
+    return ServerSet(tmp_path / "house")
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def start_user(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
         user.communicate()
 
 
-def postmaster(house: House) -> int:
+def postmaster(house: ServerSet) -> int:
     return int((house.data / "postmaster.pid").read_text().split()[0])
 
 
@@ -67,7 +67,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def query(house: House, sql: str, role: str = APPLICATION, database: str = servers.DATABASE) -> object:
+def query(house: ServerSet, sql: str, role: str = APPLICATION, database: str = servers.DATABASE) -> object:
     with psycopg.connect(house.database_url(role, database), autocommit=True) as connection:
         cursor = connection.execute(sql)
         row = cursor.fetchone() if cursor.description else None
@@ -79,7 +79,7 @@ def leave(user: subprocess.Popen[str]) -> None:
     assert user.returncode == 0
 
 
-def test_durable_private_and_with_two_unprivileged_roles(house: House, start_user) -> None:
+def test_durable_private_and_with_two_unprivileged_roles(house: ServerSet, start_user) -> None:
     start_user()
     assert query(house, "SHOW fsync") == "on"
     assert query(house, "SHOW synchronous_commit") == "on"
@@ -99,7 +99,7 @@ def test_durable_private_and_with_two_unprivileged_roles(house: House, start_use
     assert (house.folder / "secret-key").stat().st_mode & 0o777 == 0o600
 
 
-def test_the_last_user_stops_them_and_not_the_first(house: House, start_user) -> None:
+def test_the_last_user_stops_them_and_not_the_first(house: ServerSet, start_user) -> None:
     first, second = start_user(), start_user()
     pid = postmaster(house)
     leave(first)
@@ -112,7 +112,7 @@ def test_the_last_user_stops_them_and_not_the_first(house: House, start_user) ->
     assert not (house.data / "postmaster.pid").exists()
 
 
-def test_data_outlives_the_servers(house: House, start_user) -> None:
+def test_data_outlives_the_servers(house: ServerSet, start_user) -> None:
     user = start_user()
     query(house, "CREATE TABLE t AS SELECT 7 AS n", role=OWNER)
     redis.Redis.from_url(house.redis_url).set("n", 7)
@@ -122,7 +122,7 @@ def test_data_outlives_the_servers(house: House, start_user) -> None:
     assert redis.Redis.from_url(house.redis_url).get("n") == b"7"
 
 
-def test_a_user_that_is_killed_leaves_no_server_behind(house: House, start_user) -> None:
+def test_a_user_that_is_killed_leaves_no_server_behind(house: ServerSet, start_user) -> None:
     user = start_user()
     pid = postmaster(house)
     user.kill()
@@ -130,7 +130,7 @@ def test_a_user_that_is_killed_leaves_no_server_behind(house: House, start_user)
     assert not servers.is_ready(house)
 
 
-def test_postgres_comes_back_after_kill_with_everything_acknowledged(house: House, start_user) -> None:
+def test_postgres_comes_back_after_kill_with_everything_acknowledged(house: ServerSet, start_user) -> None:
     start_user()
     query(house, "CREATE TABLE t (n int)", role=OWNER)
     for n in range(20):
@@ -141,14 +141,14 @@ def test_postgres_comes_back_after_kill_with_everything_acknowledged(house: Hous
     assert query(house, "SELECT count(*) FROM t", role=OWNER) == 20
 
 
-def is_up_again(house: House, killed: int) -> bool:
+def is_up_again(house: ServerSet, killed: int) -> bool:
     try:
         return postmaster(house) != killed and query(house, "SELECT 1") == 1
     except (OSError, IndexError, ValueError, psycopg.OperationalError):
         return False
 
 
-def test_a_killed_keeper_takes_the_servers_along_and_can_be_revived(house: House, start_user) -> None:
+def test_a_killed_keeper_takes_the_servers_along_and_can_be_revived(house: ServerSet, start_user) -> None:
     start_user()
     keeper, pid = int(house.keeper.read_text()), postmaster(house)
     os.kill(keeper, signal.SIGKILL)
@@ -159,7 +159,7 @@ def test_a_killed_keeper_takes_the_servers_along_and_can_be_revived(house: House
     assert query(house, "SELECT 1") == 1
 
 
-def test_a_stale_pid_that_is_somebody_elses_by_now(house: House, start_user) -> None:
+def test_a_stale_pid_that_is_somebody_elses_by_now(house: ServerSet, start_user) -> None:
     """PostgreSQL itself would refuse to start, and a careless supervisor would kill the wrong process."""
     leave(start_user())
     (house.data / "postmaster.pid").write_text(f"{os.getppid()}\n{house.data}\n")
@@ -168,7 +168,7 @@ def test_a_stale_pid_that_is_somebody_elses_by_now(house: House, start_user) -> 
     assert is_running(os.getppid())
 
 
-def test_a_half_made_database_is_made_again(house: House, start_user) -> None:
+def test_a_half_made_database_is_made_again(house: ServerSet, start_user) -> None:
     house.prepare()
     half = house.folder / "postgres.new"
     half.mkdir()
@@ -177,7 +177,7 @@ def test_a_half_made_database_is_made_again(house: House, start_user) -> None:
     assert query(house, "SELECT 1") == 1
 
 
-def test_many_at_once_share_one_pair_of_servers(house: House, tmp_path: Path) -> None:
+def test_many_at_once_share_one_pair_of_servers(house: ServerSet, tmp_path: Path) -> None:
     command = [sys.executable, "-c", USER, str(tmp_path)]
     users = [
         subprocess.Popen(command, cwd=servers.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -207,7 +207,7 @@ def test_sockets_in_a_folder_of_somebody_elses_making_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    house = House(tmp_path / ("d" * 100))
+    house = ServerSet(tmp_path / ("d" * 100))
     (tmp_path / "elsewhere").mkdir()
     house.sockets.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(servers.CannotStart, match="belongs to somebody else"):
@@ -215,7 +215,7 @@ def test_sockets_in_a_folder_of_somebody_elses_making_are_refused(
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
-    house = House(tmp_path / "house")
+    house = ServerSet(tmp_path / "house")
     house.prepare()
     house.data.mkdir(mode=0o700)
     reason = pytest.raises(servers.CannotStart, match=r"postgres|PG_VERSION|configuration")

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from casino.embedded.servers import BASE_DIR, House
+from casino.embedded.servers import BASE_DIR, ServerSet
 from tests.templates import database, environment
 from tests.tiers import Tier, belongs_to
 
 
 @pytest.fixture
 @belongs_to(Tier.TRIALS)
-def new_database(database_server: House) -> Iterator[dict[str, str]]:
+def new_database(database_server: ServerSet) -> Iterator[dict[str, str]]:
     """An environment with a database in which nothing is yet."""
     name = f"test_{os.getpid()}_new"
     with database(name):

@@ -12,7 +12,7 @@ import pytest
 from django.db.migrations.loader import MigrationLoader
 
 from casino.embedded.keeper import postgres_program
-from casino.embedded.servers import BASE_DIR, SUPERUSER, House
+from casino.embedded.servers import BASE_DIR, SUPERUSER, ServerSet
 from tests.templates import database, environment, migrated
 
 NUMBERED_BY_ORDER = ("django_migrations*", "django_content_type", "auth_permission")
@@ -34,7 +34,7 @@ def dump(url: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("own_processes")
-def test_a_squashed_migration_makes_what_the_replaced_ones_make(database_server: House) -> None:
+def test_a_squashed_migration_makes_what_the_replaced_ones_make(database_server: ServerSet) -> None:
     """Harm: new sites lack a constraint, a trigger or a grant that upgraded sites have, or the other way round."""
     squashed = MigrationLoader(None).replacements.values()
     ends = [f"{migration.app_label}={migration.replaces[-1][1]}" for migration in squashed]

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 from casino.embedded import servers
-from casino.embedded.servers import OWNER, House
+from casino.embedded.servers import OWNER, ServerSet
 from tests.patience import eventually
 from tests.processes import Web, web_process
 from tests.tiers import Tier, belongs_to
@@ -85,7 +85,7 @@ class Client:
 class Fragile:
     """The house, and how to kill its parts."""
 
-    house: House
+    house: ServerSet
     web: Web
     client: Client
     environment: dict[str, str]

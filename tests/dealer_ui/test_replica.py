@@ -23,7 +23,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from casino.database_address import settings_of
-from casino.embedded.servers import APPLICATION, OWNER, SUPERUSER, House
+from casino.embedded.servers import APPLICATION, OWNER, SUPERUSER, ServerSet
 from casino.ops import metrics
 from ledger import replica
 from ledger.connection_pools import Lane, lane
@@ -62,7 +62,7 @@ def reader(django_db_setup: None) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 @belongs_to(Tier.TRIALS)
-def standby(reader: str, database_server: House) -> Iterator[Standby]:
+def standby(reader: str, database_server: ServerSet) -> Iterator[Standby]:
     server = Standby(database_server)
     server.make()
     server.start()
@@ -265,7 +265,7 @@ def test_one_that_is_too_far_behind_is_not_read_and_nothing_is_read_instead(
     queries.primary.clear()
     assert "this house reads none that is more than 0.5 s behind" in page(boss.by, "pit:log", 503, pk=dealer.table.pk)
     assert [sql for sql in queries.primary if "ledger_logentry" in sql] == []
-    assert condition._replica().state == condition.State.WRONG
+    assert condition._replica().state == condition.Urgency.WRONG
 
 
 def test_a_floor_where_nothing_happens_is_not_late(hands: tuple[Hand, Hand], with_replica: Standby) -> None:
@@ -296,7 +296,7 @@ def test_one_that_was_killed_stops_no_table_and_is_told_in_a_sentence(
     finally:
         with_replica.start()
     assert rows(dealer.now.seq) in page(boss.by, "pit:log", pk=dealer.table.pk)
-    assert condition._replica().state == condition.State.WELL
+    assert condition._replica().state == condition.Urgency.WELL
 
 
 def test_a_dealers_input_never_goes_there(hands: tuple[Hand, Hand], with_replica: Standby, queries: Queries) -> None:
@@ -385,4 +385,4 @@ def test_a_house_without_one_says_nothing_of_it(hands: tuple[Hand, Hand]) -> Non
     response, _ = read(hands[1].by, "pit:reports-csv")
     assert AS_OF not in response.headers
     assert "as-of" not in response["Content-Disposition"]
-    assert condition._replica().state == condition.State.WELL
+    assert condition._replica().state == condition.Urgency.WELL

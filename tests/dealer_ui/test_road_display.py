@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer_ui.templatetags import roads as drawings
-from dealer_ui.templatetags.roads import BACCARAT, CELL, DRAGON_TIGER, Display, Game, Limit
+from dealer_ui.templatetags.roads import BACCARAT, CELL, DRAGON_TIGER, Display, Game, PostedLimit
 from tables.board.roads import Hand
 
 DRAWINGS = (
@@ -32,7 +32,7 @@ STREAKS = st.lists(st.tuples(st.sampled_from(["player", "banker", "tie"]), st.in
 
 
 def display(hands: Sequence[Hand], game: Game = BACCARAT, table: str = "Table 7") -> Display:
-    return Display(table, game, 14, hands, (Limit("Tie", 5_000, 1_000_000),))
+    return Display(table, game, 14, hands, (PostedLimit("Tie", 5_000, 1_000_000),))
 
 
 def page(shown: Display) -> str:

@@ -13,13 +13,13 @@ from msgspec import Meta
 from tables.games.cards import RANK_OF
 from tables.games.game import Due, Part, Script, Wager, Wording, Words
 from tables.games.house_layout import Hand, HouseLayout, Spot
-from tables.games.house_script import HouseScript, State
+from tables.games.house_script import HouseScript, HouseState
 from tables.games.odds import EVEN, HouseRules, Odds, paying, say_pays
-from tables.games.pays import Line, PaidWager, PayForm
+from tables.games.pays import PaidWager, PayForm, PayLine
 from tables.games.protocol import DEALER, MAIN, AskCard, Choice, Phrase, because
 
 SEVEN = 7
-SEVEN_LINE = Line("seven", "the card is a seven", least=Odds(8), most=Odds(14))
+SEVEN_LINE = PayLine("seven", "the card is a seven", least=Odds(8), most=Odds(14))
 
 
 class Rules(HouseRules, frozen=True):
@@ -71,7 +71,7 @@ class LittleBrother(HouseScript[Rules]):
         for spot in layout.spots:
             _settle(layout, spot)
 
-    def say_card(self, state: State, prompt: AskCard) -> Phrase:
+    def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
         """Whose card it is."""
         place = "yourself" if prompt.to == DEALER else f"seat {prompt.to}"
         return Phrase(f"Card for {place}.", "Cards.", self.cards["seat"])

@@ -8,14 +8,14 @@ from tables.games.cards import DECK, RANKS
 from tables.games.kitty import KITTY, SOFT, Kitty, Rules
 from tables.games.play import play, replay
 from tables.games.protocol import MIDDLE, Action, AskCard, AskChoice, Card, Choose, Illegal, Opening
-from tables.games.script import State
+from tables.games.script import GameState
 from tests.pace import by_pace
 
 GAME = Kitty()
 PLAY_OUTS = by_pace(30, 150, 600)
 
 
-def dealt(rules: Rules, opening: Opening, chance: random.Random) -> State:
+def dealt(rules: Rules, opening: Opening, chance: random.Random) -> GameState:
     """A game after the deal, the deck well shuffled."""
     deck = [rank for rank in RANKS for _ in range(rank)]
     chance.shuffle(deck)
@@ -25,7 +25,7 @@ def dealt(rules: Rules, opening: Opening, chance: random.Random) -> State:
     return state
 
 
-def decided(state: State, chance: random.Random) -> Choose:
+def decided(state: GameState, chance: random.Random) -> Choose:
     """Any decision that is open; bids are low rather than high, so that many are matched."""
     ask = chance.choice(GAME.prompts(state))
     assert isinstance(ask, AskChoice)
@@ -33,7 +33,7 @@ def decided(state: State, chance: random.Random) -> Choose:
     return Choose(ask.seat, choice.name, choice.card, target=choice.target)
 
 
-def seen_game(chance: random.Random) -> State:
+def seen_game(chance: random.Random) -> GameState:
     """A whole game on cards that the system knows, in which nobody had to bid the only rank of a hand."""
     while True:
         rules = Rules(chance.random() < 0.5, chance.random() < 0.5, chance.random() < 0.5)
@@ -46,7 +46,7 @@ def seen_game(chance: random.Random) -> State:
             return state
 
 
-def answer(ask: AskCard | AskChoice, blind: State, open_state: State, decisions: list[Choose]) -> Action:
+def answer(ask: AskCard | AskChoice, blind: GameState, open_state: GameState, decisions: list[Choose]) -> Action:
     """What lies on the table: a card of the kitty, one of a hand that is shown, or what the seat decided."""
     if isinstance(ask, AskChoice):
         choose = next(decision for decision in decisions if decision.seat == ask.seat and decision.choice != "pass")

@@ -14,7 +14,7 @@ from tables.games.catalog import GAMES
 from tables.games.game import Game
 from tables.games.play import play
 from tables.games.protocol import Action
-from tables.games.script import Scripted, State
+from tables.games.script import GameState, Scripted
 from tests.games.test_every_game import PlayOut, play_outs
 
 pytestmark = pytest.mark.slow("plays many rounds by chance")
@@ -33,15 +33,15 @@ def places(game: Game[Any, Any]) -> Iterator[tuple[PlayOut, int]]:
             yield round_, branch
 
 
-def after(round_: PlayOut, branch: int) -> State:
+def after(round_: PlayOut, branch: int) -> GameState:
     """The state of the round after the action at this index."""
-    state: State = [*round_.states, round_.state][branch + 1]
+    state: GameState = [*round_.states, round_.state][branch + 1]
     return state
 
 
-def fresh(round_: PlayOut, branch: int) -> State:
+def fresh(round_: PlayOut, branch: int) -> GameState:
     """A state that nothing has been played on from."""
-    state: State = round_.game.open(round_.rules, round_.opening)
+    state: GameState = round_.game.open(round_.rules, round_.opening)
     for action in round_.actions[:branch]:
         state = play(round_.game, state, action)
     return state
@@ -87,9 +87,9 @@ def test_two_may_play_on_from_one_state_at_once(game: Game[Any, Any]) -> None:
     """Harm: two requests answer the same prompt in two threads, and one script is sent both answers."""
     together = Barrier(2)
 
-    def answered(state: State, action: Action) -> State:
+    def answered(state: GameState, action: Action) -> GameState:
         together.wait()
-        end: State = game.apply(state, action)
+        end: GameState = game.apply(state, action)
         return end
 
     with ThreadPoolExecutor(2) as pool:

@@ -36,12 +36,12 @@ from tables.floor.inputs import (
     TakeBack,
     VoidSlip,
 )
-from tables.floor.recorder import Answer
+from tables.floor.recorder import Receipt
 from tables.games.cards import RANKS, shoe
 from tables.games.protocol import AskBet, Payout
 from tables.log import slip_workflow
 from tables.log.slip_types import SLIPS, Chips, Stage, kind_of, total
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.reports import figures
@@ -105,7 +105,7 @@ class Reckoning:
     """Whether a round was won that the rack could not pay: no dealer is stopped by that, the watch tells of it."""
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> TableState:
         return table_state.of(self.table)
 
     def astray_cents(self) -> int:
@@ -172,7 +172,7 @@ class Floor(RuleBasedStateMachine):
 
     # --- entering, being refused ---
 
-    def enter(self, reckoning: Reckoning, entered: Input, by: Staff, seq: int | None = None) -> Answer | None:
+    def enter(self, reckoning: Reckoning, entered: Input, by: Staff, seq: int | None = None) -> Receipt | None:
         """Record an input. Return None if it is refused, which leaves no row behind."""
         before = rows()
         try:
@@ -516,7 +516,7 @@ def rows() -> tuple[int, ...]:
     return tuple(model.objects.count() for model in (LogEntry, Transfer, Slip, SlipSignature, Discrepancy, Assignment))
 
 
-def _a_card(standing: Standing, draw: random.Random) -> int:
+def _a_card(standing: TableState, draw: random.Random) -> int:
     """One that is still in the shoe."""
     current = standing.round
     assert current is not None

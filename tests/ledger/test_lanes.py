@@ -18,7 +18,7 @@ from django.urls import resolve
 from casino.web import pool_sizes
 from casino.web.connection_pools import LaneOfPerson, of_route
 from ledger import cage, log
-from ledger.connection_pools import Busy, Lane, Line, lane
+from ledger.connection_pools import Busy, Lane, TurnQueue, lane
 from ledger.models import HOUSE
 from tables.api.errors import AWAY, outage
 from tables.roles import Role
@@ -28,7 +28,7 @@ from tests import floor, load
 # --- Lines -----------------------------------------------------------------------------------------------------
 
 
-def crowd(line: Line, number: int, work: Callable[[], Any]) -> list[str]:
+def crowd(line: TurnQueue, number: int, work: Callable[[], Any]) -> list[str]:
     """What became of so many who came at once."""
 
     def come(_: int) -> str:
@@ -54,20 +54,20 @@ def test_a_line_lets_no_more_in_at_once_than_it_has_places() -> None:
         pair.wait()
         inside.remove(threading.get_ident())
 
-    line = Line(places=2, queue=20, seconds=60, full="full")
+    line = TurnQueue(places=2, queue=20, seconds=60, full="full")
     assert crowd(line, 12, work) == ["done"] * 12
     assert max(crowds) == 2
 
 
 def test_a_line_that_is_full_sends_away_at_once_and_one_that_does_not_move_after_a_while() -> None:
-    line = Line(places=1, queue=1, seconds=0.2, full="full")
+    line = TurnQueue(places=1, queue=1, seconds=0.2, full="full")
     with line.turn():
         assert crowd(line, 5, lambda: None) == ["full"] * 5
     assert crowd(line, 1, lambda: None) == ["done"], "whoever was sent away takes up no place"
 
 
 def test_a_failure_gives_its_place_up() -> None:
-    line = Line(places=1, queue=1, seconds=0, full="full")
+    line = TurnQueue(places=1, queue=1, seconds=0, full="full")
     with pytest.raises(ZeroDivisionError), line.turn():
         _ = 1 // 0
     assert crowd(line, 1, lambda: None) == ["done"]

@@ -42,7 +42,7 @@ def disguised(intruder: psycopg.Connection) -> Iterator[psycopg.Connection]:
 
 
 def sign_in(username: str) -> None:
-    site_log.leave(StaffSignedIn(username=username, terminal=None, address=None), "test")
+    site_log.enqueue(StaffSignedIn(username=username, terminal=None, address=None), "test")
 
 
 def sign_ins() -> list[tuple[str, bool]]:
@@ -56,7 +56,7 @@ def test_nobody_waits_and_the_next_who_holds_the_book_writes_it_first(holder: ps
     sign_in("bob")
     assert sign_ins() == []
     holder.execute("ROLLBACK")
-    site_log.note(StaffChanged(username="cas", new=()), "test")
+    site_log.append(StaffChanged(username="cas", new=()), "test")
     assert sign_ins() == [("ann", True), ("bob", True), ("cas", False)]
 
 
@@ -72,10 +72,10 @@ def test_the_entry_says_when_it_happened(holder: psycopg.Connection) -> None:
     sign_in("ann")
     notice = Notice.objects.get()
     holder.execute("ROLLBACK")
-    assert site_log.carry() == 1
+    assert site_log.flush_queue() == 1
     entry = LogEntry.objects.get(book__name=HOUSE, key=notice.key)
     assert entry.content["happened_at"] == queue.timestamp(notice.at)
-    assert site_log.carry() == 0, "once"
+    assert site_log.flush_queue() == 0, "once"
 
 
 def test_the_watch_writes_it_within_a_minute(holder: psycopg.Connection) -> None:
@@ -99,7 +99,7 @@ def test_whoever_dies_while_writing_has_written_nothing(holder: psycopg.Connecti
         site_log.lock()
         transaction.set_rollback(True)
     assert sign_ins() == []
-    assert site_log.carry() == 1
+    assert site_log.flush_queue() == 1
 
 
 def test_the_application_cannot_change_or_delete_one(
@@ -115,7 +115,7 @@ def test_the_application_cannot_change_or_delete_one(
             app_connection.execute(statement)
         app_connection.rollback()
     holder.execute("ROLLBACK")
-    site_log.carry()
+    site_log.flush_queue()
     with pytest.raises(DatabaseError):
         Notice.objects.update(seq=None)
 
@@ -148,7 +148,7 @@ def test_a_proof_finds_one_that_never_reached_the_book(book: Book, holder: psyco
 def test_a_proof_finds_one_that_was_removed_or_altered(book: Book, holder: psycopg.Connection, harm: str) -> None:
     sign_in("ann")
     holder.execute("ROLLBACK")
-    site_log.carry()
+    site_log.flush_queue()
     assert fault(book) == "None"
     with disguised(holder):
         holder.execute(harm)

@@ -8,10 +8,10 @@ from django.db import connection
 
 from ledger import runs
 from ledger.models import Alert, Run, RunEnd
-from ledger.runs import Plan
+from ledger.runs import WatchPlan
 from tests.tables.at_once import at_once
 
-HOURLY = Plan("reconcile", "Reconciling", timedelta(hours=1))
+HOURLY = WatchPlan("reconcile", "Reconciling", timedelta(hours=1))
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 
@@ -30,7 +30,7 @@ class Deed:
 
 def test_a_slot_is_the_last_moment_at_which_it_was_due() -> None:
     assert HOURLY.slot(NOW) == datetime(2026, 11, 21, 9, tzinfo=UTC)
-    nightly = Plan("prove_all", "Proving", timedelta(days=1), timedelta(hours=4, minutes=30))
+    nightly = WatchPlan("prove_all", "Proving", timedelta(days=1), timedelta(hours=4, minutes=30))
     assert nightly.slot(NOW) == datetime(2026, 11, 21, 4, 30, tzinfo=UTC)
     assert nightly.slot(datetime(2026, 11, 21, 4, tzinfo=UTC)) == datetime(2026, 11, 20, 4, 30, tzinfo=UTC)
 

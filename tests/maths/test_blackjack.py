@@ -11,7 +11,7 @@ from tables.games.blackjack import Rules
 from tables.maths.blackjack import Solution, decide, solve
 from tables.maths.blackjack_chart import Chart, chart_of, terms_of, upcard_of
 from tables.maths.blackjack_dealer import probabilities
-from tables.maths.blackjack_hands import LETTERS, Row
+from tables.maths.blackjack_hands import LETTERS, ChartColumn
 from tables.maths.blackjack_round import with_splits
 from tables.maths.situation import Unknowable
 from tests.maths.blackjack_naive import Cards, Naive, is_blackjack, total
@@ -227,7 +227,7 @@ def test_no_change_of_one_cell_gains(upcard: int) -> None:
             for letter in range(len(LETTERS)):
                 if kind != "pairs" and LETTERS[letter] in ("P", "Rp"):
                     continue
-                varied = Row(*(letters.copy() for letters in row))
+                varied = ChartColumn(*(letters.copy() for letters in row))
                 getattr(varied, kind)[cell] = letter
                 assert with_splits(table, varied, terms) <= best + CLOSE, (kind, cell, LETTERS[letter])
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from tables.games.cards import shoe
 from tables.maths import docs_page, par
 from tables.maths import printed_sheet as printed_page
-from tables.maths.par import Sheet
+from tables.maths.par import ParSheet
 from tables.maths.rocket_value import decide, solve
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
 
@@ -68,7 +68,7 @@ def test_the_text_says_what_the_numbers_say() -> None:
 
 def test_where_the_seat_has_the_edge() -> None:
     """Harm: a risk of ruin, or a number of rounds, that makes no sense when the house expects to lose."""
-    dying = Sheet(solve(Situation(1, (1, 1, 3, 1, 1, 1, 1, 1, 1, 1), 0)))
+    dying = ParSheet(solve(Situation(1, (1, 1, 3, 1, 1, 1, 1, 1, 1, 1), 0)))
     assert dying.house_edge < 0
     assert dying.ruin(1000) == par.Ruin(1000, 1, 1)
     assert dying.bankroll(0.01) is None
@@ -77,9 +77,9 @@ def test_where_the_seat_has_the_edge() -> None:
 
 def test_a_house_that_cannot_lose_is_not_ruined() -> None:
     """Harm: a crash, or a risk where there is none."""
-    tens = Sheet(solve(Situation(1, (1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0), Strategy(10)))
+    tens = ParSheet(solve(Situation(1, (1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0), Strategy(10)))
     assert tens.exposure == (0.3, pytest.approx(3 / 54))
-    only_pairs = Sheet(solve(Situation(1, (0, 0, 0, 0, 0, 0, 0, 0, 0, 10), 0), Strategy(10)))
+    only_pairs = ParSheet(solve(Situation(1, (0, 0, 0, 0, 0, 0, 0, 0, 0, 10), 0), Strategy(10)))
     assert only_pairs.solution.distribution == {-10: 1.0}
     assert only_pairs.ruin(1) == par.Ruin(1, 0, 0)
     assert only_pairs.exposure == (0, 0)
@@ -91,7 +91,7 @@ def test_the_risk_of_ruin_lies_within_its_bounds(strategy: Strategy, bankroll: f
 
     Harm: a house that thinks itself safe.
     """
-    sheet = Sheet(solve(fresh(6), strategy))
+    sheet = ParSheet(solve(fresh(6), strategy))
     ceiling = 2_000
     step = np.eye(ceiling)
     for net, chance in sheet.solution.distribution.items():
@@ -111,7 +111,7 @@ def test_the_risk_of_ruin_lies_within_its_bounds(strategy: Strategy, bankroll: f
 
 def test_rounds_and_bands_by_their_definitions() -> None:
     """Harm: a band of 95 % that is another band."""
-    sheet = Sheet(solve(fresh(6)))
+    sheet = ParSheet(solve(fresh(6)))
     assert sheet.n0 == pytest.approx((sheet.standard_deviation / sheet.house_edge) ** 2)
     rounds = sheet.rounds_to_95 or 0
     low, high = sheet.hold(round(rounds))
@@ -151,7 +151,7 @@ def test_the_page_for_a_file_draws_the_chart() -> None:
     assert f"{100 * solution.house_edge:.4f} %" in text
     assert "With 30 bets: between 0.0" in text
     assert "http" not in text
-    thin = Sheet(solve(Situation(1, (0, 0, 0, 0, 0, 0, 0, 0, 0, 10), 0), Strategy(10)))
+    thin = ParSheet(solve(Situation(1, (0, 0, 0, 0, 0, 0, 0, 0, 0, 10), 0), Strategy(10)))
     assert "None can be reached." in printed_page.page(thin)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tables.games.cards import RANKS, Composition, shoe
 from tables.maths.rocket_reference import Exact
-from tables.maths.rocket_value import LAST, Choice, Solution, decide, solve
+from tables.maths.rocket_value import LAST, SeatDecision, Solution, decide, solve
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, Unknowable, fresh, strategy
 from tests.maths import rounds
 from tests.pace import percent
@@ -183,7 +183,7 @@ def test_a_decision_by_hand() -> None:
     """
     three_and_ten = Situation(1, (0, 0, 1, 0, 0, 0, 0, 0, 0, 1), burn=0)
     # Of 10 against 10: the seat draws the 10 and pays 10, or it draws the 3, and the dealer pairs the 10 and pays 10.
-    assert decide(three_and_ten, [10], [10]) == Choice(hit=pytest.approx(0), fold=-10)
+    assert decide(three_and_ten, [10], [10]) == SeatDecision(hit=pytest.approx(0), fold=-10)
     three_and_nine = Situation(1, (0, 0, 1, 0, 0, 0, 0, 0, 1, 0), burn=0)
     # Of 10 against 9: the seat draws the 3 and the dealer pairs the 9, or it draws the 9 and the dealer dies of the 3.
     choice = decide(three_and_nine, [10], [9])

@@ -42,7 +42,7 @@ from tables.models import PitCover, Post, Staff, Table
 from tables.projections import row_comparison
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
-from tables.setup.pit_assignments import Wanted
+from tables.setup.pit_assignments import AssignmentChange
 from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
@@ -152,7 +152,7 @@ def beginning(db: None) -> House:
     for pit, pit_tables in (("Pit 1", tables[:2]), ("Pit 2", tables[2:])):
         names = tuple(table.name for table in pit_tables)
         pits.set_section(PitSectionSet(pit=pit, tables=names), by=people["ora"])
-    pit_assignments.set_post(Wanted("pip", pits=("Pit 1",)), by=people["ora"])
+    pit_assignments.set_post(AssignmentChange("pip", pits=("Pit 1",)), by=people["ora"])
     screens = {name: floor.client(somebody) for name, somebody in people.items()}
     return House(people, tables, screens, {name: screen.cookies.output() for name, screen in screens.items()})
 

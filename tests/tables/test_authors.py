@@ -4,7 +4,7 @@ import pytest
 
 from ledger.proof.chain import Entry
 from tables.floor.handlers import refuse_other_person
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 
 
 def entry(by: str) -> Entry:
@@ -25,5 +25,5 @@ def test_an_entry_is_signed_by_badge_or_user_name_and_name(by: str) -> None:
 )
 def test_a_name_that_only_ends_alike_is_another_person(by: str) -> None:
     """Harm: an entry by Maria Dora passes for the second signature of Dora."""
-    with pytest.raises(Misconduct, match="signed by"):
+    with pytest.raises(AuditFailure, match="signed by"):
         refuse_other_person("dora", "Dora", entry(by))

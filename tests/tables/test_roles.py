@@ -44,8 +44,8 @@ from tables.refusals import Refused
 from tables.reports.gaming_hours import DAY, day_of, default, set_hours
 from tables.roles import PERMISSIONS, Role
 from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts
-from tables.setup.dual_control import Draft
-from tables.setup.pit_assignments import Wanted
+from tables.setup.dual_control import ProposalDraft
+from tables.setup.pit_assignments import AssignmentChange
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens, terminals
 from tests import floor
@@ -401,7 +401,7 @@ def cookies_of(client: Client) -> str:
 
 
 def _posted(boss: Staff, *, by: Staff) -> Post:
-    row = pit_assignments.set_post(Wanted(boss.username, ("Pit 1",)), by=by)
+    row = pit_assignments.set_post(AssignmentChange(boss.username, ("Pit 1",)), by=by)
     assert row is not None
     return row
 
@@ -421,7 +421,7 @@ def _rows_of(dealer: floor.Hand, boss: floor.Hand, by: Staff) -> dict[str, int |
     lounge = Access(purpose="Shows the boards", scopes=("read:board",), expires=now + timedelta(days=30))
     account = service_accounts.set_account("Lounge", lounge, by=by)
     service_tokens.make(account, by=by)
-    draft = Draft("terms", "", {"pin_digits_min": 7}, {"pin_digits_min": 8})
+    draft = ProposalDraft("terms", "", {"pin_digits_min": 7}, {"pin_digits_min": 8})
     key_set = HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True)
     nightly = key_register.Schedule("Nightly", day_of(now), (), (0,), time(5), "Security")
     plan = LimitPlanSet(
@@ -665,7 +665,9 @@ def refusal_of(table: Table, entered: Any, by: Staff) -> Refused | None:
 def test_the_surveillance_signs_no_step_of_any_slip() -> None:
     """Harm: a fill that is carried by who is to watch it."""
     stages = [
-        (name, stage) for name, series in slip_series.SERIES.items() for stage in (*series.stages, *slip_series.VOID)
+        (name, stage)
+        for name, series in slip_series.SLIP_TYPES.items()
+        for stage in (*series.stages, *slip_series.VOID)
     ]
     assert len(stages) > 20
     assert [(name, stage.name) for name, stage in stages if Role.SURVEILLANCE in stage.by] == []

@@ -25,8 +25,8 @@ from ledger.alerts import open_alerts
 from ledger.models import Alert, AlertRepeat
 from tables.alerts import alert_raising, inbox
 from tables.alerts.alert_raising import Heard, heard_all, with_steps
-from tables.alerts.alert_types import Severity, Sort, sort_of
-from tables.alerts.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, Wanted
+from tables.alerts.alert_types import AlertType, Severity, sort_of
+from tables.alerts.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, AlertFilter
 from tables.alerts.rules import HEARERS, LEVELS
 from tables.audit import downloads
 from tables.models import Staff, Table
@@ -59,7 +59,7 @@ class ShownAlert:
         return role == Role.AUDITOR or self.heard.is_heard_by(role)
 
     @property
-    def sort(self) -> Sort:
+    def sort(self) -> AlertType:
         return sort_of(self.alert.kind)
 
     @property
@@ -87,7 +87,7 @@ Notes = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AlertGroup:
     """A line of the inbox: alerts that are alike, the newest first."""
 
     alerts: tuple[ShownAlert, ...]
@@ -134,12 +134,12 @@ def shown(chosen: Sequence[Alert]) -> list[ShownAlert]:
     return [ShownAlert(alert, state[alert.pk]) for alert in chosen]
 
 
-def lines_of(viewer: Staff, alerts: Sequence[ShownAlert], notes: Notes | None = None) -> list[Line]:
+def lines_of(viewer: Staff, alerts: Sequence[ShownAlert], notes: Notes | None = None) -> list[AlertGroup]:
     """Alerts, the newest first, with those together that are alike; with notes, or else those that are usual."""
     shown_alerts = {shown_alert.alert.pk: shown_alert for shown_alert in alerts}
     reads_house = viewer.has_perm("ledger.view_logentry")
     return [
-        Line(
+        AlertGroup(
             tuple(shown_alerts[alert.pk] for alert in group),
             links.address(group[0], reads_house=reads_house),
             sort_of(group[0].kind).notes if notes is None else notes[group[0].kind],
@@ -204,10 +204,10 @@ class Filter:
             text=query.get("text", "").strip()[:LONGEST_TEXT].replace("\x00", ""),
         )
 
-    def wanted(self, viewer: Staff) -> Wanted:
+    def wanted(self, viewer: Staff) -> AlertFilter:
         """The same, as the inbox is asked."""
         span = gaming_hours.span(self.day) if self.day else None
-        return Wanted(
+        return AlertFilter(
             state=self.state,
             hearer=self.hearer,
             severity=_SEVERITIES.get(self.severity),
@@ -355,7 +355,7 @@ def alerts_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "alerts", HEADER, _pages(wanted))
 
 
-def _pages(wanted: Wanted) -> Iterator[list[exports.Row]]:
+def _pages(wanted: AlertFilter) -> Iterator[list[exports.Row]]:
     chosen, before = inbox.chosen(wanted).order_by("-pk"), None
     while page := list((chosen.filter(pk__lt=before) if before else chosen)[: downloads.ENTRIES_AT_ONCE]):
         yield [_row(alert) for alert in page]

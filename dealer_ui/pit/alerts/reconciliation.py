@@ -24,7 +24,7 @@ from ledger.models import Discrepancy, Run
 from ledger.proof.chips import RACK, money
 from ledger.proof.slip_name import SlipName
 from tables.audit import watch
-from tables.log.slip_types import SERIES
+from tables.log.slip_types import SLIP_TYPES
 from tables.models import Staff, Table
 
 PAGE: Final = 50
@@ -61,13 +61,13 @@ class Case:
     def slip(self) -> str:
         """The slip that it was found on: "Closer 1 of 2026"; nothing where it was found without one."""
         name = self._slip
-        return f"{SERIES[name.series].title} {name.number} of {name.year}" if name else ""
+        return f"{SLIP_TYPES[name.series].title} {name.number} of {name.year}" if name else ""
 
     @property
     def slip_url(self) -> str | None:
         """The paper of that slip, for those who may see it."""
         name = self._slip
-        if name is None or self.viewer.role not in SERIES[name.series].seen_by:
+        if name is None or self.viewer.role not in SLIP_TYPES[name.series].seen_by:
             return None
         return reverse("slips:slip", args=[self._table, name.series, name.year, name.number])
 
@@ -75,7 +75,7 @@ class Case:
     def finder_url(self) -> str | None:
         """Where the rounds are sought whose mistakes explain it: for what was counted in a rack."""
         name = self._slip
-        if name is None or not SERIES[name.series].counts(RACK) or "seq" not in self.discrepancy.evidence:
+        if name is None or not SLIP_TYPES[name.series].counts(RACK) or "seq" not in self.discrepancy.evidence:
             return None
         asked = urlencode(
             {"variance": money(self.discrepancy.amount_cents), "through": self.discrepancy.evidence["seq"]}
@@ -246,11 +246,11 @@ class Tick:
 class Lane:
     """A piece of the watch, with its day."""
 
-    state: runs.State
+    state: runs.PlanState
     ticks: tuple[Tick, ...]
 
 
-def _lane(state: runs.State, since: datetime) -> Lane:
+def _lane(state: runs.PlanState, since: datetime) -> Lane:
     ticks = []
     for run in state.runs:
         x = (run.slot - since) / DAY * 1_000

@@ -20,7 +20,7 @@ from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
 from tables.alerts import channels, delivery, log_followers, rules_in_force, subscriptions
 from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Resending
-from tables.alerts.rules import CENTS, HEARERS, LEVEL, LEVELS, Kind, Rule
+from tables.alerts.rules import CENTS, HEARERS, LEVEL, LEVELS, Rule, RuleKind
 from tables.audit import day_delivery
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table
@@ -40,13 +40,13 @@ def _viewer(request: HttpRequest) -> Staff:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RuleRow:
     """A rule as the list shows it."""
 
     rule: Rule
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RuleKind:
         return self.rule.kind
 
     @property
@@ -84,7 +84,7 @@ class Line:
 @require_GET
 def rules_page(request: HttpRequest) -> HttpResponse:
     """Every rule as it is set now."""
-    lines = [Line(rule) for rule in rules_in_force.in_force().values()]
+    lines = [RuleRow(rule) for rule in rules_in_force.in_force().values()]
     return render(request, "dealer_ui/pit/alert_rules.html", {"lines": lines, "may_set": _may_set(request)})
 
 
@@ -120,7 +120,7 @@ def _context(request: HttpRequest, rule: Rule, refused: Refused | None) -> dict[
     kind = rule.kind
     return {
         "rule": rule,
-        "line": Line(rule),
+        "line": RuleRow(rule),
         "kind": kind,
         "threshold": request.POST.get("threshold", _typed(rule)),
         "is_level": kind.measure == LEVEL,
@@ -133,7 +133,7 @@ def _context(request: HttpRequest, rule: Rule, refused: Refused | None) -> dict[
         "faults": refused.facts.get("fields", {}) if refused else {},
         "typed": request.POST,
         "may_set": _may_set(request),
-        "history": [(row, Line(rules_in_force.rule_of(row))) for row in rules_in_force.history(rule.about)],
+        "history": [(row, RuleRow(rules_in_force.rule_of(row))) for row in rules_in_force.history(rule.about)],
     }
 
 
@@ -215,7 +215,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
     dead = delivery.dead()
     counts = Counter(dead.order_by().values_list("name", flat=True))
     context = {
-        "channels": [(row, channels.whither(row), LEVELS[row.least_level]) for row in channels.in_force()],
+        "channels": [(row, channels.destination(row), LEVELS[row.least_level]) for row in channels.in_force()],
         "dead": [Sent(row) for row in dead.prefetch_related("resendings")[:DELIVERIES_SHOWN]],
         "dead_by_channel": [(row, counts[row.name]) for row in channels.in_force() if counts[row.name]],
         "dead_count": counts.total(),

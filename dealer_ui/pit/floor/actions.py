@@ -25,7 +25,7 @@ from tables.games.protocol import Shuffle
 from tables.log import slip_workflow
 from tables.log.entries.rounds import spelled, words_of
 from tables.log.irregularities import REASONS
-from tables.log.state import Standing, Stop
+from tables.log.state import Stop, TableState
 from tables.models import ShoeSource
 from tables.roles import Role
 from tables.setup import policies
@@ -106,7 +106,7 @@ ACTS: Final[Mapping[str, Act]] = {
 }  # fmt: skip
 
 
-def possible(standing: Standing) -> tuple[Act, ...]:
+def possible(standing: TableState) -> tuple[Act, ...]:
     """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
     if not standing.is_open:
         return ()
@@ -123,7 +123,7 @@ def possible(standing: Standing) -> tuple[Act, ...]:
     return (*can, ACTS["abandon"]) if standing.lock is None or not standing.lock.abandoned else tuple(can)
 
 
-def _can_take_back(standing: Standing) -> bool:
+def _can_take_back(standing: TableState) -> bool:
     current, shoe = standing.round, standing.shoe
     if not (current and current.plays and shoe) or current.voided or current.first_seq < shoe.ready_seq:
         return False
@@ -132,7 +132,7 @@ def _can_take_back(standing: Standing) -> bool:
     return not (dealt_by_house or any(isinstance(action, Shuffle) for action in last.actions))
 
 
-def consequences(standing: Standing, chosen: Act) -> list[str]:
+def consequences(standing: TableState, chosen: Act) -> list[str]:
     """What confirming will do, in sentences."""
     if chosen.name == "retire-shoe":
         opened = standing.shoe is not None and standing.shoe.commitment is not None
@@ -183,7 +183,7 @@ def _locks(chosen: Act) -> list[str]:
     ]
 
 
-def _ends(standing: Standing, chosen: Act) -> list[str]:
+def _ends(standing: TableState, chosen: Act) -> list[str]:
     """What a void round and an abandoned table come to."""
     number = standing.round.number if standing.round and standing.round_open else None
     void = [

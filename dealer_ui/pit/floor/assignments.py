@@ -26,7 +26,7 @@ SHIFT: Final = "shift"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PitRow:
     """A pit, with those who run it."""
 
     pit: str
@@ -65,12 +65,12 @@ def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     return render(request, "dealer_ui/pit/posts.html", context, status=refused.status if refused else 200)
 
 
-def _lines(everyone: list[Runner], held: Duty | None) -> list[Line]:
+def _lines(everyone: list[Runner], held: Duty | None) -> list[PitRow]:
     counts: dict[str, int] = {}
     for row in pits.sections():
         counts[row.pit] = counts.get(row.pit, 0) + len(row.tables)
     return [
-        Line(
+        PitRow(
             pit=pit,
             tables=count,
             runners=[runner for runner in everyone if pit in runner.duty.pits - runner.duty.covered],

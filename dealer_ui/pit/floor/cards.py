@@ -33,14 +33,14 @@ from tables.games.catalog import GAMES
 from tables.games.protocol import View
 from tables.log.entries.rounds import whom
 from tables.log.game_kinds import kind_of
-from tables.log.slip_types import Series, offered
-from tables.log.state import Standing
+from tables.log.slip_types import SlipType, offered
+from tables.log.state import TableState
 from tables.log.terms import game_title
 from tables.models import Staff, Table
 from tables.reports import blind_figures, figure_records, figures, gaming_hours, piece_records
 from tables.reports.figures import Figures
 from tables.setup import pits
-from tables.setup.pits import NOWHERE, Place
+from tables.setup.pits import NOWHERE, TablePlace
 from tables.state.table_state import at_all, head_of
 
 
@@ -49,7 +49,7 @@ class Seen:
     """One table on the floor."""
 
     board: Board
-    standing: Standing
+    standing: TableState
     rack_cents: int | None
     """What the ledger says is in the rack; None on the screens of whoever may count it."""
     win_cents: int | None
@@ -67,7 +67,7 @@ class Seen:
     """When its dealer is due to be relieved, if it has one."""
     needs: tuple[Need, ...]
     """What it needs of whoever looks, the most pressing first."""
-    place: Place
+    place: TablePlace
     alerts: int
     alert: Alert | None
     acts: tuple[Act, ...]
@@ -83,7 +83,7 @@ class Seen:
         return game_title(self.table)
 
     @property
-    def paper(self) -> list[Series]:
+    def paper(self) -> list[SlipType]:
         """The slips that the pit may begin here."""
         stands = {"is_open": self.standing.is_open, "round_open": self.standing.round_open}
         here = [series for series in offered("floor") if self.may_run and series.begins_at(**stands)]
@@ -97,7 +97,7 @@ class Seen:
         return [(act, act in self.acts) for act in ACTS.values() if act.name not in left_out] if self.may_run else []
 
     @property
-    def paper_places(self) -> list[tuple[Series, bool]]:
+    def paper_places(self) -> list[tuple[SlipType, bool]]:
         """Every slip that the pit begins, and whether it can be begun now."""
         return [(series, series in self.paper) for series in offered("floor")] if self.may_run else []
 
@@ -202,7 +202,7 @@ class Facts:
     """What is read of tables, whoever then looks at them."""
 
     boards: Sequence[Board]
-    standings: Mapping[int, Standing]
+    standings: Mapping[int, TableState]
     racks: Mapping[int, int]
     alerts: Mapping[int | None, Sequence[ShownAlert]]
     rounds_today: Mapping[int, int]
@@ -211,7 +211,7 @@ class Facts:
     disputes: Mapping[int, int]
     moments: Mapping[int, Moments]
     paces: Mapping[int, int]
-    places: Mapping[str, Place]
+    places: Mapping[str, TablePlace]
     relief_rule: Rule
 
 
@@ -294,12 +294,12 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     )
 
 
-def latest_of(standing: Standing) -> int:
+def latest_of(standing: TableState) -> int:
     """The number of the latest round."""
     return standing.round.number if standing.round else 0
 
 
-def _rounds_today(standings: Mapping[int, Standing]) -> dict[int, int]:
+def _rounds_today(standings: Mapping[int, TableState]) -> dict[int, int]:
     """For each book, its rounds of this day; those that are void are none."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     latest = {book: latest_of(standing) for book, standing in standings.items()}
@@ -308,7 +308,7 @@ def _rounds_today(standings: Mapping[int, Standing]) -> dict[int, int]:
     return {book: latest[book] - first + 1 - void[book] for book, first in firsts.items()}
 
 
-def _counts(tables: Sequence[Table], standings: Mapping[int, Standing]) -> dict[int, datetime]:
+def _counts(tables: Sequence[Table], standings: Mapping[int, TableState]) -> dict[int, datetime]:
     """When the racks of tables without rounds were counted last, by their books."""
     by_count = [table.book_id for table in tables if kind_of(GAMES[table.game]).is_by_count]
     seqs = piece_records.last_counts({book: standings[book].seq for book in by_count})
@@ -316,7 +316,7 @@ def _counts(tables: Sequence[Table], standings: Mapping[int, Standing]) -> dict[
     return {book: moments[book, seq] for book, seq in seqs.items() if (book, seq) in moments}
 
 
-def _moments(standings: Mapping[int, Standing]) -> dict[int, Moments]:
+def _moments(standings: Mapping[int, TableState]) -> dict[int, Moments]:
     """When each table was opened, and when its dealer came."""
     opened = {book: standing.opened_seq for book, standing in standings.items() if standing.is_open}
     dealers = {book: standing.dealer.since_seq for book, standing in standings.items() if standing.dealer}
@@ -332,7 +332,9 @@ SHORTEST: Final = timedelta(minutes=10)
 """A pace is reckoned by so much at least: two rounds of the first minute are not 120 an hour."""
 
 
-def _paces(standings: Mapping[int, Standing], moments: Mapping[int, Moments], dealt: Collection[int]) -> dict[int, int]:
+def _paces(
+    standings: Mapping[int, TableState], moments: Mapping[int, Moments], dealt: Collection[int]
+) -> dict[int, int]:
     """For each open table of these its rounds in an hour, by the last hour."""
     moment = timezone.now()
     latest = {book: latest_of(standing) for book, standing in standings.items()}

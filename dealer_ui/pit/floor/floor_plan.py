@@ -36,7 +36,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DrawnPit:
     """A pit as it is drawn."""
 
     pit: str
@@ -63,13 +63,13 @@ def plan(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/plan.html", context)
 
 
-def _plans(cards: list[Seen]) -> list[Plan]:
+def _plans(cards: list[Seen]) -> list[DrawnPit]:
     """Pit by pit, in the same queries however many there are."""
     drawn = {row.pit: row.spots for row in FloorPlan.objects.order_by("seq")}
     by_pit: dict[str, list[Seen]] = {}
     for card in sorted(cards, key=lambda card: card.place.order(card.table.name)):
         by_pit.setdefault(card.place.pit or NO_PIT, []).append(card)
-    return [Plan(pit, _placed(drawn.get(pit, {}), by_pit[pit])) for pit in sorted(by_pit, key=_order)]
+    return [DrawnPit(pit, _placed(drawn.get(pit, {}), by_pit[pit])) for pit in sorted(by_pit, key=_order)]
 
 
 def _order(pit: str) -> tuple[bool, object]:

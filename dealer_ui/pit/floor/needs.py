@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tables.alerts.rules import Rule
 from tables.board.table_view import Board
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Table
 
 RESTORED, ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS, RELIEF_SOON = (
@@ -89,7 +89,7 @@ class Matters:
     disputes: int = 0
 
 
-def needs(role: str, board: Board, standing: Standing, matters: Matters, relief: Relief | None) -> tuple[Need, ...]:
+def needs(role: str, board: Board, standing: TableState, matters: Matters, relief: Relief | None) -> tuple[Need, ...]:
     """What people of a role see that a table needs, the most pressing first."""
     pressing = [*_matters(matters), *_slips(role, standing), *_stops(board, standing)]
     if relief and (near := relief.need):
@@ -104,13 +104,13 @@ def _matters(matters: Matters) -> Iterator[Need]:
         yield Need(DISPUTE, "Dispute open" if matters.disputes == 1 else f"{matters.disputes} disputes open", "alert")
 
 
-def _slips(role: str, standing: Standing) -> Iterator[Need]:
+def _slips(role: str, standing: TableState) -> Iterator[Need]:
     for slip in standing.slips:
         if slip.due and role in slip.due.by:
             yield Need(SLIP, f"{slip.label} {slip.due.to_be}", "alert")
 
 
-def _stops(board: Board, standing: Standing) -> Iterator[Need]:
+def _stops(board: Board, standing: TableState) -> Iterator[Need]:
     """What keeps the table from being dealt, or soon will."""
     if standing.restored is not None and standing.restored.waits:
         yield Need(RESTORED, "To be confirmed after a restore", "alert")

@@ -25,7 +25,7 @@ from dealer_ui import navigation
 from dealer_ui.pit.records import complaint_text
 from ledger.models import Slip
 from tables.cage import slip_records
-from tables.log.slip_types import SLIPS, Series
+from tables.log.slip_types import SLIPS, SlipType
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup.pits import natural
@@ -112,7 +112,7 @@ class _Table:
     book: int
 
 
-def _screen(way: navigation.Way, fit: int) -> Find:
+def _screen(way: navigation.ScreenLink, fit: int) -> Find:
     return Find(way.title, "Screen", reverse(way.view), fit)
 
 
@@ -184,7 +184,7 @@ def _slips(viewer: Staff, typed: Typed) -> Iterator[Find]:
         yield Find(title, table.name if table else "House", address, 1)
 
 
-def _series(viewer: Staff, words: Iterable[str]) -> Mapping[str, Series]:
+def _series(viewer: Staff, words: Iterable[str]) -> Mapping[str, SlipType]:
     seen = slip_records.seen_by(viewer.role)
     asked = [word for word in words if word != "slip"]
     return {

@@ -29,7 +29,7 @@ from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
 from tables.disputes import cases, claims, correction_records, corrections, disputed_moment, payout_errors, register
 from tables.disputes.cases import Case
-from tables.disputes.correction_records import Paper
+from tables.disputes.correction_records import CorrectionRecord
 from tables.edge import rulings as ruling_worth
 from tables.floor import recorder
 from tables.floor.inputs import (
@@ -55,7 +55,7 @@ from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.staff import terminals
 from tables.state import round_history, table_state
-from tables.state.round_history import Past
+from tables.state.round_history import RoundAsOf
 
 SHOWN: Final = 100
 """How many disputes and corrections a page lists; the CSV has all."""
@@ -121,7 +121,7 @@ def _dispute_row(case: Case) -> exports.Row:
     )  # fmt: skip
 
 
-def _correction_row(paper: Paper) -> exports.Row:
+def _correction_row(paper: CorrectionRecord) -> exports.Row:
     correction = paper.correction
     return (
         paper.table, correction.slip, paper.state, correction.round, correction.seat,
@@ -190,7 +190,7 @@ def _claim(request: HttpRequest, number: int) -> OpenDispute:
     )
 
 
-def _claimed(table: Table, round_: Past | None, number: int, back: str) -> dict[str, Any]:
+def _claimed(table: Table, round_: RoundAsOf | None, number: int, back: str) -> dict[str, Any]:
     """What the form that opens a dispute shows."""
     is_by_count = kind_of(GAMES[table.game]).is_by_count
     seats: Sequence[int] = range(1, table.seats + 1) if is_by_count else round_.round.opening.seats if round_ else ()
@@ -205,7 +205,7 @@ def _claimed(table: Table, round_: Past | None, number: int, back: str) -> dict[
     }
 
 
-def _disputed(pk: int, number: int) -> tuple[Table, Past | None]:
+def _disputed(pk: int, number: int) -> tuple[Table, RoundAsOf | None]:
     """The round that is disputed; none at a table without rounds."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     return (table, None) if not number and kind_of(GAMES[table.game]).is_by_count else _round(pk, number)
@@ -322,7 +322,7 @@ def _is_for_money(dispute: Dispute) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class CorrectionDraft:
     """A correction as a ruling would have it, before anybody wrote anything."""
 
     dispute: Dispute
@@ -351,14 +351,14 @@ class Draft:
         return self.due_cents is not None and self.dispute.ruling != claims.VOID
 
 
-def _draft(request: HttpRequest, round_: Past, rulings: Sequence[Dispute]) -> Draft | None:
+def _draft(request: HttpRequest, round_: RoundAsOf, rulings: Sequence[Dispute]) -> CorrectionDraft | None:
     """By the ruling that the address names, else by the latest one."""
     chosen = number(request.GET.get("dispute"))
     dispute = next((ruling for ruling in rulings if ruling.number == chosen), None) or next(iter(rulings), None)
     if dispute is None:
         return None
     payout = round_.payout(dispute.seat) if round_.over and dispute.seat else None
-    return Draft(dispute, payout, request.GET.get("handed") != "otherwise")
+    return CorrectionDraft(dispute, payout, request.GET.get("handed") != "otherwise")
 
 
 def _typed(amount_cents: int) -> str:
@@ -462,7 +462,7 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
 # --- Forms -----------------------------------------------------------------------------------------------------
 
 
-def _round(pk: int, number: int) -> tuple[Table, Past]:
+def _round(pk: int, number: int) -> tuple[Table, RoundAsOf]:
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     try:
         round_ = round_history.as_of(table.book_id, number, read_head(table.book_id).seq)

@@ -24,7 +24,7 @@ from tables.models import Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours
 from tables.reports import log_search as search
-from tables.reports.log_search import KINDS, LONGEST, SUBJECTS, Page, Place, Wanted
+from tables.reports.log_search import KINDS, LONGEST, SUBJECTS, LogPage, LogQuery, PagePosition
 
 HOUSE: Final = "house"
 
@@ -34,13 +34,13 @@ class Form:
     """What was typed, and what of it cannot be read."""
 
     typed: Mapping[str, str]
-    wanted: Wanted
+    wanted: LogQuery
     wrong: str = ""
     """A sentence; nothing where all of it can be read."""
 
     @property
     def is_empty(self) -> bool:
-        return self.wanted == Wanted()
+        return self.wanted == LogQuery()
 
 
 def _form(request: HttpRequest) -> Form:
@@ -56,7 +56,7 @@ def _form(request: HttpRequest) -> Form:
     if any(len(typed.get(name, "")) > LONGEST or "\x00" in typed.get(name, "") for name in ("person", "text")):
         wrong = f"Search for at most {LONGEST} characters."
     in_house = typed.get("table") == HOUSE
-    wanted = Wanted(
+    wanted = LogQuery(
         person=typed.get("person", "") if not wrong else "",
         subject=typed.get("subject", "") if typed.get("subject") in SUBJECTS else "",
         kind=typed.get("kind", "") if typed.get("kind") in KINDS else "",
@@ -98,7 +98,7 @@ def log_search(request: HttpRequest) -> HttpResponse:
     page, refused = None, form.wrong
     if not refused:
         try:
-            page = search.search(form.wanted, before=Place.read(request.GET.get("before")), whole=whole)
+            page = search.search(form.wanted, before=PagePosition.read(request.GET.get("before")), whole=whole)
         except Refused as refusal:
             refused = refusal.sentence
     asked = request.GET.copy()
@@ -120,7 +120,7 @@ def log_search(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/search.html", context, status=422 if refused else 200)
 
 
-def _says(page: Page, wanted: Wanted) -> str:
+def _says(page: LogPage, wanted: LogQuery) -> str:
     """How far a page of words came."""
     if not wanted.reads_words or page.older is None or len(page.hits) >= search.PAGE:
         return ""
@@ -150,7 +150,7 @@ def log_search_csv(request: HttpRequest) -> HttpResponseBase:
     return exports.answer(request, "log", HEADER, _rows(form.wanted, whole=whole))
 
 
-def _rows(wanted: Wanted, *, whole: bool) -> Iterator[list[tuple[Any, ...]]]:
+def _rows(wanted: LogQuery, *, whole: bool) -> Iterator[list[tuple[Any, ...]]]:
     for hits in search.everything(wanted, whole=whole):
         yield [
             (

@@ -19,7 +19,7 @@ from dealer_ui.numbers import cents
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import money
 from tables.audit import round_search
-from tables.audit.round_search import Page, Sought
+from tables.audit.round_search import ResultPage, Sought
 from tables.games.catalog import GAMES
 from tables.log.game_kinds import kind_of
 from tables.log.moments import YEARS
@@ -155,7 +155,7 @@ def _results(sought: Sought, before: datetime | None, query: str) -> dict[str, A
     }
 
 
-def _around(sought: Sought, page: Page) -> list[tuple[Table, Any]]:
+def _around(sought: Sought, page: ResultPage) -> list[tuple[Table, Any]]:
     """The nearest rounds outside the span, if none in it matches and the search names one table."""
     if len(sought.tables) != 1 or page.hits or page.near or page.older:
         return []

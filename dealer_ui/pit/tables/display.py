@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from dealer_ui.guards import watches
-from dealer_ui.templatetags.roads import BACCARAT, DRAGON_TIGER, Display, Limit
+from dealer_ui.templatetags.roads import BACCARAT, DRAGON_TIGER, Display, PostedLimit
 from tables.board.shoe_hands import HAS_ROADS, hands_of_shoe
 from tables.models import Table
 from tables.state import table_state as standings
@@ -25,7 +25,7 @@ def display(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404("The game of this table has no road maps.")
     standing = standings.at(standings.head_of(table))
     hands = hands_of_shoe(table.book_id, standing)
-    limits = (Limit("A wager", table.min_cents, table.max_cents),)
+    limits = (PostedLimit("A wager", table.min_cents, table.max_cents),)
     shown = Display(table.name, _GAMES[table.game], standing.shoe.number if standing.shoe else 0, hands, limits)
     answer = render(request, "dealer_ui/display/roads.html", {"display": shown})
     answer["Refresh"] = _SECONDS

@@ -24,12 +24,12 @@ from tables.limits import emergency, plans
 from tables.limits.plans import TableLimits
 from tables.log.entries.limit_plans import called, said
 from tables.log.limit_plans import AMOUNTS, WAGER, Value
-from tables.log.state import Announced, Standing
+from tables.log.state import Announced, TableState
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import table_settings
-from tables.setup.dual_control import MATTERS
+from tables.setup.dual_control import HANDLERS
 from tables.state import table_state
 
 _AMOUNTS: Final = (
@@ -87,7 +87,7 @@ class Planned:
     announced: str
 
 
-def planned(table: Table, state: Standing) -> Planned:
+def planned(table: Table, state: TableState) -> Planned:
     """The limits of a table that stands so, as its layers have them."""
     known, announced = plans.outcomes([table], timezone.now())[table.name], state.announced
     return Planned(
@@ -123,7 +123,7 @@ def _next(proposal: Proposal, viewer: Staff) -> Next:
         changes=proposals.changes(proposal),
         status=proposals.status(proposal),
         may_withdraw=waits and proposal.proposed_by == viewer.username,
-        may_approve=waits and viewer.is_staff and viewer.has_perm(MATTERS[proposal.matter].permission),
+        may_approve=waits and viewer.is_staff and viewer.has_perm(HANDLERS[proposal.matter].permission),
         may_comment=waits and proposals.may_propose(proposal.matter, viewer),
         comments=proposals.comments(proposal),
     )

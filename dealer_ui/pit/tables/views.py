@@ -30,7 +30,7 @@ from dealer_ui.pit.tables.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
 from tables.alerts import bookmarks
 from tables.audit import day_seals, downloads, round_list, round_steps, watch
-from tables.audit.round_list import Wanted
+from tables.audit.round_list import RoundFilter
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
 from tables.cage import back_entry
@@ -106,7 +106,7 @@ def _one(request: HttpRequest, pk: int) -> Seen:
 
 @watches
 @require_GET
-def more(request: HttpRequest, pk: int) -> HttpResponse:
+def table_drawer(request: HttpRequest, pk: int) -> HttpResponse:
     """What a table needs, and everything that can be done there, each in a place of its own."""
     card = _one(request, pk)
     context = {"seen": card, "elsewhere": assignments.elsewhere(_viewer(request), card)}
@@ -121,7 +121,7 @@ class Filter:
     """Which rounds a page shows: those up to a number or a day, and only the wanted ones."""
 
     through: int
-    wanted: Wanted
+    wanted: RoundFilter
     day: date | None
     latest: int
 
@@ -134,7 +134,7 @@ class Filter:
 def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
     """What the query asks for; nonsense in it asks for nothing."""
     outcome = query.get("outcome") if query.get("outcome") in OUTCOMES else None
-    wanted = Wanted(outcome, _number(query, "seat"), query.get("corrected") == "on")
+    wanted = RoundFilter(outcome, _number(query, "seat"), query.get("corrected") == "on")
     through, day = _number(query, "through"), dates.day(query.get("day"))
     if through is None and day is not None:
         through = round_list.first_since({book_id: latest}, _end_of(day))[book_id] - 1
@@ -271,7 +271,7 @@ def _slug(table: Table) -> str:
 # --- One round -------------------------------------------------------------------------------------------------
 
 
-def _story(pk: int, number: int) -> tuple[Table, int, round_steps.Story]:
+def round_or_404(pk: int, number: int) -> tuple[Table, int, round_steps.Story]:
     table, latest = _table(pk)
     story = round_steps.story(table, number) if number <= latest else None
     if story is None:
@@ -289,7 +289,7 @@ def _step_at(story: round_steps.Story, moment: datetime | None) -> int | None:
 
 @watches
 @require_GET
-def moment_(request: HttpRequest, pk: int) -> HttpResponse:
+def nearest_entry(request: HttpRequest, pk: int) -> HttpResponse:
     """The round and the entry that are nearest to a moment: an address that a camera's time leads to."""
     table, _ = _table(pk)
     moment = dates.moment(request.GET.get("t"))
@@ -306,9 +306,9 @@ def moment_(request: HttpRequest, pk: int) -> HttpResponse:
 
 @watches
 @require_GET
-def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+def round_detail(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One round: every input, the layout after it, and what it came to."""
-    table, latest, story = _story(pk, number)
+    table, latest, story = round_or_404(pk, number)
     asked = _number(request.GET, "step") or _step_at(story, dates.moment(request.GET.get("t")))
     place = min(max((asked or len(story.steps)) - 1, 0), len(story.steps) - 1)
     context = {
@@ -343,7 +343,7 @@ def round_(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_GET
 def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """A round as a round record, for anyone to replay."""
-    table, _, story = _story(pk, number)
+    table, _, story = round_or_404(pk, number)
     if story.sealed:
         raise Http404("Players hold facedown cards: the record of this game opens when it is over.")
     if story.record is None:
@@ -359,7 +359,7 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_GET
 def steps_csv(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """A round's inputs and transfers as CSV."""
-    table, _, story = _story(pk, number)
+    table, _, story = round_or_404(pk, number)
     return exports.answer(request, f"{_slug(table)}-round-{number}", downloads.STEP_HEADER, downloads.step_rows(story))
 
 

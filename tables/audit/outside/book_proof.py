@@ -17,7 +17,7 @@ from ledger.proof.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, MOVEM
 from ledger.proof.moves import Chart, Move, Place, Posted, Proven, reconcile
 from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
-from tables.audit.outside.cage_counts import Count, Part, count_of, into_places
+from tables.audit.outside.cage_counts import SecondCount, TablePart, count_of, into_places
 from tables.games.protocol import Illegal
 from tables.log import back_entry, limit_notice, non_tracked, pins, slip_workflow
 from tables.log.catalog import event_of, fold
@@ -28,13 +28,13 @@ from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Pinned, Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.slips import SlipSigned
-from tables.log.event import Event, Misconduct, Unreadable
+from tables.log.event import AuditFailure, Event, Unreadable
 from tables.log.limit_plans import limits_in
 from tables.log.pit_assignments import Posts, may_run_the_floor, table_of
 from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
-from tables.log.state import UNREADABLE, Dealer, Standing
+from tables.log.state import UNREADABLE, Dealer, TableState
 from tables.log.terms import Settings, settings_after
 from tables.log.trusted_keys import Trust
 
@@ -44,7 +44,7 @@ Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedParts:
     """What of a bundle is proved by signatures: every book is held against it."""
 
     bundle: Bundle
@@ -59,7 +59,7 @@ class Signed:
 class _State:
     """Where a book stands, as its entries tell it."""
 
-    standing: Standing = field(default_factory=Standing)
+    standing: TableState = field(default_factory=TableState)
     seals: Seals = field(default_factory=Seals)
     settings: Settings | None = None
     corrections: tuple[Correction, ...] = ()
@@ -100,7 +100,7 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class SignedEntry:
     """An entry that somebody signed, to be held against the keys of terminals."""
 
     event: Event
@@ -124,7 +124,7 @@ class Act:
 class BookProof:
     """One book's part of a bundle."""
 
-    def __init__(self, signed: Signed, number: int, name: str) -> None:
+    def __init__(self, signed: SignedParts, number: int, name: str) -> None:
         self.signed, self.bundle, self.name = signed, signed.bundle, name
         self.files = {part: book_part(number, part) for part in ("carried", "proofs", "entries", "transfers")}
         days = [(day, leaves[name]) for day, leaves in signed.leaves.items() if name in leaves]
@@ -145,10 +145,10 @@ class BookProof:
         self.balances: dict[int, int] = {}
         self.places: dict[int, Place] = {}
         self.carried_transfers: dict[int, Sequence[Posted]] = {}
-        self.at_the_cage = Part(0, 0, {})
-        self.cage_counts: list[Count] = []
+        self.at_the_cage = TablePart(0, 0, {})
+        self.cage_counts: list[SecondCount] = []
         """In the house's book: each to be held against what the other books left in the place that it counts."""
-        self.signatures: list[Signature] = []
+        self.signatures: list[SignedEntry] = []
         self.acts: list[Act] = []
         """Entries by which somebody may have run the floor, to be held against the posts of the house's book."""
         self.posts = Posts()
@@ -163,7 +163,7 @@ class BookProof:
             raise Wrong(self.part, f"{self.name}, entry {broken.fault.seq}: {broken.fault.what}") from None
         except Unproven as unproven:
             raise Wrong(self.part, f"{self.name}, entry {unproven.seq}: {unproven.what}") from None
-        except (Misconduct, Unreadable) as wrong:
+        except (AuditFailure, Unreadable) as wrong:
             raise self._wrong(str(wrong)) from None
         except Illegal as illegal:
             raise self._wrong(f"the rules do not allow it: {illegal.sentence}") from None
@@ -182,7 +182,7 @@ class BookProof:
         left: dict[str, int] = {}
         for _, place, _, cents in opening["accounts"] if opening else ():
             left[place] = left.get(place, 0) + cents
-        self.at_the_cage = Part(before.seq, after.seq, left)
+        self.at_the_cage = TablePart(before.seq, after.seq, left)
         chain = walk(self._entries(before), after, after=before if opening else None)
         proven = reconcile(chain, self._transfers(), self.name)
         replay: Replay | None = None
@@ -222,7 +222,7 @@ class BookProof:
 
     def _day(self, leaf: Document, proven: Iterator[Proven], state: _State, replay: Replay) -> None:
         """The entries of one day, and what was signed of it."""
-        slips, tree, ends = dict(leaf["slips"]), merkle.Tree(), self.signed.days[leaf["day"]]["ends"]
+        slips, tree, ends = dict(leaf["slips"]), merkle.MerkleTree(), self.signed.days[leaf["day"]]["ends"]
         for _ in range(leaf["first"], leaf["last"] + 1):
             entry, posted = next(proven)
             if (moment := time_of(entry, self.mends)) >= ends:
@@ -268,7 +268,7 @@ class BookProof:
         self._act(event, entry, replay.standing.dealer)
         replay.follow(entry, event, posted)
         if event.attested is not None or event.signed_terms() is not None:
-            self.signatures.append(Signature(event, entry.seq, entry.by, entry.key))
+            self.signatures.append(SignedEntry(event, entry.seq, entry.by, entry.key))
         self.counts["orders"] += event.opens is not None
         self.counts["rounds"] = replay.rounds
         self.entries[entry.seq] = entry
@@ -313,7 +313,7 @@ class BookProof:
             is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
             self.at_the_cage.moves.append((entry.seq, None if is_mended else entry.at, cents))
 
-    def _end(self, leaf: Document, tree: merkle.Tree, state: _State, replay: Replay) -> None:
+    def _end(self, leaf: Document, tree: merkle.MerkleTree, state: _State, replay: Replay) -> None:
         """What was signed of a day's end is what the day's entries lead to."""
         span = f"{self.name}, entries {leaf['first']} to {leaf['last']}"
         if tree.root.hex() != leaf["root"]:
@@ -368,12 +368,12 @@ class BookProof:
             case AboutCorrection():
                 self._correction(event, state)
 
-    def _settings(self, event: TableSet, entry: Entry, standing: Standing, state: _State) -> None:
+    def _settings(self, event: TableSet, entry: Entry, standing: TableState, state: _State) -> None:
         """What was set fits what was there; and a minimum that was raised was announced to those who played."""
         settings, tells_notice = state.settings, state.tells_notice
         before = msgspec.to_builtins(settings) if settings else {}
         if before and any(before.get(name) != event.before.get(name) for name in event.after):
-            raise Misconduct("the settings were others before it")
+            raise AuditFailure("the settings were others before it")
         state.set(event)
         non_tracked.refuse_change(standing, settings, state.settings)
         moment, minutes = entry.at, event.notice_minutes
@@ -383,28 +383,28 @@ class BookProof:
             return
         earlier, later = limits_in(settings), limits_in(state.settings)
         if minutes is None and tells_notice and limit_notice.raised(earlier, later):
-            raise Misconduct(limit_notice.UNTOLD)
+            raise AuditFailure(limit_notice.UNTOLD)
         if minutes is None or moment is None:
             return
         if says := limit_notice.fault(
             standing, earlier, later, moment=moment, minutes=minutes, by_count=non_tracked.is_so(settings)
         ):
-            raise Misconduct(says)
+            raise AuditFailure(says)
 
-    def _round_opening(self, pinned: Pinned, entry: Entry, before: Standing, settings: Settings | None) -> None:
+    def _round_opening(self, pinned: Pinned, entry: Entry, before: TableState, settings: Settings | None) -> None:
         """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""
         if settings is None:
-            raise Misconduct("the log does not say how the table was set up before it")
+            raise AuditFailure("the log does not say how the table was set up before it")
         if before.round_open or entry.round != before.next_number:
-            raise Misconduct(f"it opens round {entry.round}, where {before.next_number} is due")
+            raise AuditFailure(f"it opens round {entry.round}, where {before.next_number} is due")
         try:
             back_entry.refuse_round(before.back_entry, before.next_number)
         except slip_workflow.Wrong as wrong:
-            raise Misconduct(wrong.sentence) from None
+            raise AuditFailure(wrong.sentence) from None
         due = pins.due(settings, before, pinned)
         for name in Pinned.__struct_fields__:
             if canonical({"": _plain(due, name)}) != canonical({"": _plain(pinned, name)}):
-                raise Misconduct(f"the {name} that its round pins are not those that were in force")
+                raise AuditFailure(f"the {name} that its round pins are not those that were in force")
 
     def _correction(self, event: AboutCorrection, state: _State) -> None:
         """A correction waits for a second signature, by another person than the one who proposed it."""
@@ -416,7 +416,7 @@ class BookProof:
         else:
             fits, after = is_by_another and correction in waiting, others
         if not fits or event.open != after:
-            raise Misconduct(f"the correction {correction.slip} could not be {event.kind} then by {event.username}")
+            raise AuditFailure(f"the correction {correction.slip} could not be {event.kind} then by {event.username}")
         state.corrections = after
 
     def _house(self, event: Event) -> None:

@@ -15,7 +15,7 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import called
 from ledger.proof.moves import Move
 from tables.log.entries.slips import HouseSlipSigned
-from tables.log.event import Event, Misconduct
+from tables.log.event import AuditFailure, Event
 from tables.log.slip_types import HOUSE_COUNTS
 
 COUNTED: Final = tuple(sorted(set(HOUSE_COUNTS.values())))
@@ -26,7 +26,7 @@ SLACK: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class SecondCount:
     """A second count of such a place: what it expected there, what the house's own book had left there by then, and
     how far each table's was read."""
 
@@ -40,7 +40,7 @@ class Count:
 
 
 @dataclass(slots=True)
-class Part:
+class TablePart:
     """One table's part of a bundle, as far as it is about the places that are counted."""
 
     before: int
@@ -51,7 +51,7 @@ class Part:
     moves: list[tuple[int, datetime | None, Mapping[str, int]]] = field(default_factory=list)
     """(entry, when, cents by place) for all that went into such a place, or, less than nothing, out of it."""
 
-    def left_cents(self, name: str, count: Count) -> int:
+    def left_cents(self, name: str, count: SecondCount) -> int:
         """What the table had left in the place when it was counted. Raises Misconduct where it was read only so far
         that what moved long before is left out, or what came long after is in it."""
         through, cents = count.through.get(name, 0), self.before_cents.get(count.place, 0)
@@ -64,17 +64,17 @@ class Part:
             if moment is None or count.moment is None:
                 continue
             if (moment < count.moment - SLACK and seq > through) or (moment > count.moment + SLACK and seq <= through):
-                raise Misconduct(
+                raise AuditFailure(
                     f"it was counted as if {name} had moved nothing after entry {through} by {count.moment}"
                 )
         return cents
 
-    def reaches(self, name: str, count: Count) -> bool:
+    def reaches(self, name: str, count: SecondCount) -> bool:
         """Whether the part has the entry up to which the table was read."""
         return self.before <= count.through.get(name, 0) <= self.last
 
 
-def count_of(event: Event, entry: Entry, own: Mapping[str, int]) -> Count | None:
+def count_of(event: Event, entry: Entry, own: Mapping[str, int]) -> SecondCount | None:
     """The second count of such a place that an entry of the house's book is. ``own``: what that book left in each."""
     if not isinstance(event, HouseSlipSigned):
         return None
@@ -82,10 +82,10 @@ def count_of(event: Event, entry: Entry, own: Mapping[str, int]) -> Count | None
     if place is None:
         return None
     if event.through is None:
-        raise Misconduct(f"it counts the {called(place)}, and does not say how far each book was read")
+        raise AuditFailure(f"it counts the {called(place)}, and does not say how far each book was read")
     if entry.at is None:
-        raise Misconduct(f"it counts the {called(place)} at no moment")
-    return Count(
+        raise AuditFailure(f"it counts the {called(place)} at no moment")
+    return SecondCount(
         seq=entry.seq,
         place=place,
         moment=entry.at,

@@ -22,13 +22,13 @@ from ledger.proof.chips import called, short_places
 from ledger.proof.note import BadNote, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import canonical, timestamp
-from tables.audit.outside.book_proof import HOUSE, Act, BookProof, Document, Say, Signed, short
+from tables.audit.outside.book_proof import HOUSE, Act, BookProof, Document, Say, SignedParts, short
 from tables.audit.outside.bundle import KEYS, ROOTS, Bundle, Wrong, leaves_part, printable
-from tables.audit.outside.cage_counts import SLACK, Count, Part
+from tables.audit.outside.cage_counts import SLACK, SecondCount, TablePart
 from tables.audit.outside.witnessed import Witnessed
 from tables.log import moments
 from tables.log import pit_assignments as posts_rule
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.pit_assignments import Posts
 from tables.log.state import UNREADABLE
 from tables.log.trusted_keys import Counters
@@ -108,7 +108,7 @@ class _Verifier:
             self._compare(chain, other)
         self._take_leaves(chain)
         last = list(self.leaves[self.bundle.days[1]])
-        signed = Signed(self.bundle, self.say, self.keys, self.days, self.leaves)
+        signed = SignedParts(self.bundle, self.say, self.keys, self.days, self.leaves)
         books = {name: BookProof(signed, number, name) for number, name in enumerate(last, 1)}
         for book in books.values():
             book.run()
@@ -186,7 +186,7 @@ class _Verifier:
                 try:
                     trust.refuse(signature.event, book=name, seq=signature.seq, by=signature.by, key=signature.key)
                     counters.follow(signature.event, name)
-                except Misconduct as wrong:
+                except AuditFailure as wrong:
                     raise Wrong(book.part, f"{name}, entry {signature.seq}: {wrong}") from None
         self._refuse_twice(books)
         every = [signature.event.attested for book in books.values() for signature in book.signatures]
@@ -220,7 +220,7 @@ class _Verifier:
             for act in book.acts:
                 try:
                     count += self._hold_to_post(act, name, books[HOUSE].posts)
-                except Misconduct as wrong:
+                except AuditFailure as wrong:
                     raise Wrong(book.part, f"{name}, entry {act.seq}: {wrong}") from None
         self.say(f"holds  the posts: {count} acts of those who run the floor, each in a pit that was theirs")
 
@@ -240,12 +240,12 @@ class _Verifier:
         for count in house.cage_counts:
             try:
                 self._check_count(count, tables)
-            except Misconduct as wrong:
+            except AuditFailure as wrong:
                 raise Wrong(house.part, f"{HOUSE}, entry {count.seq}: {wrong}") from None
         if house.cage_counts:
             self.say(f"holds  the cage: {len(house.cage_counts)} counts expected what every book had left there")
 
-    def _check_count(self, count: Count, tables: Mapping[str, Part]) -> None:
+    def _check_count(self, count: SecondCount, tables: Mapping[str, TablePart]) -> None:
         balance = count.own_cents + sum(part.left_cents(name, count) for name, part in tables.items())
         beyond = [name for name, part in tables.items() if not part.reaches(name, count)]
         if beyond and self._near_an_end(count):
@@ -253,14 +253,16 @@ class _Verifier:
                 f"note   {HOUSE}, entry {count.seq}: it counts the cage about a day's end, after {beyond[0]}'s part"
             )
         elif beyond:
-            raise Misconduct(f"it counts the cage, and {beyond[0]} has no entry {count.through.get(beyond[0], 0)} then")
+            raise AuditFailure(
+                f"it counts the cage, and {beyond[0]} has no entry {count.through.get(beyond[0], 0)} then"
+            )
         elif balance != count.expected_cents:
             where = called(count.place)
-            raise Misconduct(
+            raise AuditFailure(
                 f"it expects {count.expected_cents} in the {where}, the transfers of all books left {balance}"
             )
 
-    def _near_an_end(self, count: Count) -> bool:
+    def _near_an_end(self, count: SecondCount) -> bool:
         """Whether it was counted so near to where the bundle begins or ends that a table's clock had another day."""
         if count.moment is None:
             return True

@@ -35,7 +35,7 @@ AT_ONCE: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WitnessResponse:
     """What a request is answered with."""
 
     status: HTTPStatus
@@ -55,27 +55,27 @@ class Witness:
     clock: Callable[[], float] = time.time
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add_checkpoint(self, body: bytes) -> Answer:
+    def add_checkpoint(self, body: bytes) -> WitnessResponse:
         """`POST /add-checkpoint`, in the order of checks that the specification has."""
         try:
             submission = Submission.parse(body)
             checkpoint = Checkpoint.parse(submission.note.text)
         except BadNote as bad:
-            return Answer(HTTPStatus.BAD_REQUEST, f"{bad}\n")
+            return WitnessResponse(HTTPStatus.BAD_REQUEST, f"{bad}\n")
         if (keys := self.logs.get(checkpoint.origin)) is None:
-            return Answer(HTTPStatus.NOT_FOUND, "This witness does not watch such a log.\n")
+            return WitnessResponse(HTTPStatus.NOT_FOUND, "This witness does not watch such a log.\n")
         try:
             is_signed = bool(submission.note.signers(keys))
         except BadNote:
             is_signed = False
         if not is_signed:
-            return Answer(HTTPStatus.FORBIDDEN, "No key that this witness trusts signed the checkpoint.\n")
+            return WitnessResponse(HTTPStatus.FORBIDDEN, "No key that this witness trusts signed the checkpoint.\n")
         if submission.old_size > checkpoint.size:
-            return Answer(HTTPStatus.BAD_REQUEST, "The old size is more than the checkpoint's.\n")
+            return WitnessResponse(HTTPStatus.BAD_REQUEST, "The old size is more than the checkpoint's.\n")
         with self._lock:
             return self._take(checkpoint, submission)
 
-    def _take(self, checkpoint: Checkpoint, submission: Submission) -> Answer:
+    def _take(self, checkpoint: Checkpoint, submission: Submission) -> WitnessResponse:
         memory = self.file.of(checkpoint.origin)
         latest = memory.latest.checkpoint if memory.latest else None
         if submission.old_size != memory.size:
@@ -86,13 +86,15 @@ class Witness:
         try:
             _refuse_growth(latest, checkpoint, submission.proof)
         except Unproved as unproved:
-            return Answer(HTTPStatus.UNPROCESSABLE_ENTITY, f"It does not extend what this witness saw: {unproved}.\n")
+            return WitnessResponse(
+                HTTPStatus.UNPROCESSABLE_ENTITY, f"It does not extend what this witness saw: {unproved}.\n"
+            )
         line = note.cosign(self.key, self.name, submission.note.text, int(self.clock()))
         whole = Note(submission.note.text, (*submission.note.signatures, line))
         self.file.add_checkpoint(Cosigned(checkpoint, int(self.clock()), whole, self.verifier_key))
-        return Answer(HTTPStatus.OK, line.line)
+        return WitnessResponse(HTTPStatus.OK, line.line)
 
-    def add_heads(self, body: bytes) -> Answer:
+    def add_heads(self, body: bytes) -> WitnessResponse:
         """`POST /add-heads`: where the books stood at the last leaf of the checkpoint that was cosigned last.
 
         It is no part of the specification. A witness that has it can name the book and the entry that are missing.
@@ -105,9 +107,9 @@ class Witness:
             origin, size = document["origin"], document["size"]
             leaf.refuse_other(heads)
         except (BadHeads, BadNote, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            return Answer(HTTPStatus.BAD_REQUEST, "These are no heads of books with their leaf.\n")
+            return WitnessResponse(HTTPStatus.BAD_REQUEST, "These are no heads of books with their leaf.\n")
         if origin not in self.logs:
-            return Answer(HTTPStatus.NOT_FOUND, "This witness does not watch such a log.\n")
+            return WitnessResponse(HTTPStatus.NOT_FOUND, "This witness does not watch such a log.\n")
         with self._lock:
             memory = self.file.of(origin)
             latest = memory.latest.checkpoint if memory.latest else None
@@ -116,35 +118,35 @@ class Witness:
             try:
                 merkle.check_inclusion(bytes(leaf), leaf.number, size, path, latest.root)
             except Unproved as unproved:
-                return Answer(HTTPStatus.UNPROCESSABLE_ENTITY, f"The leaf is not in the tree: {unproved}.\n")
+                return WitnessResponse(HTTPStatus.UNPROCESSABLE_ENTITY, f"The leaf is not in the tree: {unproved}.\n")
             loss = _loss(memory.leaf, leaf) or heads_of_books.loss(memory.heads, heads)
             if memory.leaf != leaf:
                 moved = heads_of_books.movement(memory.heads, heads)
                 gone = tuple(sorted(memory.heads.keys() - heads.keys()))
                 self.file.add_heads(HeadsRecord(origin, size, leaf, moved, gone), self.key)
         if loss:
-            return Answer(HTTPStatus.UNPROCESSABLE_ENTITY, f"It lost what this witness saw: {loss}.\n")
-        return Answer(HTTPStatus.OK, "")
+            return WitnessResponse(HTTPStatus.UNPROCESSABLE_ENTITY, f"It lost what this witness saw: {loss}.\n")
+        return WitnessResponse(HTTPStatus.OK, "")
 
-    def show(self, origin: str) -> Answer:
+    def show(self, origin: str) -> WitnessResponse:
         """`GET /show?origin=...`: the latest checkpoint and where the books stood, spelled as the file spells them."""
         with self._lock:
             memory = self.file.logs.get(origin)
             if memory is None or memory.latest is None:
-                return Answer(HTTPStatus.NOT_FOUND, "This witness saw nothing of such a log.\n")
+                return WitnessResponse(HTTPStatus.NOT_FOUND, "This witness saw nothing of such a log.\n")
             lines = [canonical({"checkpoint": str(memory.latest.note)})]
             if memory.leaf is not None:
                 whole = HeadsRecord(origin, memory.leaf.number + 1, memory.leaf, memory.heads)
                 lines.append(canonical(whole.signed(self.key)))
-        return Answer(HTTPStatus.OK, "".join(f"{line.decode()}\n" for line in lines), "application/jsonl")
+        return WitnessResponse(HTTPStatus.OK, "".join(f"{line.decode()}\n" for line in lines), "application/jsonl")
 
     @property
     def verifier_key(self) -> VerifierKey:
         return VerifierKey.of(self.name, note.COSIGNATURE, self.key)
 
 
-def _conflict(size: int) -> Answer:
-    return Answer(HTTPStatus.CONFLICT, f"{size}\n", "text/x.tlog.size")
+def _conflict(size: int) -> WitnessResponse:
+    return WitnessResponse(HTTPStatus.CONFLICT, f"{size}\n", "text/x.tlog.size")
 
 
 def _refuse_growth(latest: Checkpoint | None, checkpoint: Checkpoint, proof: Sequence[bytes]) -> None:
@@ -199,9 +201,11 @@ class _Handler(BaseHTTPRequestHandler):
         deed = next((deed for name, deed in deeds.items() if path.endswith(name)), None)
         if (body := self._body()) is None:
             self.close_connection = True
-            self._answer(Answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body has no length, or too long a one.\n"))
+            self._answer(
+                WitnessResponse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body has no length, or too long a one.\n")
+            )
         elif deed is None:
-            self._answer(Answer(HTTPStatus.NOT_FOUND, "There is no such address.\n"))
+            self._answer(WitnessResponse(HTTPStatus.NOT_FOUND, "There is no such address.\n"))
         else:
             self._answer(deed(body))
 
@@ -209,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         origins = parse_qs(address.query).get("origin", [])
         if not address.path.endswith("/show") or len(origins) != 1:
-            self._answer(Answer(HTTPStatus.NOT_FOUND, "There is no such address.\n"))
+            self._answer(WitnessResponse(HTTPStatus.NOT_FOUND, "There is no such address.\n"))
         else:
             self._answer(self.server.witness.show(origins[0]))
 
@@ -219,7 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         return self.rfile.read(int(length))
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: WitnessResponse) -> None:
         body = answer.body.encode()
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.content_type)

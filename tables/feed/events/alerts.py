@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries import journal
 
 
-@tells(journal.AlertRaised)
-class AlertRaised(Told, frozen=True, kw_only=True):
+@publishes(journal.AlertRaised)
+class AlertRaised(FeedEvent, frozen=True, kw_only=True):
     """Something does not reconcile, or a rule wants somebody to look."""
 
     type: ClassVar[str] = "alert.raised"
@@ -28,8 +28,8 @@ class AlertRaised(Told, frozen=True, kw_only=True):
         return self.book
 
 
-@tells(journal.AlertAcknowledged)
-class AlertAcknowledged(Told, frozen=True, kw_only=True):
+@publishes(journal.AlertAcknowledged)
+class AlertAcknowledged(FeedEvent, frozen=True, kw_only=True):
     """Somebody took note of an alert by name."""
 
     type: ClassVar[str] = "alert.acknowledged"
@@ -37,8 +37,8 @@ class AlertAcknowledged(Told, frozen=True, kw_only=True):
     alert: int
 
 
-@tells(journal.AlertEscalated)
-class AlertEscalated(Told, frozen=True, kw_only=True):
+@publishes(journal.AlertEscalated)
+class AlertEscalated(FeedEvent, frozen=True, kw_only=True):
     """Nobody took note of an alert in time."""
 
     type: ClassVar[str] = "alert.escalated"
@@ -48,8 +48,8 @@ class AlertEscalated(Told, frozen=True, kw_only=True):
     level: int
 
 
-@tells(journal.DiscrepancyOpened)
-class DiscrepancyOpened(Told, frozen=True, kw_only=True):
+@publishes(journal.DiscrepancyOpened)
+class DiscrepancyOpened(FeedEvent, frozen=True, kw_only=True):
     """What was counted and what the transfers say were not the same."""
 
     type: ClassVar[str] = "discrepancy.opened"
@@ -68,8 +68,8 @@ class DiscrepancyOpened(Told, frozen=True, kw_only=True):
         return self.book
 
 
-@tells(journal.DiscrepancyFound)
-class DiscrepancyClosed(Told, frozen=True, kw_only=True):
+@publishes(journal.DiscrepancyFound)
+class DiscrepancyClosed(FeedEvent, frozen=True, kw_only=True):
     """Somebody who had no part in it said what a discrepancy came to."""
 
     type: ClassVar[str] = "discrepancy.closed"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries import chips, commission, seats
 
 
-@tells(chips.ChipsSold, chips.SoldAtTheCage)
-class ChipsSold(Told, frozen=True, kw_only=True):
+@publishes(chips.ChipsSold, chips.SoldAtTheCage)
+class ChipsSold(FeedEvent, frozen=True, kw_only=True):
     """A player bought chips for cash: at the table, or at the cage where there is none."""
 
     type: ClassVar[str] = "chips.sold"
@@ -18,8 +18,8 @@ class ChipsSold(Told, frozen=True, kw_only=True):
     amount_cents: int | None
 
 
-@tells(chips.SaleUndone)
-class SaleUndone(Told, frozen=True, kw_only=True):
+@publishes(chips.SaleUndone)
+class SaleUndone(FeedEvent, frozen=True, kw_only=True):
     """A sale of chips was keyed wrongly: it does not count."""
 
     type: ClassVar[str] = "chips.sale_undone"
@@ -29,8 +29,8 @@ class SaleUndone(Told, frozen=True, kw_only=True):
     """The entry of the sale."""
 
 
-@tells(chips.Redeemed)
-class ChipsRedeemed(Told, frozen=True, kw_only=True):
+@publishes(chips.Redeemed)
+class ChipsRedeemed(FeedEvent, frozen=True, kw_only=True):
     """A player had chips redeemed for cash at the cage."""
 
     type: ClassVar[str] = "chips.redeemed"
@@ -38,8 +38,8 @@ class ChipsRedeemed(Told, frozen=True, kw_only=True):
     amount_cents: int | None
 
 
-@tells(seats.BoughtIn)
-class SeatBoughtIn(Told, frozen=True, kw_only=True):
+@publishes(seats.BoughtIn)
+class SeatBoughtIn(FeedEvent, frozen=True, kw_only=True):
     """A player put chips in play at a seat: bought for cash, or brought along."""
 
     type: ClassVar[str] = "seat.bought_in"
@@ -49,8 +49,8 @@ class SeatBoughtIn(Told, frozen=True, kw_only=True):
     cash: bool
 
 
-@tells(seats.CashedOut)
-class SeatCashedOut(Told, frozen=True, kw_only=True):
+@publishes(seats.CashedOut)
+class SeatCashedOut(FeedEvent, frozen=True, kw_only=True):
     """A player left with the chips that lay at the seat."""
 
     type: ClassVar[str] = "seat.cashed_out"
@@ -59,8 +59,8 @@ class SeatCashedOut(Told, frozen=True, kw_only=True):
     amount_cents: int
 
 
-@tells(seats.TimeCharged)
-class TimeCharged(Told, frozen=True, kw_only=True):
+@publishes(seats.TimeCharged)
+class TimeCharged(FeedEvent, frozen=True, kw_only=True):
     """Every seat paid for the half hours that had passed."""
 
     type: ClassVar[str] = "seat.time_charged"
@@ -69,8 +69,8 @@ class TimeCharged(Told, frozen=True, kw_only=True):
     each_cents: int
 
 
-@tells(commission.CommissionCollected, commission.CommissionForgiven)
-class CommissionSettled(Told, frozen=True, kw_only=True):
+@publishes(commission.CommissionCollected, commission.CommissionForgiven)
+class CommissionSettled(FeedEvent, frozen=True, kw_only=True):
     """Commission that was marked at a seat was collected, or will not be."""
 
     type: ClassVar[str] = "commission.settled"

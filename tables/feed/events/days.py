@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries import days
 
 
-@tells(days.DayClosed)
-class DayClosed(Told, frozen=True, kw_only=True):
+@publishes(days.DayClosed)
+class DayClosed(FeedEvent, frozen=True, kw_only=True):
     """Two people signed a day's figures: they stand for good."""
 
     type: ClassVar[str] = "day.closed"
@@ -20,8 +20,8 @@ class DayClosed(Told, frozen=True, kw_only=True):
     """SHA-256 of the day and its figures."""
 
 
-@tells(days.DaySealed)
-class DaySealed(Told, frozen=True, kw_only=True):
+@publishes(days.DaySealed)
+class DaySealed(FeedEvent, frozen=True, kw_only=True):
     """A day's entries were sealed by the house's key."""
 
     type: ClassVar[str] = "day.sealed"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries import corrections, disputes
 
 
-@tells(disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed)
-class DisputeMoved(Told, frozen=True, kw_only=True):
+@publishes(disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed)
+class DisputeMoved(FeedEvent, frozen=True, kw_only=True):
     """A dispute was opened, heard, ruled on or closed. Whose claim it is, and what was said, stays in the house."""
 
     type: ClassVar[str] = "dispute.moved"
@@ -37,8 +37,8 @@ class DisputeMoved(Told, frozen=True, kw_only=True):
         )
 
 
-@tells(corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined)
-class CorrectionMoved(Told, frozen=True, kw_only=True):
+@publishes(corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined)
+class CorrectionMoved(FeedEvent, frozen=True, kw_only=True):
     """A correction of one seat was proposed, signed or declined. Signed, its chips changed hands."""
 
     type: ClassVar[str] = "correction.moved"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.limits import LimitsAnnounced
 
 
-@tells(LimitPlanSet)
-class LimitPlanMade(Told, frozen=True, kw_only=True):
+@publishes(LimitPlanSet)
+class LimitPlanMade(FeedEvent, frozen=True, kw_only=True):
     """A version of a limit plan was set, or retired."""
 
     type: ClassVar[str] = "limit_plan.set"
@@ -43,8 +43,8 @@ class LimitPlanMade(Told, frozen=True, kw_only=True):
         )
 
 
-@tells(LimitsAnnounced)
-class LimitsAnnouncedToPlayers(Told, frozen=True, kw_only=True):
+@publishes(LimitsAnnounced)
+class LimitsAnnouncedToPlayers(FeedEvent, frozen=True, kw_only=True):
     """The players of a table are told what will be raised, and from when; with nothing to be raised, that no notice
     stands any more."""
 

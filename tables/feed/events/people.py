@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tables.feed.publication import Told, tells
+from tables.feed.publication import FeedEvent, publishes
 from tables.log.entries import posts, staff
 
 
-@tells(staff.StaffSignedIn)
-class StaffSignedIn(Told, frozen=True, kw_only=True):
+@publishes(staff.StaffSignedIn)
+class StaffSignedIn(FeedEvent, frozen=True, kw_only=True):
     """Somebody signed in."""
 
     type: ClassVar[str] = "staff.signed_in"
@@ -17,8 +17,8 @@ class StaffSignedIn(Told, frozen=True, kw_only=True):
     username: str
 
 
-@tells(staff.StaffSignedOut)
-class StaffSignedOut(Told, frozen=True, kw_only=True):
+@publishes(staff.StaffSignedOut)
+class StaffSignedOut(FeedEvent, frozen=True, kw_only=True):
     """Somebody signed out, or was relieved."""
 
     type: ClassVar[str] = "staff.signed_out"
@@ -26,8 +26,8 @@ class StaffSignedOut(Told, frozen=True, kw_only=True):
     username: str
 
 
-@tells(staff.StaffLockedOut)
-class StaffLockedOut(Told, frozen=True, kw_only=True):
+@publishes(staff.StaffLockedOut)
+class StaffLockedOut(FeedEvent, frozen=True, kw_only=True):
     """Too many wrong secrets were tried under somebody's name."""
 
     type: ClassVar[str] = "staff.locked_out"
@@ -35,8 +35,8 @@ class StaffLockedOut(Told, frozen=True, kw_only=True):
     username: str
 
 
-@tells(posts.PostSet)
-class PostSet(Told, frozen=True, kw_only=True):
+@publishes(posts.PostSet)
+class PostSet(FeedEvent, frozen=True, kw_only=True):
     """Somebody runs these pits from a moment on."""
 
     type: ClassVar[str] = "post.set"
@@ -48,8 +48,8 @@ class PostSet(Told, frozen=True, kw_only=True):
     effective: str
 
 
-@tells(posts.CoverSet)
-class PitCovered(Told, frozen=True, kw_only=True):
+@publishes(posts.CoverSet)
+class PitCovered(FeedEvent, frozen=True, kw_only=True):
     """Somebody took over a pit until a moment, or gave it back."""
 
     type: ClassVar[str] = "pit.covered"

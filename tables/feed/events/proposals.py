@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries import proposals
 
 
-@tells(proposals.Proposed)
-class ProposalMade(Told, frozen=True, kw_only=True):
+@publishes(proposals.Proposed)
+class ProposalMade(FeedEvent, frozen=True, kw_only=True):
     """Somebody proposes a change: a second person approves it, or the same one decides it where it takes one."""
 
     type: ClassVar[str] = "proposal.made"
@@ -45,12 +45,12 @@ def _shoe(after: Mapping[str, Any]) -> list[str]:
     return ["shoe"] if after.get("takes") == "shoe" else []
 
 
-@tells(
+@publishes(
     proposals.ProposalApproved, proposals.ProposalDecided, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
     proposals.ProposalExpired,
     proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
 )  # fmt: skip
-class ProposalMoved(Told, frozen=True, kw_only=True):
+class ProposalMoved(FeedEvent, frozen=True, kw_only=True):
     """A proposal waits no longer, or comes into force."""
 
     type: ClassVar[str] = "proposal.moved"
@@ -64,8 +64,8 @@ class ProposalMoved(Told, frozen=True, kw_only=True):
         return cls(number=event.number, state=event.kind)
 
 
-@tells(proposals.ProposalCommented)
-class ProposalCommented(Told, frozen=True, kw_only=True):
+@publishes(proposals.ProposalCommented)
+class ProposalCommented(FeedEvent, frozen=True, kw_only=True):
     """Somebody said something to a proposal that waits."""
 
     type: ClassVar[str] = "proposal.commented"

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tables.feed.publication import Told, tells
+from tables.feed.publication import FeedEvent, publishes
 from tables.log.entries import readers
 
 
-@tells(readers.ReaderStopped)
-class ReaderStopped(Told, frozen=True, kw_only=True):
+@publishes(readers.ReaderStopped)
+class ReaderStopped(FeedEvent, frozen=True, kw_only=True):
     """Reader and dealer disagree, or a card was read that cannot be: nothing goes on until it is settled."""
 
     type: ClassVar[str] = "reader.stopped"
 
 
-@tells(readers.ReaderTakenOver)
-class ReaderTakenOver(Told, frozen=True, kw_only=True):
+@publishes(readers.ReaderTakenOver)
+class ReaderTakenOver(FeedEvent, frozen=True, kw_only=True):
     """The dealer keys the cards from here on."""
 
     type: ClassVar[str] = "reader.taken_over"
 
 
-@tells(readers.ReaderGivenBack)
-class ReaderGivenBack(Told, frozen=True, kw_only=True):
+@publishes(readers.ReaderGivenBack)
+class ReaderGivenBack(FeedEvent, frozen=True, kw_only=True):
     """The reader names the cards again."""
 
     type: ClassVar[str] = "reader.given_back"

@@ -8,14 +8,14 @@ import msgspec
 
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log import catalog
 from tables.log.entries.rounds import Played, TakenBack, Voided
-from tables.log.state import Round, Standing
+from tables.log.state import Round, TableState
 
 
-@tells(Played)
-class RoundOpened(Told, frozen=True, kw_only=True):
+@publishes(Played)
+class RoundOpened(FeedEvent, frozen=True, kw_only=True):
     """A round began with its first bet; a game for a pot with its start."""
 
     type: ClassVar[str] = "round.opened"
@@ -43,8 +43,8 @@ class SeatResult(msgspec.Struct, frozen=True):
     outcome: str
 
 
-@tells(Played)
-class RoundSettled(Told, frozen=True, kw_only=True):
+@publishes(Played)
+class RoundSettled(FeedEvent, frozen=True, kw_only=True):
     """A round ended, and this is what became of it. It stands until the round is opened again or corrected."""
 
     type: ClassVar[str] = "round.settled"
@@ -74,8 +74,8 @@ class RoundSettled(Told, frozen=True, kw_only=True):
         )
 
 
-@tells(TakenBack)
-class RoundReopened(Told, frozen=True, kw_only=True):
+@publishes(TakenBack)
+class RoundReopened(FeedEvent, frozen=True, kw_only=True):
     """What had settled a round was taken back: its result does not count, and another follows."""
 
     type: ClassVar[str] = "round.reopened"
@@ -95,8 +95,8 @@ class RoundReopened(Told, frozen=True, kw_only=True):
         return cls(round=entry.round or 0, corrects=event.corrects)
 
 
-@tells(Voided)
-class RoundVoided(Told, frozen=True, kw_only=True):
+@publishes(Voided)
+class RoundVoided(FeedEvent, frozen=True, kw_only=True):
     """A round ended without a result: all bets went back."""
 
     type: ClassVar[str] = "round.voided"
@@ -110,7 +110,7 @@ class RoundVoided(Told, frozen=True, kw_only=True):
 
 
 def _replayed(past: Past) -> Round:
-    standing = Standing()
+    standing = TableState()
     for entry in past:
         standing = catalog.follow(standing, entry)
     assert standing.round is not None  # noqa: S101 -- its first entry opens it

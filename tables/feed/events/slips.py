@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import Past, Told, tells
+from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 
 
-@tells(SlipSigned, HouseSlipSigned)
-class SlipStepSigned(Told, frozen=True, kw_only=True):
+@publishes(SlipSigned, HouseSlipSigned)
+class SlipStepSigned(FeedEvent, frozen=True, kw_only=True):
     """One step of a slip was signed."""
 
     type: ClassVar[str] = "slip.signed"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tables.feed.publication import Told, tells
+from tables.feed.publication import FeedEvent, publishes
 from tables.log.entries import carried_rows, irregularities, settings, tables
 
 
-@tells(tables.TableOpened)
-class TableOpened(Told, frozen=True, kw_only=True):
+@publishes(tables.TableOpened)
+class TableOpened(FeedEvent, frozen=True, kw_only=True):
     """A table opened with what two people counted in its rack."""
 
     type: ClassVar[str] = "table.opened"
@@ -18,8 +18,8 @@ class TableOpened(Told, frozen=True, kw_only=True):
     rack_cents: int
 
 
-@tells(tables.TableClosed)
-class TableClosed(Told, frozen=True, kw_only=True):
+@publishes(tables.TableClosed)
+class TableClosed(FeedEvent, frozen=True, kw_only=True):
     """A table closed with what two people counted in its rack."""
 
     type: ClassVar[str] = "table.closed"
@@ -28,8 +28,8 @@ class TableClosed(Told, frozen=True, kw_only=True):
     rack_cents: int
 
 
-@tells(carried_rows.TableAdded)
-class TableAdded(Told, frozen=True, kw_only=True):
+@publishes(carried_rows.TableAdded)
+class TableAdded(FeedEvent, frozen=True, kw_only=True):
     """There is another table."""
 
     type: ClassVar[str] = "table.added"
@@ -41,8 +41,8 @@ class TableAdded(Told, frozen=True, kw_only=True):
         return self.name
 
 
-@tells(settings.TableSet)
-class TableSet(Told, frozen=True, kw_only=True):
+@publishes(settings.TableSet)
+class TableSet(FeedEvent, frozen=True, kw_only=True):
     """A table's limits or options are others from its next round on: of what changed, before and after."""
 
     type: ClassVar[str] = "table.set"
@@ -53,15 +53,15 @@ class TableSet(Told, frozen=True, kw_only=True):
     """The proposal that two people stand for, where it took two."""
 
 
-@tells(settings.TableRetired)
-class TableRetired(Told, frozen=True, kw_only=True):
+@publishes(settings.TableRetired)
+class TableRetired(FeedEvent, frozen=True, kw_only=True):
     """A table is used no more."""
 
     type: ClassVar[str] = "table.retired"
 
 
-@tells(tables.DealerSignedIn)
-class DealerSignedIn(Told, frozen=True, kw_only=True):
+@publishes(tables.DealerSignedIn)
+class DealerSignedIn(FeedEvent, frozen=True, kw_only=True):
     """A dealer took the table, or relieved the one who stood there."""
 
     type: ClassVar[str] = "dealer.signed_in"
@@ -72,8 +72,8 @@ class DealerSignedIn(Told, frozen=True, kw_only=True):
     """The user name of whoever stood there."""
 
 
-@tells(tables.DealerSignedOut)
-class DealerSignedOut(Told, frozen=True, kw_only=True):
+@publishes(tables.DealerSignedOut)
+class DealerSignedOut(FeedEvent, frozen=True, kw_only=True):
     """The dealer tapped out."""
 
     type: ClassVar[str] = "dealer.signed_out"
@@ -82,8 +82,8 @@ class DealerSignedOut(Told, frozen=True, kw_only=True):
     name: str
 
 
-@tells(irregularities.RackLocked)
-class RackLocked(Told, frozen=True, kw_only=True):
+@publishes(irregularities.RackLocked)
+class RackLocked(FeedEvent, frozen=True, kw_only=True):
     """Nothing goes into the rack or out of it, and nobody deals."""
 
     type: ClassVar[str] = "rack.locked"
@@ -92,15 +92,15 @@ class RackLocked(Told, frozen=True, kw_only=True):
     """Whether everybody left the table at once."""
 
 
-@tells(irregularities.RackUnlocked)
-class RackUnlocked(Told, frozen=True, kw_only=True):
+@publishes(irregularities.RackUnlocked)
+class RackUnlocked(FeedEvent, frozen=True, kw_only=True):
     """The rack is in use again."""
 
     type: ClassVar[str] = "rack.unlocked"
 
 
-@tells(irregularities.MishapEntered)
-class MishapEntered(Told, frozen=True, kw_only=True):
+@publishes(irregularities.MishapEntered)
+class MishapEntered(FeedEvent, frozen=True, kw_only=True):
     """Something went wrong at the table; what was done about it has events of its own."""
 
     type: ClassVar[str] = "mishap.entered"
@@ -108,8 +108,8 @@ class MishapEntered(Told, frozen=True, kw_only=True):
     which: str
 
 
-@tells(irregularities.TableAbandoned)
-class TableAbandoned(Told, frozen=True, kw_only=True):
+@publishes(irregularities.TableAbandoned)
+class TableAbandoned(FeedEvent, frozen=True, kw_only=True):
     """Everybody left the table at once."""
 
     type: ClassVar[str] = "table.abandoned"

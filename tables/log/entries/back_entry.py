@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from tables.log import back_entry
 from tables.log.back_entry import ROUNDS, Mode, Person, shown
-from tables.log.event import Author, Context, Misconduct
+from tables.log.event import AuditFailure, Author, Context
 from tables.log.slip_workflow import Wrong
-from tables.log.state import HOUSE_SHOE, Standing
+from tables.log.state import HOUSE_SHOE, TableState
 
 SUBJECT = "outage"
 
@@ -28,7 +28,7 @@ class AboutBackEntry(Author, frozen=True, kw_only=True, omit_defaults=True):
         """Who wrote it."""
         return Person(self.username, self.name, self.badge, self.role)
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, back_entry=self.mode)
 
     def bear_out(self, context: Context) -> None:
@@ -36,9 +36,9 @@ class AboutBackEntry(Author, frozen=True, kw_only=True, omit_defaults=True):
         try:
             due = self.due(context)
         except Wrong as wrong:
-            raise Misconduct(f"it could not be entered then: {wrong.sentence}") from None
+            raise AuditFailure(f"it could not be entered then: {wrong.sentence}") from None
         if due != self.mode:
-            raise Misconduct("back-entry stands otherwise after it than it says")
+            raise AuditFailure("back-entry stands otherwise after it than it says")
 
     def due(self, context: Context) -> Mode | None:
         """The mode that it has to lead to. Raises Wrong."""
@@ -143,7 +143,7 @@ class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tru
         return f"what was entered from paper no. {self.number} is compared with it"
 
 
-def refuse_round(standing: Standing) -> None:
+def refuse_round(standing: TableState) -> None:
     """Raises Wrong where no round can be announced from paper."""
     if not standing.is_open:
         raise Wrong("table_closed", "The table is closed: what was dealt by hand is in the count that closed it.")
@@ -157,12 +157,12 @@ def refuse_round(standing: Standing) -> None:
         raise Wrong("house_shoe", sentence)
 
 
-def round_after(standing: Standing, number: str, happened: str, by: str) -> Mode:
+def round_after(standing: TableState, number: str, happened: str, by: str) -> Mode:
     """The mode once the next round was announced. Raises Wrong."""
     return back_entry.announced(standing.back_entry, number, standing.next_number, happened, by)
 
 
-def compared_after(standing: Standing, number: str, by: Person) -> Mode:
+def compared_after(standing: TableState, number: str, by: Person) -> Mode:
     """The mode once a paper was compared. Raises Wrong."""
     return back_entry.compared(standing.back_entry, number, by, standing.round_open, standing.next_number)
 

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
 from tables.log import attestation
-from tables.log.event import Context, Event, Misconduct
+from tables.log.event import AuditFailure, Context, Event
 from tables.log.settlement import at_the_counter, sold
 from tables.log.slip_types import Chips, total
 
 
 def _refuse_other(chips: Chips, amount_cents: int) -> None:
     if chips and total(chips) != amount_cents:
-        raise Misconduct(f"its chips are worth {total(chips)}, it is about {amount_cents}")
+        raise AuditFailure(f"its chips are worth {total(chips)}, it is about {amount_cents}")
 
 
 class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -34,7 +34,7 @@ class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
     def moved(self, context: Context) -> Sequence[Move]:
         _refuse_other(self.chips, self.amount_cents)
         if not 0 <= self.came_back_cents <= self.amount_cents:
-            raise Misconduct(f"it says that {self.came_back_cents} came back for a sale of {self.amount_cents}")
+            raise AuditFailure(f"it says that {self.came_back_cents} came back for a sale of {self.amount_cents}")
         return sold(context.chart, self.amount_cents, self.came_back_cents)
 
     def words(self) -> str:
@@ -57,10 +57,10 @@ class SaleUndone(Event, frozen=True, kw_only=True, omit_defaults=True):
     def moved(self, context: Context) -> Sequence[Move]:
         _refuse_other(self.chips, self.amount_cents)
         if self.corrects != context.before.seq:
-            raise Misconduct(f"it undoes entry {self.corrects}, and entry {context.before.seq} is the one before it")
+            raise AuditFailure(f"it undoes entry {self.corrects}, and entry {context.before.seq} is the one before it")
         posted = context.posted.get(self.corrects, ())
         if [transfer.move for transfer in posted][-2:] != sold(context.chart, self.amount_cents):
-            raise Misconduct(f"it undoes a sale of {self.amount_cents}, and entry {self.corrects} is none")
+            raise AuditFailure(f"it undoes a sale of {self.amount_cents}, and entry {self.corrects} is none")
         return undone(posted)
 
     def words(self) -> str:
@@ -124,7 +124,7 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def moved(self, context: Context) -> Sequence[Move]:
         if {value for value, _ in self.of_series} - {value for value, _ in self.chips}:
-            raise Misconduct("it names the series of chips that did not pass the counter")
+            raise AuditFailure("it names the series of chips that did not pass the counter")
         amount = self.amount_cents
         if amount is None:
             amount = context.recorded[0].amount_cents if context.recorded else 0

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ledger.proof.chips import PLAYERS, RACK, money
 from ledger.proof.moves import Chart, Move
 from tables.log.event import Context, Event
-from tables.log.state import Stacks, Standing
+from tables.log.state import Stacks, TableState
 
 
 class Marked(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,7 +22,7 @@ class Marked(Event, frozen=True, kw_only=True, omit_defaults=True):
     marks: Stacks
     """(seat, cents); seats that owe nothing are left out."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, marked=self.marks, marked_seq=seq)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from tables.log.event import Author, Second, with_second
 from tables.log.irregularities import ACTS, MISHAPS, REASONS
-from tables.log.state import Lock, Standing
+from tables.log.state import Lock, TableState
 
 
 class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -55,7 +55,7 @@ class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):
     abandoned: bool = False
     """Whether it follows from the table being abandoned, in the entry before it."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, lock=Lock(seq, self.abandoned))
 
     def words(self) -> str:
@@ -71,7 +71,7 @@ class RackUnlocked(Author, frozen=True, kw_only=True, omit_defaults=True):
     note: str
     second: Second | None = None
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, lock=None)
 
     def words(self) -> str:

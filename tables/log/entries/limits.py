@@ -9,7 +9,7 @@ from typing import ClassVar
 from ledger.proof.chips import money
 from tables.log.entries.limit_plans import called
 from tables.log.event import Event
-from tables.log.state import Announced, Standing
+from tables.log.state import Announced, TableState
 
 
 class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,7 +27,7 @@ class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
     """The house's notice then."""
     keeps_seated: bool = False
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         if not self.least:
             return replace(standing, announced=None)
         moment = datetime.fromisoformat(self.effective)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from tables.log.event import Event
-from tables.log.state import CardReader, Standing, Stop
+from tables.log.state import CardReader, Stop, TableState
 
 
 class AboutReader(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -25,7 +25,7 @@ class AboutReader(Event, frozen=True, kw_only=True, omit_defaults=True):
         """How it stands afterwards."""
         return CardReader(self.name, self.session)
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, reader=self.reader())
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from tables.log.event import Author, Context, Event, Misconduct
-from tables.log.state import Beyond, Restored, Standing
+from tables.log.event import AuditFailure, Author, Context, Event
+from tables.log.state import Beyond, Restored, TableState
 
 SUBJECT: Final = "restored"
 STILL: Final = frozenset(
@@ -19,7 +19,7 @@ MOST: Final = 40
 """So many are listed."""
 
 
-def stands_still(standing: Standing, event: Event) -> bool:
+def stands_still(standing: TableState, event: Event) -> bool:
     """Whether an entry has to wait until the table is confirmed."""
     return standing.restored is not None and standing.restored.waits and event.subject in STILL
 
@@ -40,7 +40,7 @@ class BookBehind(Event, frozen=True, kw_only=True, omit_defaults=True):
     """The entry that last confirmed the table before, and the last entry that was acknowledged and given up with it."""
     through: int = 0
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(
             standing,
             restored=Restored(self.ended, self.beyond, self.declared, self.confirmed, self.through, waits=True),
@@ -52,9 +52,9 @@ class BookBehind(Event, frozen=True, kw_only=True, omit_defaults=True):
         earlier = before.beyond if before.waits else ()
         ended = before.ended if before.waits else context.seq - 1
         if self.beyond[: len(earlier)] != earlier or len(self.beyond) > len(earlier) + 1:
-            raise Misconduct("it is not what was shown before, with one more")
+            raise AuditFailure("it is not what was shown before, with one more")
         if (self.ended, self.confirmed, self.through) != (ended, before.confirmed, before.through):
-            raise Misconduct("it says otherwise where the book ended, or up to where it was confirmed")
+            raise AuditFailure("it says otherwise where the book ended, or up to where it was confirmed")
 
     def words(self) -> str:
         if not self.beyond:
@@ -77,13 +77,13 @@ class RestoreConfirmed(Author, frozen=True, kw_only=True, omit_defaults=True):
     note: str
     """What the hands show."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, restored=Restored(self.ended, confirmed=seq, through=self.through))
 
     def bear_out(self, context: Context) -> None:
         before = context.before.restored
         if before is None or not before.waits or (self.ended, self.through) != (before.ended, before.reach):
-            raise Misconduct("it confirms a table that does not wait for it, or up to another entry")
+            raise AuditFailure("it confirms a table that does not wait for it, or up to another entry")
 
     def words(self) -> str:
         lost = f", {self.through - self.ended} lost" if self.through > self.ended else ""

@@ -19,9 +19,9 @@ from tables.games.protocol import DEALER, PLACE_NAMES, Action, AskCard, Card, Ch
 from tables.games.stored_wording import stored_payouts
 from tables.log import digest
 from tables.log.digest import dealt_by, rules_version
-from tables.log.event import Author, Context, Event, Misconduct, Opened, Second, with_second
+from tables.log.event import AuditFailure, Author, Context, Event, Opened, Second, with_second
 from tables.log.game_kinds import kind_of
-from tables.log.state import Play, Round, Stacks, Standing
+from tables.log.state import Play, Round, Stacks, TableState
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
 """The movements that only a round makes."""
@@ -69,7 +69,7 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         """Raises Misconduct where this engine lacks the rules that the round was dealt under."""
         if dealt_by(self.game, self.version) is None:
             versions = ", ".join(rules_version(game) for game in versions_of(self.game))
-            raise Misconduct(f"it was dealt under version {self.version} of {self.game}; known are {versions}")
+            raise AuditFailure(f"it was dealt under version {self.version} of {self.game}; known are {versions}")
 
 
 class Apart(NamedTuple):
@@ -127,7 +127,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         """The seats that chose in it."""
         return tuple(action.seat for action in self.actions if isinstance(action, Choose))
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         if self.commitment is not None and standing.shoe is not None:
             standing = replace(standing, shoe=replace(standing.shoe, commitment=self.commitment))
         current = standing.round if self.opening is None else self.opening.begin(round or 0, seq)
@@ -144,11 +144,11 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         if self.read is not None:
             _refuse_unread(self, context.before)
         if self.opening is not None and context.before.burn_is_due:
-            raise Misconduct("it opens a round before the card was burned that is due at a relief")
+            raise AuditFailure("it opens a round before the card was burned that is due at a relief")
         decided = current.plays[-1].decided
         if self.decided != decided and self.decided != stored_payouts(current.game, decided):
             sentence = f"it says that {_spelled(self.decided)} was decided, the rules say {_spelled(decided)}"
-            raise Misconduct(sentence)
+            raise AuditFailure(sentence)
         basis = replace(current, plays=()) if self.opening is not None or before is None else before
         return basis.moves_to(context.chart, current.state)
 
@@ -186,7 +186,7 @@ class Paid(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     seat: int
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         current = _continued(standing.round, seq, round)
         return replace(standing, round=replace(current, paid={**current.paid, self.seat: seq}))
 
@@ -220,7 +220,7 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Whether a dealer reopened a settled round without a supervisor, by the policy of the site. Entries of releases up
     to 0.9.0 have neither field."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         current = _continued(standing.round, seq, round)
         if self.seat is not None:
             paid = {seat: entry for seat, entry in current.paid.items() if seat != self.seat}
@@ -269,7 +269,7 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
     second: Second | None = None
     """Who else signed, where the house's terms wanted somebody."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         current = _continued(standing.round, seq, round)
         if not standing.round_open:
             raise ValueError(f"entry {seq} voids round {round}, which is not open")
@@ -294,14 +294,14 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
         return f"The round is void ({self.reason.replace('_', ' ')}){with_second(self.second)}: {self.note}"
 
 
-def _refuse_unread(event: Played, before: Standing) -> None:
+def _refuse_unread(event: Played, before: TableState) -> None:
     """Raises Misconduct where a reader names a card and may not, or more than a card and that a seat took it."""
     reader = before.reader
     if reader is None or not reader.is_live or reader.stop is not None:
-        raise Misconduct("a card reader names a card, and none names the cards here then")
+        raise AuditFailure("a card reader names a card, and none names the cards here then")
     *choices, card = event.actions
     if not isinstance(card, Card) or any(not isinstance(choice, Choose) for choice in choices):
-        raise Misconduct("a card reader names a card, and nothing else")
+        raise AuditFailure("a card reader names a card, and nothing else")
 
 
 def posted_in(current: Round, posted: Mapping[int, Sequence[Posted]]) -> list[Posted]:
@@ -321,7 +321,7 @@ def _refuse_other_result(event: Played | Voided, current: Round) -> None:
     if event.end is not None and due is not None:
         expected = digest.stored_end_of(current.game, current.state, current.opening.seats), None
     if (event.end, event.result) != expected:
-        raise Misconduct(f"its round has the result {event.end or event.result}, the rules give it {due}")
+        raise AuditFailure(f"its round has the result {event.end or event.result}, the rules give it {due}")
 
 
 # --- folding ---------------------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from msgspec import structs
 
 from ledger.proof.chips import PLAYERS, RACK, SEAT, money
 from ledger.proof.moves import Chart, Move
-from tables.log.event import Context, Event, Misconduct
+from tables.log.event import AuditFailure, Context, Event
 from tables.log.settlement import sold
 from tables.log.slip_types import Chips, total
-from tables.log.state import Stacks, Standing
+from tables.log.state import Stacks, TableState
 
 SEATED: Final = frozenset({"sit_down", "stand_up", "time_charge"})
 """The movements that only chips at the seats of a table with a pot make."""
@@ -32,7 +32,7 @@ class AtTheSeats(Event, frozen=True, kw_only=True, omit_defaults=True):
     charged_at: str | None
     """Until when time is paid: it runs from the first buy-in at an empty table, and ends when all have left."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, seated=self.stacks, seated_seq=seq, charged_at=self.charged_at)
 
     def moved(self, context: Context) -> Sequence[Move]:
@@ -50,7 +50,7 @@ class AtTheSeats(Event, frozen=True, kw_only=True, omit_defaults=True):
         """Until when time is paid after it, where it was paid until then before."""
         return charged_at
 
-    def upon(self, standing: Standing, moment: str | None) -> AtTheSeats:
+    def upon(self, standing: TableState, moment: str | None) -> AtTheSeats:
         """The same with what follows from where the table stands. ``moment``: when it is entered, from which on time is
         charged if nobody sat there."""
         before = standing.stacks
@@ -78,7 +78,7 @@ class BoughtIn(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
 
     def taken(self, before: Mapping[int, int]) -> Mapping[int, int]:
         if self.chips and (not self.cash or total(self.chips) != self.amount_cents):
-            raise Misconduct(f"its chips are worth {total(self.chips)}, it is about {self.amount_cents}")
+            raise AuditFailure(f"its chips are worth {total(self.chips)}, it is about {self.amount_cents}")
         return {self.seat: self.amount_cents}
 
     def moves(self, chart: Chart, before: Mapping[int, int]) -> list[Move]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from tables.games.cards import UNKNOWN, Pack
 from tables.log.event import Event, Opened
-from tables.log.state import Shoe, Standing
+from tables.log.state import Shoe, TableState
 
 
 class ShoeStep(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -17,7 +17,7 @@ class ShoeStep(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     shoe: Shoe
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, shoe=self.shoe, shoes=self.shoe.number, cut_seq=0)
 
 
@@ -92,7 +92,7 @@ class Burned(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
 
     kinds: ClassVar[tuple[str, ...]] = ("burned",)
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(super().folded(standing, seq, round), shoe=replace(self.shoe, ready_seq=seq))
 
     def words(self) -> str:
@@ -107,7 +107,7 @@ class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     cards_left: int | None = None
     """The number of cards left in the shoe. None in entries of releases up to 0.9.0."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(super().folded(standing, seq, round), cut_seq=seq)
 
     def words(self) -> str:
@@ -138,7 +138,7 @@ class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     def opens(self) -> Opened | None:
         return self.opened
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(super().folded(standing, seq, round), shoe=None)
 
     def words(self) -> str:

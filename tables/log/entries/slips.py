@@ -12,10 +12,10 @@ import msgspec
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log import attestation, slip_workflow
-from tables.log.event import Author, Context, Misconduct
-from tables.log.slip_types import SLIPS, Chips, Series, kinds
-from tables.log.slip_workflow import APART, Apart, Signature, Signed, Slip, Wrong
-from tables.log.state import Standing
+from tables.log.event import AuditFailure, Author, Context
+from tables.log.slip_types import SLIPS, Chips, SlipType, kinds
+from tables.log.slip_workflow import APART, GivenSignature, QuestionedNote, Signature, Slip, Wrong
+from tables.log.state import TableState
 
 
 class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -25,14 +25,14 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     year: int
     number: int
     chips: Chips
-    signed: tuple[Signed, ...]
+    signed: tuple[GivenSignature, ...]
     counts: tuple[Chips, ...]
     expected_cents: int
     box: str
     reason: str
     noted: Chips = ()
     facts: dict[str, str] = {}
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[QuestionedNote, ...] = ()
     tells_win: bool = False
 
     @classmethod
@@ -54,7 +54,7 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             tells_win=slip.tells_win,
         )
 
-    def read(self, records: Mapping[str, Series] = SLIPS) -> Slip:
+    def read(self, records: Mapping[str, SlipType] = SLIPS) -> Slip:
         """The slip, with the record of its series. Raises KeyError for one that the house does not have."""
         fields = msgspec.structs.asdict(self)
         return Slip(**fields | {"series": records[self.series]})
@@ -85,7 +85,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     """What a count is held against by pieces."""
     facts: dict[str, str] = {}
     """What else the step says: a receipt's number, a reason, a key."""
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[QuestionedNote, ...] = ()
     """With a count of cash: the notes that it counts as worth nothing."""
 
     @property
@@ -144,7 +144,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     def moves_of_kinds(cls) -> Mapping[str, frozenset[str]]:
         return kinds(house=cls.of_the_house)
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         counted = self.after if self.after.series.door and self.after.agreed is not None else None
         return replace(standing, slips=self.waiting, counted=counted)
 
@@ -160,9 +160,9 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
                 by_count=self.now.tells_win,
             )
         except Wrong as wrong:
-            raise Misconduct(f"it could not be signed then: {wrong.sentence}") from None
+            raise AuditFailure(f"it could not be signed then: {wrong.sentence}") from None
         if (after, slip_workflow.in_progress(before.slips, after)) != (self.after, self.waiting):
-            raise Misconduct("its slips are others than the signatures make them")
+            raise AuditFailure("its slips are others than the signatures make them")
         self._refuse_expected(after, context)
         return None if after.is_void else slip_workflow.moves(context.chart, after)
 
@@ -173,7 +173,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
             return
         due = context.held.get(stage.expects, 0)
         if due != after.expected_cents:
-            raise Misconduct(f"it expects {after.expected_cents}, the transfers left {due}")
+            raise AuditFailure(f"it expects {after.expected_cents}, the transfers left {due}")
 
     def words(self) -> str:
         """What was counted unseen is not told before two counts agree."""

@@ -8,10 +8,10 @@ from typing import ClassVar, Final
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
-from tables.log.event import Context, Event, Misconduct
+from tables.log.event import AuditFailure, Context, Event
 from tables.log.slip_types import Chips
 from tables.log.slip_workflow import Slip
-from tables.log.state import Dealer, Standing, signature_of
+from tables.log.state import Dealer, TableState, signature_of
 
 
 class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,11 +36,11 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
             chips=slip.agreed or (),
         )
 
-    def uncounted(self) -> Misconduct:
+    def uncounted(self) -> AuditFailure:
         """That nothing was counted for it."""
-        return Misconduct(f"the table is {self.kind} without {self.follows}")
+        return AuditFailure(f"the table is {self.kind} without {self.follows}")
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         is_open = isinstance(self, TableOpened)
         return replace(standing, is_open=is_open, opened_seq=seq, opening_rack_cents=self.rack_cents, lock=None)
 
@@ -49,7 +49,7 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
         if slip is None or slip.series.door != self.kind:
             raise self.uncounted()
         if self.after(slip) != self:
-            raise Misconduct(f"it says {self.slip}, {self.rack_cents}, the slip says {slip.total_cents}")
+            raise AuditFailure(f"it says {self.slip}, {self.rack_cents}, the slip says {slip.total_cents}")
         return ()
 
 
@@ -98,7 +98,7 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
     agreed: str | None = None
     """The name of who agreed."""
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         signature = signature_of(self.badge, self.username, self.name)
         return replace(standing, dealer=Dealer(self.username, self.name, seq, signature, self.burns))
 
@@ -118,7 +118,7 @@ class DealerSignedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
     username: str
     name: str
 
-    def folded(self, standing: Standing, seq: int, round: int | None) -> Standing:
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, dealer=None)
 
     def words(self) -> str:

@@ -14,7 +14,7 @@ from ledger.clock import WrongClock
 from ledger.models import Book
 from ledger.proof.seals import BadKey
 from tables.audit import activity_checks, clock_correction, keys
-from tables.audit.clock_correction import Asked, NoMend
+from tables.audit.clock_correction import CorrectionRequest, NoMend
 from tables.management import dates
 from tables.staff import signers
 
@@ -81,7 +81,7 @@ class Command(BaseCommand):
         row = Book.objects.filter(name=book).first()
         if row is None:
             raise NoMend(f"There is no book {book!r}: it is called as its table, or house.")
-        bounds = Asked(**{name: options[name] for name in ("first", "since", "until", "through")})
+        bounds = CorrectionRequest(**{name: options[name] for name in ("first", "since", "until", "through")})
         for span in clock_correction.mend(row, bounds, by=[signers.who_signs(name) for name in by], reason=reason):
             self.stdout.write(
                 f"{book}: entries {span.first} to {span.last} were written from {span.since} to {span.until}"

@@ -13,9 +13,9 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand
 
 from tables.audit import doctor
-from tables.audit.condition import Part, State
+from tables.audit.condition import ConditionPart, Urgency
 
-SPELLED: Final = {State.WELL: "well ", State.WATCH: "watch", State.WRONG: "WRONG"}
+SPELLED: Final = {Urgency.WELL: "well ", Urgency.WATCH: "watch", Urgency.WRONG: "WRONG"}
 CONNECT_SECONDS: Final = "5"
 
 
@@ -35,16 +35,16 @@ class Command(BaseCommand):
         try:
             for part in doctor.parts():
                 self.stdout.write(_json(part) if json else _line(part))
-                wrong += part.state == State.WRONG
+                wrong += part.state == Urgency.WRONG
         finally:
             logging.disable(logging.NOTSET)
         if wrong:
             sys.exit(1)
 
 
-def _line(part: Part) -> str:
+def _line(part: ConditionPart) -> str:
     return f"{SPELLED[part.state]}  {part.name}: {part.says}" + (f" → {part.do}" if part.do else "")
 
 
-def _json(part: Part) -> str:
+def _json(part: ConditionPart) -> str:
     return json.dumps(asdict(part))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 
 from tables.disputes import payout_error_trials
-from tables.disputes.payout_error_trials import BANKED, PRIORS, SPANS, Line, added, average, share
+from tables.disputes.payout_error_trials import BANKED, PRIORS, SPANS, TrialRow, added, average, share
 
 HEAD: Final = (
     "| {} | drawn | told | searches | first | first 3 | first 5 | named | of these wrongly | first, not named |"
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         )
         self.stdout.write(f"\nSeed {options['seed']}, {process_time() - began:.0f} s of one processor.")
 
-    def _table(self, what: str, blocks: Sequence[tuple[str, str, Sequence[Line]]]) -> None:
+    def _table(self, what: str, blocks: Sequence[tuple[str, str, Sequence[TrialRow]]]) -> None:
         self.stdout.write("\n" + HEAD.format(what))
         self.stdout.write("|" + "---|" * 3 + "---:|" * 7)
         for name, priors, lines in blocks:

@@ -75,7 +75,7 @@ def carry() -> int:
                 sealed.setdefault(owner.username, {})[column] = owner.digests[column]
         carried = len(behind) + _carry_codes(sealed) + _carry_versions(sealed)
         if sealed:
-            site_log.note(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
+            site_log.append(PepperCarriedOver(key=pepper.current(), secrets=sealed), BY)
         carried += channels.carry_over(BY) + service_tokens.carry_over(BY)
     return carried
 

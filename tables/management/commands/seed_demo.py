@@ -28,7 +28,7 @@ from tables.log.terms import Settings, made_rules
 from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
 from tables.roles import Role
 from tables.setup import policies, table_settings
-from tables.setup.dual_control import Draft
+from tables.setup.dual_control import ProposalDraft
 from tables.staff import secret_changes, staffing, terminals
 from tables.state import table_state
 
@@ -299,7 +299,7 @@ def open_table(name: str, terms: Settings, operator: Staff) -> None:
         _sign(table, PIT_BOSS.username, SignSlip(opener, "recounted", chips))
 
 
-def by_two(draft: Draft | None, alone: Callable[[], object], operator: Staff) -> None:
+def by_two(draft: ProposalDraft | None, alone: Callable[[], object], operator: Staff) -> None:
     """Change a setting; under dual control the second operator approves it."""
     if draft is None:
         alone()

@@ -34,7 +34,7 @@ DRAWS: Final = 0.6
 State = dict[str, Any]
 
 
-class Refusal(Exception):
+class RefusedMessage(Exception):
     """The house refused a message, with its code, the number that is due and the seconds to wait at least."""
 
     def __init__(self, status: int, body: State, retry_after: str = "") -> None:
@@ -44,7 +44,7 @@ class Refusal(Exception):
 
 
 @dataclass(slots=True)
-class Line:
+class MessageQueue:
     """The way to the house: what is lost on it is sent again, the same message under its number."""
 
     url: str
@@ -62,7 +62,7 @@ class Line:
             least = 0.0
             try:
                 return self._once(body)
-            except Refusal as refusal:
+            except RefusedMessage as refusal:
                 if refusal.status != 429 and refusal.status < 500:
                     raise
                 least = refusal.retry_after
@@ -85,11 +85,11 @@ class Line:
         except urllib.error.HTTPError as error:
             text = error.read()
             body = json.loads(text) if text.startswith(b"{") else {}
-            raise Refusal(error.code, body, error.headers.get("Retry-After") or "") from None
+            raise RefusedMessage(error.code, body, error.headers.get("Retry-After") or "") from None
 
 
 @dataclass(slots=True)
-class Shoe:
+class SimulatedShoe:
     """Cards as they leave a simulated shoe: whole decks anew after each shuffle."""
 
     chance: random.Random
@@ -110,8 +110,8 @@ class Shoe:
 class Reader:
     """One reader at its table. ``faults``: (misread, duplicate, skip), each as one of so many cards, 0 for never."""
 
-    line: Line
-    shoe: Shoe
+    line: MessageQueue
+    shoe: SimulatedShoe
     faults: tuple[int, int, int] = (0, 0, 0)
     tell: Callable[[str], None] = print
     session: str = ""
@@ -127,7 +127,7 @@ class Reader:
         while True:
             try:
                 return self.line.ask({"session": self.session, "number": 0})
-            except Refusal as refusal:
+            except RefusedMessage as refusal:
                 if refusal.code != "reader_stopped":
                     raise
             self.line.sleep(POLL_SECONDS)  # until the dealer has said who was right
@@ -141,7 +141,7 @@ class Reader:
             self._send(number, said)
             if duplicate:
                 self.tell(f"again {number}: {self._send(number, said)['again']}")
-        except Refusal as refusal:
+        except RefusedMessage as refusal:
             self._refused(refusal, said)
 
     def _send(self, number: int, card: int | str) -> State:
@@ -152,7 +152,7 @@ class Reader:
             self.tell(f"{number}: {card}")
         return state
 
-    def _refused(self, refusal: Refusal, card: int | str) -> None:
+    def _refused(self, refusal: RefusedMessage, card: int | str) -> None:
         self.tell(f"{refusal.code}: {refusal}")
         if refusal.code == "other_session":
             self.start()
@@ -212,12 +212,12 @@ class Command(BaseCommand):
             raise CommandError("The file of --token-file cannot be read.") from None
         if not token:
             raise CommandError(f"Set {TOKEN}, or name a file by --token-file: an operator makes the token.")
-        line = Line(f"{url.rstrip('/')}/api/tables/{table}/reader/", token)
+        line = MessageQueue(f"{url.rstrip('/')}/api/tables/{table}/reader/", token)
         faults = (options["misread"], options["duplicate"], options["skip"])
-        reader = Reader(line, Shoe(random.Random(options["seed"])), faults, tell=self._tell)  # noqa: S311
+        reader = Reader(line, SimulatedShoe(random.Random(options["seed"])), faults, tell=self._tell)  # noqa: S311
         try:
             reader.work(options["cards"])
-        except Refusal as refusal:
+        except RefusedMessage as refusal:
             raise CommandError(str(refusal)) from None
         except KeyboardInterrupt:
             self._tell(f"{len(reader.named)} cards")

@@ -21,7 +21,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tables.games.rocket import Rules
 
 if TYPE_CHECKING:
-    from tables.maths.advantage.rocket_simulation import Table, Tally
+    from tables.maths.advantage.rocket_simulation import RocketTally, Table
     from tables.maths.worth import Tally as WagersTally
 
 Progress = Callable[[int, int], None]
@@ -109,7 +109,7 @@ def _any_game(
     from tables.maths.worth import simulated
 
     provider = providers.provider(game)
-    if not isinstance(provider, providers.Dealer):
+    if not isinstance(provider, providers.SimulationProvider):
         raise CommandError(f"There is no simulation of {game!r}.")
     for name, value in only_rocket.items():
         if name in (*OF_ROCKET, "spread", "resume") and not (value is None or value is False):
@@ -214,7 +214,7 @@ class Keep:
     path: Path
     described: dict[str, Any]
 
-    def read(self, empty: Tally) -> tuple[int, Tally]:
+    def read(self, empty: RocketTally) -> tuple[int, RocketTally]:
         """How many chunks are dealt, and their tally. Raises CommandError for the file of another run."""
         if not self.path.exists():
             return 0, empty
@@ -228,7 +228,7 @@ class Keep:
             raise CommandError(f"{self.path} is another run: {json.dumps(description)}.")
         return chunks, tally
 
-    def write(self, chunks: int, tally: Tally) -> None:
+    def write(self, chunks: int, tally: RocketTally) -> None:
         """Written beside the file and put in its place, so that a run that is stopped loses no chunk."""
         document = {"run": self.described, "chunks": chunks, **tally.counts()}
         draft = self.path.with_name(f"{self.path.name}.new")
@@ -236,7 +236,7 @@ class Keep:
         draft.replace(self.path)
 
 
-def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, report: Progress) -> Tally:
+def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, report: Progress) -> RocketTally:
     """So many rounds, to the next million. Chunks add up in order, so a run is the same on any number of cores."""
     from tables.maths.advantage.rocket_simulation import CHUNK, chart, deal, nothing, seed_of
 
@@ -255,7 +255,7 @@ def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, rep
     return tally
 
 
-def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
+def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> RocketTally:
     """The rounds that ``run`` would deal, dealt by the house's workers."""
     from tables.edge import distributed_simulation
     from tables.maths.advantage.rocket_simulation import CHUNK, described, nothing
@@ -271,7 +271,7 @@ def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> Tally:
     return distributed_simulation.added_up(run, chunks, nothing(table.seats))
 
 
-def _chunk(deal: Callable[..., Tally], table: Table, folds: Any, seed: int) -> Tally:
+def _chunk(deal: Callable[..., RocketTally], table: Table, folds: Any, seed: int) -> RocketTally:
     return deal(table, seed, folds=folds)
 
 
@@ -292,7 +292,7 @@ def _bar(count: int, chunks: int) -> None:
         print(file=sys.stderr)
 
 
-def facts(table: Table, tally: Tally) -> dict[str, Any]:
+def facts(table: Table, tally: RocketTally) -> dict[str, Any]:
     """What came of a run, beside the exact values of a lone seat and a full shoe; edges are parts of the bet."""
     exact, seats = table.solution, range(1, table.seats + 1)
     mean, variance = tally.table()
@@ -310,7 +310,7 @@ def facts(table: Table, tally: Tally) -> dict[str, Any]:
     }
 
 
-def _seat(table: Table, tally: Tally, seat: int) -> dict[str, Any]:
+def _seat(table: Table, tally: RocketTally, seat: int) -> dict[str, Any]:
     mean, variance = tally.seat(seat)
     error = table.solution.standard_deviation / sqrt(tally.rounds)
     return {

@@ -13,7 +13,7 @@ from ledger.proof import p256
 from ledger.proof.note import BadNote, VerifierKey
 from tables.audit import proofs, verification_report, witness_delivery
 from tables.audit.outside.testimony import Source
-from tables.audit.verification_report import Line
+from tables.audit.verification_report import Finding
 
 
 class Command(BaseCommand):
@@ -77,7 +77,7 @@ class Command(BaseCommand):
             self.stdout.write(self.style.ERROR(f"{self.faults:,} {'fault' if self.faults == 1 else 'faults'}"))
             sys.exit(1)
 
-    def _say(self, proved: Iterable[Line]) -> None:
+    def _say(self, proved: Iterable[Finding]) -> None:
         """Each line; then the end of it, where one of them does not hold and not every fault was asked for."""
         for line in proved:
             self.stdout.write(line.says if line.holds else self.style.ERROR(line.says))

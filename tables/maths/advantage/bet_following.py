@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class ShoeEdges:
     """A shoe, round by round: the house's edge before each, and how many cards nobody had seen by then."""
 
     edges: tuple[float, ...]
@@ -78,7 +78,7 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class SeatHistory:
     """What a seat did round by round, beside its bets on the wager that is tested."""
 
     results: tuple[int, ...]
@@ -91,7 +91,7 @@ class Played:
 
 
 def follow(
-    course: Course,
+    course: ShoeEdges,
     bets: Sequence[int],
     results: Sequence[int],
     *,
@@ -104,12 +104,12 @@ def follow(
     None where there is nothing to test: a bet that never changed, or too few rounds. Rounds in which the seat sat out
     between its bets count as bets of nothing; those before its first and after its last do not count.
     """
-    played = Played(tuple(results), tuple(bets), (0,) * len(bets))
+    played = SeatHistory(tuple(results), tuple(bets), (0,) * len(bets))
     return follow_wager(course, bets, played, seed=seed, permutations=permutations)
 
 
 def follow_wager(
-    course: Course, bets: Sequence[int], played: Played, *, seed: int, permutations: int = PERMUTATIONS
+    course: ShoeEdges, bets: Sequence[int], played: SeatHistory, *, seed: int, permutations: int = PERMUTATIONS
 ) -> Followed | None:
     """Test one seat and one of its wagers. Rounds in which it bet on others alone count as bets of nothing."""
     window = window_of(bets, played)
@@ -127,7 +127,7 @@ def follow_wager(
     return Followed(rounds, _correlation(stakes, -np.array(course.edges)[window]), as_much, permutations)
 
 
-def window_of(bets: Sequence[int], played: Played) -> slice | None:
+def window_of(bets: Sequence[int], played: SeatHistory) -> slice | None:
     """The rounds that are looked at, from the seat's first to its last; None where there is nothing to test."""
     rounds = [index for index, staked in enumerate(played.staked) if staked]
     if len(rounds) < FEWEST:
@@ -152,7 +152,7 @@ def _correlation(bets: Floats, edges: Floats) -> float:
     return float(heights @ (bets - bets.mean())) / scale if scale else 0.0
 
 
-def _paths(course: Course, ends: NDArray[np.int_], chance: np.random.Generator, count: int) -> Floats:
+def _paths(course: ShoeEdges, ends: NDArray[np.int_], chance: np.random.Generator, count: int) -> Floats:
     """The edge before each round, had the blocks of cards come in another order.
 
     Blocks change places where rounds ended alike. The last round's cards come after all bets and stay.
@@ -167,7 +167,7 @@ def _paths(course: Course, ends: NDArray[np.int_], chance: np.random.Generator, 
     return np.vstack([_by_cards(course, course.yardstick, order[part : part + _AT_ONCE]) for part in parts])
 
 
-def _by_moves(course: Course, order: NDArray[np.intp]) -> Floats:
+def _by_moves(course: ShoeEdges, order: NDArray[np.intp]) -> Floats:
     """A card moves the edge in inverse proportion to the cards that are left, so the edge's distance from the first
     one, times the cards unseen, adds up block by block."""
     edges, unseen = np.array(course.edges), np.array(course.unseen, dtype=np.float64)
@@ -177,7 +177,7 @@ def _by_moves(course: Course, order: NDArray[np.intp]) -> Floats:
     return paths
 
 
-def _by_cards(course: Course, yardstick: Yardstick, order: NDArray[np.intp]) -> Floats:
+def _by_cards(course: ShoeEdges, yardstick: Yardstick, order: NDArray[np.intp]) -> Floats:
     """By the cards that would be unseen."""
     cards = np.array(course.cards, np.float64)
     blocks = -np.diff(cards, axis=0)

@@ -20,7 +20,7 @@ from tables.games.cards import BY_RANK, Composition
 from tables.maths.blackjack import solve
 from tables.maths.blackjack_chart import Chart, pairs_of, terms_of, upcard_of, values_of
 from tables.maths.blackjack_dealer import KINDS, tree
-from tables.maths.blackjack_hands import Shoe, lattice
+from tables.maths.blackjack_hands import ValueCounts, lattice
 from tables.maths.blackjack_round import OTHERS, Upcard, first_ends, splits, without_splits
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Edge
@@ -82,7 +82,7 @@ def _upcard(rules: Rules, ranks: Composition, upcard: int) -> Upcard:
     counts[upcard] -= 1
     dealer = tree(upcard, rules.soft17 == "hit")
     pairs, tens = pairs_of(rules, ranks, upcard)
-    shoe = Shoe(counts, float(counts.sum()), dealer.natural)
+    shoe = ValueCounts(counts, float(counts.sum()), dealer.natural)
     return Upcard(lattice(), shoe, first_ends(lattice(), dealer, counts), _NO_SPLITS, pairs, tens)
 
 

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from tables.games.blackjack import NO_BLACKJACK, Rules
 from tables.games.cards import RANK_OF, STANDARD, UNKNOWN, Composition
-from tables.games.house_script import HandSeen, SpotSeen, State
+from tables.games.house_script import HandSeen, HouseState, SpotSeen
 from tables.games.odds import Odds, half
 from tables.games.protocol import MAIN, AskCard, AskChoice, Choose, Settled
 from tables.maths import cents
 from tables.maths.blackjack_chart import blackjack_odds, pay_of, play_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, BLACKJACK, KINDS, TEN, VALUES, best, natural, tree
-from tables.maths.blackjack_hands import OUT, Stake, lattice, place
+from tables.maths.blackjack_hands import OUT, StakeValue, lattice, place
 from tables.maths.blackjack_sides import pair_line, pays_of, perfect_pairs, three_line, twenty_one_plus_three, won
 from tables.maths.standard import by_rank
 
@@ -115,7 +115,7 @@ def dealers_ends(upcard: int, counts: Places, hits_soft_17: bool) -> Floats:
     return ends
 
 
-def _standing(ends: Floats, total: Places, stake: Stake) -> Floats:
+def _standing(ends: Floats, total: Places, stake: StakeValue) -> Floats:
     """What each hand counts for if it stands."""
     totals = np.arange(17, 22)[:, None]
     win = ends[5] + (ends[:5] * (totals < total)).sum(axis=0)
@@ -123,7 +123,7 @@ def _standing(ends: Floats, total: Places, stake: Stake) -> Floats:
     return np.asarray(stake.win * win + stake.lose * lose + stake.natural * ends[BLACKJACK])
 
 
-def _drawn(counts: ByValue, upcard: int, places: Places, onward: Floats, stake: Stake) -> Floats:
+def _drawn(counts: ByValue, upcard: int, places: Places, onward: Floats, stake: StakeValue) -> Floats:
     """What each hand counts for with one card more."""
     hands, makes_one = lattice(), natural(upcard)
     cards_left = sum(counts) - hands.cards[places]
@@ -139,14 +139,14 @@ def _drawn(counts: ByValue, upcard: int, places: Places, onward: Floats, stake: 
 # --- A hand and its choices --------------------------------------------------------------------------------------
 
 
-class Terms(NamedTuple):
+class StakeTerms(NamedTuple):
     """What a seat's own stake makes of some payments: in whole chips, as parts of it."""
 
     blackjack: float
     surrender: float
 
 
-def first_worth(rules: Rules, terms: Terms, hand: tuple[int, ...], upcard: int, of: Solved) -> float:
+def first_worth(rules: Rules, terms: StakeTerms, hand: tuple[int, ...], upcard: int, of: Solved) -> float:
     """What two first cards are worth for each unit of the bet before the dealer looks."""
     index = place(hand)
     safe, peeks = float(of.safe[index]), rules.hole == "peek"
@@ -249,7 +249,7 @@ class Moment:
     """What is due: the first prompt."""
 
 
-def midround(state: State) -> dict[int, float]:
+def midround(state: HouseState) -> dict[int, float]:
     """What each seat that bet can expect, in cents. Raises Unknowable."""
     rules: Rules = state.rules
     cards = cents.unseen(state, rules.decks, _to_come(state))
@@ -271,7 +271,7 @@ def midround(state: State) -> dict[int, float]:
     return cents.expected(state, wager_cents)
 
 
-def _to_come(state: State) -> int:
+def _to_come(state: HouseState) -> int:
     """So many cards as the round may well take."""
     if not state.prompts:
         return 0
@@ -295,7 +295,7 @@ def _beaten(moment: Moment) -> float:
 def _main_cents(moment: Moment, spot: SpotSeen, wager: Settled) -> float:
     """A hand and its bet."""
     rules, staked = moment.rules, wager.put_up[0][1]
-    terms = Terms(
+    terms = StakeTerms(
         Odds(*blackjack_odds(rules)).of(staked, rules.unit, rules.rounding)[0] / staked,
         -half(staked, rules.unit) / staked,
     )
@@ -308,7 +308,7 @@ def _main_cents(moment: Moment, spot: SpotSeen, wager: Settled) -> float:
     return staked * _hand_worth(moment, terms, hand, values, (len(spot.hands) > 1, doubled))
 
 
-def _undealt(moment: Moment, terms: Terms, own: tuple[int, ...]) -> float:
+def _undealt(moment: Moment, terms: StakeTerms, own: tuple[int, ...]) -> float:
     """Two first cards of which some are to come, and maybe the upcard."""
     if not moment.dealer:
         return sum(
@@ -320,7 +320,7 @@ def _undealt(moment: Moment, terms: Terms, own: tuple[int, ...]) -> float:
 
 
 @lru_cache(maxsize=256)
-def _dealt(rules: Rules, terms: Terms, upcard: int, unseen: ByValue, own: tuple[int, ...]) -> float:
+def _dealt(rules: Rules, terms: StakeTerms, upcard: int, unseen: ByValue, own: tuple[int, ...]) -> float:
     """Over all that may make two cards of them."""
     mean, size = 0.0, sum(unseen)
     of = solved(rules, upcard, _plus(unseen, own), _count(own))
@@ -337,7 +337,7 @@ def _dealt(rules: Rules, terms: Terms, upcard: int, unseen: ByValue, own: tuple[
 
 
 def _hand_worth(
-    moment: Moment, terms: Terms, hand: HandSeen, values: tuple[int, ...], history: tuple[bool, bool]
+    moment: Moment, terms: StakeTerms, hand: HandSeen, values: tuple[int, ...], history: tuple[bool, bool]
 ) -> float:
     """A hand that has its first cards, for each unit of its first bet. ``history``: was it split, and doubled."""
     rules, (is_split, doubled) = moment.rules, history

@@ -37,7 +37,7 @@ STANDING, DOUBLING, SURRENDERING = (sum(1 << code for code in codes) for codes i
 """Letters as bits: quicker to ask than a list of them."""
 
 
-class House(NamedTuple):
+class SimulationOptions(NamedTuple):
     """The options, in numbers."""
 
     doubles_least: int
@@ -74,7 +74,7 @@ class Dealt(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class BlackjackTally:
     """What came of some rounds: how often the seat won so many tenths of its bet, without a split and after one."""
 
     ends: Counts
@@ -123,23 +123,23 @@ class Tally:
         """As a run is kept: whole numbers, so that adding up loses nothing."""
         return {"ends": self.ends.tolist()}
 
-    def with_counts(self, counts: Mapping[str, Any]) -> Tally:
+    def with_counts(self, counts: Mapping[str, Any]) -> BlackjackTally:
         """Together with what was kept. Raises ValueError, KeyError or TypeError for what is no such thing."""
-        return Tally(self.ends + counts["ends"])
+        return BlackjackTally(self.ends + counts["ends"])
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(self.ends + other.ends)
+    def __add__(self, other: BlackjackTally) -> BlackjackTally:
+        return BlackjackTally(self.ends + other.ends)
 
 
-def nothing() -> Tally:
+def nothing() -> BlackjackTally:
     """The tally before the first round."""
-    return Tally(np.zeros((2, 2 * MOST + 1), np.int64))
+    return BlackjackTally(np.zeros((2, 2 * MOST + 1), np.int64))
 
 
-def house_of(rules: Rules) -> House:
+def house_of(rules: Rules) -> SimulationOptions:
     """The options, in numbers."""
     pays, stake = blackjack_odds(rules)
-    return House(
+    return SimulationOptions(
         *play_of(rules),
         by_rank=int(rules.split_by == "rank"),
         hits_soft_17=int(rules.soft17 == "hit"),
@@ -157,7 +157,7 @@ def columns(chart: Chart) -> Counts:
 
 def simulate(
     rules: Rules, chart: Chart, rounds: int, seed: int, ranks: Composition | None = None, cut: int | None = None
-) -> Tally:
+) -> BlackjackTally:
     """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
 
     Each is dealt from the whole shoe, full decks or so many cards of each rank; with ``cut`` from what the rounds
@@ -170,7 +170,7 @@ def simulate(
     return tally
 
 
-def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed: int) -> Tally:
+def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed: int) -> BlackjackTally:
     """Deals so many rounds that begin with a rank's pair against an upcard's rank, and no dealer's blackjack seen."""
     tally = nothing()
     counts = [*dealt.ranks]
@@ -204,7 +204,7 @@ def deck_of(counts: Sequence[int], seed: int) -> Deck:
 
 
 @jit
-def _deal(deck: Deck, rounds: int, table: tuple[int, House], letters: Counts, ends: Counts) -> None:
+def _deal(deck: Deck, rounds: int, table: tuple[int, SimulationOptions], letters: Counts, ends: Counts) -> None:
     """Rounds as the table deals them. ``table`` is with how many cards left no round begins, and the options."""
     standing = np.zeros((MOST_HANDS, 2), np.int64)
     last, house = table
@@ -221,7 +221,7 @@ def _deal(deck: Deck, rounds: int, table: tuple[int, House], letters: Counts, en
 
 @jit
 def _deal_pairs(
-    deck: Deck, rounds: int, table: tuple[tuple[int, int, int], House], letters: Counts, ends: Counts
+    deck: Deck, rounds: int, table: tuple[tuple[int, int, int], SimulationOptions], letters: Counts, ends: Counts
 ) -> None:
     """Rounds that begin with the same three cards, which the deck is without, and no blackjack that the dealer sees."""
     standing = np.zeros((MOST_HANDS, 2), np.int64)
@@ -279,7 +279,7 @@ def _letter(letters: Counts, hard: int, aces: int) -> int:
 
 @inlined
 def _play(
-    deck: Deck, dealt: tuple[int, int, int, int], house: House, letters: Counts, standing: Counts
+    deck: Deck, dealt: tuple[int, int, int, int], house: SimulationOptions, letters: Counts, standing: Counts
 ) -> tuple[int, int]:
     """A round from its first cards on: what the seat wins, in tenths of its bet, and whether it split.
 
@@ -327,7 +327,7 @@ def _play(
 
 
 @inlined
-def _hand_letter(letters: Counts, first: int, second: int, house: House) -> int:
+def _hand_letter(letters: Counts, first: int, second: int, house: SimulationOptions) -> int:
     """What the chart says for two cards: for a pair, or for their total."""
     alike = first == second if house.by_rank else min(first, TEN) == min(second, TEN)
     if alike:
@@ -337,7 +337,7 @@ def _hand_letter(letters: Counts, first: int, second: int, house: House) -> int:
 
 @inlined
 def _finish(
-    deck: Deck, hand: tuple[int, int], choice: tuple[int, bool], house: House, letters: Counts
+    deck: Deck, hand: tuple[int, int], choice: tuple[int, bool], house: SimulationOptions, letters: Counts
 ) -> tuple[int, int]:
     """The total and the bets of a hand of two cards that neither splits nor surrenders. ``choice`` is its letter, and
     whether it might double."""
@@ -362,7 +362,7 @@ def _finish(
 
 
 @inlined
-def _settle(deck: Deck, dealer: tuple[int, int], house: House, standing: Counts, count: int) -> int:
+def _settle(deck: Deck, dealer: tuple[int, int], house: SimulationOptions, standing: Counts, count: int) -> int:
     """What the hands that stand win together, in tenths of the bet."""
     up, hole = dealer
     if hole == NO_CARD:
@@ -373,7 +373,7 @@ def _settle(deck: Deck, dealer: tuple[int, int], house: House, standing: Counts,
 
 
 @inlined
-def _beaten(house: House, standing: Counts, count: int) -> int:
+def _beaten(house: SimulationOptions, standing: Counts, count: int) -> int:
     """What they win against a blackjack."""
     net = 0
     for hand in range(count):

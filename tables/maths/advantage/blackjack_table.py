@@ -18,7 +18,7 @@ from tables.maths.advantage.blackjack_simulation import (
     SURRENDERING,
     Counts,
     Deck,
-    House,
+    SimulationOptions,
     _beaten,
     _blackjack,
     _card,
@@ -61,7 +61,7 @@ class Seats(NamedTuple):
     standing: Counts
 
 
-class Course(NamedTuple):
+class DealtShoe(NamedTuple):
     """A shoe: with how many cards the round began; with how many the discards were brought back in it, if they were,
     and how many there were then; and how often the cards would have run out by now."""
 
@@ -164,7 +164,7 @@ def _room(seats: int) -> Seats:
 
 
 @inlined
-def _round(deck: Deck, course: Course, table: tuple[House, Counts], room: Seats) -> tuple[int, int]:
+def _round(deck: Deck, course: DealtShoe, table: tuple[SimulationOptions, Counts], room: Seats) -> tuple[int, int]:
     """A round of all seats; the dealer's first two cards, the second one as far as somebody waits for it."""
     house, letters = table
     seats = len(room.nets)
@@ -216,7 +216,9 @@ def _round(deck: Deck, course: Course, table: tuple[House, Counts], room: Seats)
 
 
 @inlined
-def _hands(deck: Deck, pair: tuple[int, int], house: House, letters: Counts, standing: Counts) -> tuple[int, int, int]:
+def _hands(
+    deck: Deck, pair: tuple[int, int], house: SimulationOptions, letters: Counts, standing: Counts
+) -> tuple[int, int, int]:
     """A seat's hands to their ends: what is lost by then, in tenths of the bet, how many hands lie in ``standing``, and
     how many bets await the dealer. As in ``_play``, which would deal a fifth slower by a function of its own."""
     first, second = pair
@@ -252,7 +254,7 @@ def _hands(deck: Deck, pair: tuple[int, int], house: House, letters: Counts, sta
 
 
 @inlined
-def _renew(deck: Deck, course: Course) -> None:
+def _renew(deck: Deck, course: DealtShoe) -> None:
     """Bring the discards back before a hand that the cards might not last for. So late the cut card is out: the round
     is the shoe's last, and the rounds that are measured hang on nothing in it but how many cards it took."""
     if deck.left[0] < ENOUGH and not course.short[0]:
@@ -260,7 +262,7 @@ def _renew(deck: Deck, course: Course) -> None:
 
 
 @jit
-def _bring_back(deck: Deck, course: Course) -> None:
+def _bring_back(deck: Deck, course: DealtShoe) -> None:
     """Undealt cards lie in front, then those of this round, then the discards, which change places with them."""
     cards_left, began = deck.left[0], course.began[0]
     in_play, discards = deck.cards[cards_left:began].copy(), deck.cards[began:].copy()
@@ -272,8 +274,8 @@ def _bring_back(deck: Deck, course: Course) -> None:
 
 
 @jit
-def _deal_seats(deck: Deck, room: Seats, table: tuple[House, Counts], nets: Counts) -> None:
-    course = Course(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
+def _deal_seats(deck: Deck, room: Seats, table: tuple[SimulationOptions, Counts], nets: Counts) -> None:
+    course = DealtShoe(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
     for number in range(len(nets)):
         deck.left[0] = len(deck.cards)
         _round(deck, course, table, room)
@@ -281,8 +283,8 @@ def _deal_seats(deck: Deck, room: Seats, table: tuple[House, Counts], nets: Coun
 
 
 @jit
-def _walk(deck: Deck, room: Seats, table: tuple[House, Counts], last: int, before: Counts) -> None:
-    course = Course(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
+def _walk(deck: Deck, room: Seats, table: tuple[SimulationOptions, Counts], last: int, before: Counts) -> None:
+    course = DealtShoe(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
     for number in range(len(before)):
         if deck.left[0] <= last or course.short[0]:
             deck.left[0] = len(deck.cards)
@@ -309,9 +311,11 @@ def _suited(deck: Deck, copies: Bytes, rank: int, used: Counts, count: int) -> i
 
 
 @jit
-def _covary(deck: Deck, room: Seats, table: tuple[House, Counts], dealt: tuple[int, Sides], sums: Sums) -> None:
+def _covary(
+    deck: Deck, room: Seats, table: tuple[SimulationOptions, Counts], dealt: tuple[int, Sides], sums: Sums
+) -> None:
     rounds, sides = dealt
-    course = Course(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    course = DealtShoe(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
     nets, used = np.zeros((2, _KINDS)), np.zeros((5, 2), np.int64)
     for _ in range(rounds):
         deck.left[0] = len(deck.cards)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS, shoe
 from tables.games.rocket import Rules
-from tables.maths.advantage.penetration import CUTS, SEATS, Cell, Subject, Tags, cards_behind
+from tables.maths.advantage.penetration import CUTS, SEATS, PenetrationCell, Subject, Tags, cards_behind
 from tables.maths.advantage.rocket_simulation import Table, chart, deal, seed_of
 from tables.maths.rocket_value import Solution, backward, solve
 from tables.maths.situation import Situation
@@ -79,7 +79,7 @@ class Walk:
         return dealt
 
 
-class Shoe(Protocol):
+class MeasuredWager(Protocol):
     """What is measured: a wager of a game at shoes of so many decks."""
 
     @property
@@ -204,7 +204,7 @@ def shares(unseen: Counts, deck: tuple[int, ...]) -> tuple[Floats, Floats]:
 class Fit:
     """Nearly the two values of any place, and how far the first is off."""
 
-    shoe: Shoe
+    shoe: MeasuredWager
     weights: Floats
     off: float
 
@@ -218,7 +218,7 @@ class Fit:
 class Sample:
     """Places of a shoe of some decks with their exact values, for all numbers of seats."""
 
-    shoe: Shoe
+    shoe: MeasuredWager
     unseen: Counts
     values: Floats
 
@@ -229,7 +229,7 @@ class Sample:
         return Fit(self.shoe, weights, float((terms @ weights - self.values)[:, 0].std()))
 
 
-def sample(shoe: Shoe) -> Sample:
+def sample(shoe: MeasuredWager) -> Sample:
     """Places of dealt shoes with their exact values: as many for each number of seats."""
     walks, chance = _first_walks(shoe), np.random.default_rng([SEED, shoe.decks])
     size = shoe.effort.fitted // len(shoe.seats)
@@ -237,7 +237,7 @@ def sample(shoe: Shoe) -> Sample:
     return Sample(shoe, unseen, shoe.values(unseen))
 
 
-def _first_walks(shoe: Shoe) -> list[Counts]:
+def _first_walks(shoe: MeasuredWager) -> list[Counts]:
     """What the fit is made of, for each number of seats."""
     return [shoe.walk(seats, _seed(shoe.decks, seats, 0), shoe.effort.rounds).unseen for seats in shoe.seats]
 
@@ -306,7 +306,7 @@ def _columns(values: Floats, count: Floats, high: Flags) -> Floats:
     )
 
 
-def measure(fit: Fit, seats: int, tags: tuple[int, ...], limit: int) -> list[Cell]:
+def measure(fit: Fit, seats: int, tags: tuple[int, ...], limit: int) -> list[PenetrationCell]:
     """What was measured for so many seats, at each depth of the cut card. ``limit``: the count per deck above which a
     seat with these tags bets more."""
     shoe = fit.shoe
@@ -352,14 +352,14 @@ def _shares(weights: Floats) -> Floats:
     return shares
 
 
-def _cell(shoe: Shoe, seats: int, cut: float, batches: Floats) -> Cell:
+def _cell(shoe: MeasuredWager, seats: int, cut: float, batches: Floats) -> PenetrationCell:
     rounds, shoes, refills, high, count, count_square = batches.sum(axis=0)[:6]
     means = dict(zip(_COLUMNS, batches.sum(axis=0)[6:] / rounds, strict=True))
     errors = {name: _error(batches[:, 6 + index], batches[:, 0]) for index, name in enumerate(_COLUMNS)}
     count, count_square = count / rounds, count_square / rounds
     covariance = means["product"] - means["best"] * count
     variances = (means["square"] - means["best"] ** 2) * (count_square - count**2)
-    return Cell(
+    return PenetrationCell(
         decks=shoe.decks,
         seats=seats,
         cut=cut,
@@ -391,7 +391,7 @@ def _error(sums: Floats, rounds: Floats) -> float:
 # --- all of it ----------------------------------------------------------------------------------------------------
 
 
-def measured(shoe: Shoe, tags: tuple[int, ...]) -> tuple[int, list[Cell]]:
+def measured(shoe: MeasuredWager, tags: tuple[int, ...]) -> tuple[int, list[PenetrationCell]]:
     """The threshold and the cells of a shoe: minutes of work."""
     fit = sample(shoe).fit()
     limit = threshold(tags, fit, np.vstack(_first_walks(shoe))) if any(tags) else 0

@@ -158,7 +158,7 @@ def subject(game: str, wager: str | None = None) -> Subject:
 
 
 @dataclass(frozen=True)
-class Count:
+class CountSystem:
     """A count of one number: each card seen adds its tag; the seat bets more when the count per deck left is high."""
 
     tags: tuple[int, ...]
@@ -195,7 +195,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PenetrationCell:
     """One way to deal. Values are the seat's, a round, as parts of its lowest bet; errors are standard errors."""
 
     decks: int
@@ -286,7 +286,7 @@ class Cell:
         }
 
 
-COLUMNS: Final = tuple(column.name for column in fields(Cell))
+COLUMNS: Final = tuple(column.name for column in fields(PenetrationCell))
 
 
 def cards_behind(decks: int, cut: float, deck_size: int = DECK_SIZE) -> int:
@@ -305,11 +305,11 @@ class Results:
     solved: int
     """Of these so many exactly, to correct the rest."""
     burn: int
-    count: Count
+    count: CountSystem
     best_tags: tuple[Tags, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[PenetrationCell, ...]
 
-    def cell(self, decks: int, seats: int, cut: float) -> Cell:
+    def cell(self, decks: int, seats: int, cut: float) -> PenetrationCell:
         """What was measured of so many decks and seats, with the cut card there. Raises Unknowable."""
         self.subject.check(decks, seats, cut)
         return next(
@@ -349,16 +349,16 @@ def results(game: str = "rocket", wager: str | None = None) -> Results:
         rounds=document["rounds"],
         solved=document["solved"],
         burn=document["burn"],
-        count=Count(tuple(count["tags"]), tuple(count["thresholds"]), measured.decks),
+        count=CountSystem(tuple(count["tags"]), tuple(count["thresholds"]), measured.decks),
         best_tags=tuple(Tags(tuple(tags["tags"]), tags["correlation"]) for tags in document["best_tags"]),
-        cells=tuple(Cell(**dict(zip(document["columns"], row, strict=True))) for row in document["cells"]),
+        cells=tuple(PenetrationCell(**dict(zip(document["columns"], row, strict=True))) for row in document["cells"]),
     )
 
 
 # --- for readers ------------------------------------------------------------------------------------------------
 
 
-def lines(cells: list[Cell], results: Results, spread: int, pace: Pace) -> Iterator[str]:
+def lines(cells: list[PenetrationCell], results: Results, spread: int, pace: Pace) -> Iterator[str]:
     """Cells as a list under its heading, and what the columns mean."""
     yield (
         f"{'decks':>5}{'seats':>6}{'behind':>8}{'rounds':>8}{'shuffling':>11}{'an hour':>9}{'edge > 0':>10}"
@@ -384,7 +384,7 @@ def _with_error(wins: float, error: float) -> str:
     return f"{wins:+.2f} ± {error:.2f}"
 
 
-def even(spread: float | None, cell: Cell) -> str:
+def even(spread: float | None, cell: PenetrationCell) -> str:
     """The spread from which on a counter wins, as bets are written: 1:8.5. Larger ones than are bet are not told. Who
     need not bet in each round wins with any bet, or with none."""
     if not cell.lowest:

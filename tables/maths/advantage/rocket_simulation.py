@@ -51,7 +51,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class RocketTally:
     """What came of some rounds: by seat, outcome and rank; of the table, by the tenths that all seats won together."""
 
     ends: Counts
@@ -67,12 +67,14 @@ class Tally:
         """As a run is kept: whole numbers, so that adding up loses nothing."""
         return {"ends": self.ends.tolist(), "totals": self.totals.tolist(), "refills": self.refills}
 
-    def with_counts(self, counts: Mapping[str, Any]) -> Tally:
+    def with_counts(self, counts: Mapping[str, Any]) -> RocketTally:
         """Together with what was kept. Raises ValueError, KeyError or TypeError for what is no such thing."""
-        return Tally(self.ends + counts["ends"], self.totals + counts["totals"], self.refills + int(counts["refills"]))
+        return RocketTally(
+            self.ends + counts["ends"], self.totals + counts["totals"], self.refills + int(counts["refills"])
+        )
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(self.ends + other.ends, self.totals + other.totals, self.refills + other.refills)
+    def __add__(self, other: RocketTally) -> RocketTally:
+        return RocketTally(self.ends + other.ends, self.totals + other.totals, self.refills + other.refills)
 
     def seat(self, seat: int) -> tuple[float, float]:
         """The mean and the variance of what a seat wins, as parts of its bet."""
@@ -106,9 +108,9 @@ def _moments(counts: Counts, tenths: NDArray[Any]) -> tuple[float, float]:
     return mean / 10, float((shares * (tenths - mean) ** 2).sum()) / 100
 
 
-def nothing(seats: int) -> Tally:
+def nothing(seats: int) -> RocketTally:
     """The tally of a table with so many seats before its first round."""
-    return Tally(np.zeros((seats, 5, len(RANKS) + 1), np.int64), np.zeros(20 * seats + 1, np.int64))
+    return RocketTally(np.zeros((seats, 5, len(RANKS) + 1), np.int64), np.zeros(20 * seats + 1, np.int64))
 
 
 def chart(solution: Solution) -> Bytes:
@@ -121,7 +123,7 @@ def chart(solution: Solution) -> Bytes:
 
 def deal(
     table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = None, before: Counts | None = None
-) -> Tally:
+) -> RocketTally:
     """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
 
     ``before``, zeros with a row for each round, is told how many cards of each rank nobody has seen before it, and in
@@ -141,7 +143,7 @@ def deal(
         totals=tally.totals,
         before=np.zeros((0, len(RANKS) + 1), np.int64) if before is None else before,
     )
-    return Tally(tally.ends, tally.totals, int(refills))
+    return RocketTally(tally.ends, tally.totals, int(refills))
 
 
 def described(table: Table, seed: int) -> dict[str, Any]:

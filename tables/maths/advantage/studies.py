@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from tables.maths.advantage import counting
-from tables.maths.advantage.counting import RocketShoe, Shoe
-from tables.maths.advantage.penetration import Cell, Count, Results, Subject, Tags
+from tables.maths.advantage.counting import MeasuredWager, RocketShoe
+from tables.maths.advantage.penetration import CountSystem, PenetrationCell, Results, Subject, Tags
 from tables.maths.rocket_value import solve
 from tables.maths.situation import fresh
 
@@ -16,7 +16,7 @@ LARGEST: Final = {"rocket": counting.LARGEST_TAG, "baccarat": 4}
 """Of the tags that are looked for: a small number is easier to keep, a large one goes better with the edge."""
 
 
-def shoe(subject: Subject, decks: int) -> Shoe:
+def shoe(subject: Subject, decks: int) -> MeasuredWager:
     """The shoe of a subject."""
     if subject.game == "blackjack":
         from tables.maths.advantage.blackjack_shoes import BlackjackShoe
@@ -40,12 +40,12 @@ def tags_of(subject: Subject) -> tuple[Tags, ...]:
     return counting.best_tags(counting.sample(typical), LARGEST[subject.game])
 
 
-def measured(subject: Subject, tags: tuple[int, ...], decks: int) -> tuple[int, list[Cell]]:
+def measured(subject: Subject, tags: tuple[int, ...], decks: int) -> tuple[int, list[PenetrationCell]]:
     """The threshold and the cells of a shoe: minutes of work."""
     return counting.measured(shoe(subject, decks), tags)
 
 
-def gathered(subject: Subject, tags: tuple[Tags, ...], parts: list[tuple[int, list[Cell]]]) -> Results:
+def gathered(subject: Subject, tags: tuple[Tags, ...], parts: list[tuple[int, list[PenetrationCell]]]) -> Results:
     """What was measured, as the file of results has it."""
     effort = shoe(subject, subject.typical).effort
     return Results(
@@ -54,7 +54,7 @@ def gathered(subject: Subject, tags: tuple[Tags, ...], parts: list[tuple[int, li
         rounds=effort.batches * effort.rounds,
         solved=effort.batches * effort.solved,
         burn=subject.burn,
-        count=Count(tags[-1].tags, tuple(limit for limit, _ in parts), subject.decks),
+        count=CountSystem(tags[-1].tags, tuple(limit for limit, _ in parts), subject.decks),
         best_tags=tags,
         cells=tuple(cell for _, cells in parts for cell in cells),
     )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from casino.demo import recording
-from casino.demo.playback import Moved
+from casino.demo.playback import MovedText
 from casino.demo.recording import Damaged, Header
 from casino.embedded import servers
 from tests.casino.demo.test_demo import CONFIGURED
@@ -19,8 +19,8 @@ from tests.casino.demo.test_demo import CONFIGURED
 SLIPS = [("fill", 1, "2026-01-05T06:01:00.000000Z"), ("fill", 2, "2026-01-07T18:00:00.000000Z")]
 
 
-def moved(new_first: date, **own: str) -> Moved:
-    return Moved(recording.FIRST_DAY, new_first, SLIPS, own)
+def moved(new_first: date, **own: str) -> MovedText:
+    return MovedText(recording.FIRST_DAY, new_first, SLIPS, own)
 
 
 def test_the_recording_belongs_to_this_version() -> None:

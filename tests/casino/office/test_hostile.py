@@ -9,10 +9,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from casino.office import figures, houses, receiving
-from casino.office.figures import Line, Sheet
+from casino.office.figures import BundleFigures, TableFigures
 from casino.office.houses import Registration
 from casino.office.models import Arrival, Day, House, Refusal, TableDay
-from casino.office.receiving import State
+from casino.office.receiving import ArrivalState
 from ledger.models import Alert
 from tables.audit.outside import verifier
 from tables.audit.outside.bundle import FORMATS, KEYS, MANIFEST, ROOTS, Wrong
@@ -72,7 +72,7 @@ def test_a_malformed_bundle_is_refused_with_a_sentence_that_can_be_stored(
 ) -> None:
     """Harm: a bundle whose error message the database cannot store stops the office's worker, every minute again."""
     answer = receiving.take(house, written(tmp_path / "hostile.zip", **changes), by="test")
-    assert answer.state == State.REFUSED
+    assert answer.state == ArrivalState.REFUSED
     assert Refusal.objects.get().says.isprintable()
 
 
@@ -113,14 +113,14 @@ def test_a_signed_day_with_an_invalid_time_is_refused(
     forger = Forger(evidence.first)
     forger.sign_day(1, evidence.key, lambda document: document.update(change))
     bundle = forger.write(tmp_path / "timeless.zip")
-    assert receiving.take(house, bundle, by="test").state == State.REFUSED
+    assert receiving.take(house, bundle, by="test").state == ArrivalState.REFUSED
 
 
 def test_figures_that_no_database_can_store_are_rejected(
     house: House, evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: a house signs an impossibly large win, and no day of any house is verified after that."""
-    sheet = Sheet({(ONE.isoformat(), "Rocket 1"): Line(game="Rocket", win_cents=10**30)})
+    sheet = BundleFigures({(ONE.isoformat(), "Rocket 1"): TableFigures(game="Rocket", win_cents=10**30)})
     monkeypatch.setattr(figures, "sheet_of", lambda path: sheet)
     copyfile(evidence.first, tmp_path / "coming.zip")
     receiving.take(house, tmp_path / "coming.zip", by="test")

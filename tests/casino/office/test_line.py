@@ -15,7 +15,7 @@ from ledger.models import Alert
 from tables.alerts import channels, delivery, webhook_signatures
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import AlertChannel, FeedPosition, Tells
-from tables.alerts.outbound import Answer, NotSent
+from tables.alerts.outbound import NotSent, OutboundResponse
 from tables.audit import day_delivery
 from tables.models import Staff
 from tests.tables.bundles import Evidence, kept_for_a_module, shared_two_days
@@ -58,12 +58,12 @@ class Line:
     def __init__(self, client: Client) -> None:
         self.client, self.pieces, self.breaks_after = client, list[str](), 10**9
 
-    def post(self, channel: AlertChannel, key: str, body: bytes, content_type: str) -> Answer:
+    def post(self, channel: AlertChannel, key: str, body: bytes, content_type: str) -> OutboundResponse:
         if len(self.pieces) >= self.breaks_after:
             raise NotSent("the receiver could not be reached: ConnectionRefusedError")
         self.pieces.append(key)
         reply = post(self.client, key, body)
-        return Answer(reply.status_code, reply.content)
+        return OutboundResponse(reply.status_code, reply.content)
 
 
 def post(client: Client, key: str, body: bytes, secret: str = SECRET, code: str = "north") -> Any:

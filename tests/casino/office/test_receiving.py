@@ -10,7 +10,7 @@ from django.core.management import call_command
 from casino.office import houses, receiving
 from casino.office.houses import Registration
 from casino.office.models import Arrival, Day, House, Refusal, Source, TableDay
-from casino.office.receiving import State
+from casino.office.receiving import ArrivalState
 from ledger.models import Alert
 from ledger.proof import seals
 from tables.models import Staff
@@ -35,7 +35,7 @@ def house(evidence: Evidence, clerk: Staff, settings: Any, tmp_path: Path) -> Ho
     return houses.register(Registration("north", "North", "EUR", evidence.public, SECRET), by=clerk)
 
 
-def bring(house: House, bundle: Path, tmp_path: Path) -> receiving.Answer:
+def bring(house: House, bundle: Path, tmp_path: Path) -> receiving.ArrivalAnswer:
     """Bring a copy of a bundle to the head office's door."""
     copy = tmp_path / "coming.zip"
     copyfile(bundle, copy)
@@ -46,8 +46,8 @@ def test_days_that_follow_each_other_hold_and_their_figures_are_the_floors_own(
     house: House, evidence: Evidence, tmp_path: Path
 ) -> None:
     """Harm: the head office shows figures that no entry of the house supports."""
-    assert bring(house, evidence.first, tmp_path).state == State.TAKEN
-    assert bring(house, evidence.second, tmp_path).state == State.TAKEN, "waiting bundles count as received"
+    assert bring(house, evidence.first, tmp_path).state == ArrivalState.TAKEN
+    assert bring(house, evidence.second, tmp_path).state == ArrivalState.TAKEN, "waiting bundles count as received"
     assert receiving.verify_waiting(house) == 2
     assert list(Day.objects.order_by("number").values_list("number", "day")) == [(1, ONE), (2, TWO)]
     for day in (ONE, TWO):
@@ -65,13 +65,13 @@ def test_a_day_that_comes_twice_does_no_harm_and_a_day_too_early_is_not_taken(
 ) -> None:
     """Harm: an unnoticed gap in the chain of days, or a day counted twice."""
     answer = bring(house, evidence.second, tmp_path)
-    assert (answer.state, answer.due) == (State.EARLY, 1)
+    assert (answer.state, answer.due) == (ArrivalState.EARLY, 1)
     assert not Arrival.objects.exists()
     bring(house, evidence.first, tmp_path)
     receiving.verify_waiting(house)
-    assert bring(house, evidence.first, tmp_path).state == State.KNOWN
+    assert bring(house, evidence.first, tmp_path).state == ArrivalState.KNOWN
     rows = list(TableDay.objects.filter(day=ONE).values())
-    assert bring(house, evidence.both, tmp_path).state == State.TAKEN, "it also has the second day"
+    assert bring(house, evidence.both, tmp_path).state == ArrivalState.TAKEN, "it also has the second day"
     assert receiving.verify_waiting(house) == 1
     assert Day.objects.count() == 2
     assert list(TableDay.objects.filter(day=ONE).values()) == rows
@@ -86,7 +86,7 @@ def test_another_houses_key_and_another_history_are_refused_and_raise_alerts(
     forger = Forger(evidence.first)
     forger.sign_all(stranger, {})
     answer = bring(house, forger.write(tmp_path / "stranger.zip"), tmp_path)
-    assert answer.state == State.REFUSED
+    assert answer.state == ArrivalState.REFUSED
     assert "is not among those that the house signed with" in answer.says
 
     bring(house, evidence.first, tmp_path)
@@ -94,7 +94,7 @@ def test_another_houses_key_and_another_history_are_refused_and_raise_alerts(
     forger = Forger(evidence.first)
     forger.sign_day(1, evidence.key, lambda document: document.update(slips=[]))
     answer = bring(house, forger.write(tmp_path / "anew.zip"), tmp_path)
-    assert answer.state == State.REFUSED
+    assert answer.state == ArrivalState.REFUSED
     assert "history was written anew" in answer.says
     assert Refusal.objects.count() == 2
     assert Alert.objects.filter(kind="day_refused").count() == 2
@@ -109,16 +109,16 @@ def test_a_bundle_with_one_changed_entry_passes_the_door_and_is_then_rejected(
     seq = forger.moving("Rocket 1", "loss")
     forger.move("Rocket 1", seq, 1, lambda row: row.__setitem__(8, row[8] + 100))
     tampered = forger.write(tmp_path / "tampered.zip")
-    assert bring(house, tampered, tmp_path).state == State.TAKEN
-    assert bring(house, evidence.second, tmp_path).state == State.TAKEN
+    assert bring(house, tampered, tmp_path).state == ArrivalState.TAKEN
+    assert bring(house, evidence.second, tmp_path).state == ArrivalState.TAKEN
     assert receiving.verify_waiting(house) == 0, "the second day does not follow an accepted one"
     assert not Day.objects.exists()
     assert not TableDay.objects.exists()
     assert houses.due(house) == 1, "the day is due again"
     assert "its transfer 1 is" in Alert.objects.filter(kind="day_refused").earliest("pk").message
 
-    assert bring(house, evidence.first, tmp_path).state == State.TAKEN
-    assert bring(house, evidence.second, tmp_path).state == State.TAKEN, (
+    assert bring(house, evidence.first, tmp_path).state == ArrivalState.TAKEN
+    assert bring(house, evidence.second, tmp_path).state == ArrivalState.TAKEN, (
         "it was only rejected because of the day before it"
     )
     assert receiving.verify_waiting(house) == 2
@@ -138,7 +138,7 @@ def test_a_key_changes_only_if_the_house_signs_it_or_an_operator_pins_another(
     houses.pin(house, by=clerk, reason="their disk burned; told by phone and paper", key=public)
     assert houses.trusted_key(house) == public
     answer = bring(house, evidence.second, tmp_path)
-    assert answer.state == State.REFUSED, "the earlier key is no longer trusted"
+    assert answer.state == ArrivalState.REFUSED, "the earlier key is no longer trusted"
     with pytest.raises(Refused, match="operator"):
         houses.pin(house, by=Staff.objects.get(username="ada"), reason="mine", key=public)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from casino.embedded.servers import House
+from casino.embedded.servers import ServerSet
 from tests.patience import eventually
 from tests.processes import Served
 from tests.tiers import Tier, belongs_to
@@ -20,7 +20,7 @@ TURN = "this one schedules tasks now"
 
 @pytest.fixture
 @belongs_to(Tier.TRIALS)
-def beats(process_environment: dict[str, str], broker: House, tmp_path: Path) -> Iterator[list[Served]]:
+def beats(process_environment: dict[str, str], broker: ServerSet, tmp_path: Path) -> Iterator[list[Served]]:
     command = [sys.executable, "-m", "celery", "--app", "casino", "beat", "--pidfile", "", "--loglevel", "INFO"]
     both = [
         Served(

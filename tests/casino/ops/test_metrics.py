@@ -24,7 +24,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from casino.database_address import settings_of
 from casino.embedded.servers import BASE_DIR
 from casino.ops import worker_figures, worker_meters
-from casino.ops.metrics import House, forget_dead
+from casino.ops.metrics import SiteCollector, forget_dead
 from ledger import meters
 from tables.refusals import Refused
 from tables.roles import Role
@@ -158,7 +158,7 @@ def series() -> dict[str, set[str]]:
     """What a house exports: each series with its labels. Those of a family that has no sample yet are its own."""
     families = [meter for meter in vars(meters).values() if hasattr(meter, "_labelnames")]
     kinds = [(family._name, family._type, family._labelnames) for family in families]
-    kinds += [(family.name, family.type, getattr(family, "_labelnames", ())) for family in House().collect()]
+    kinds += [(family.name, family.type, getattr(family, "_labelnames", ())) for family in SiteCollector().collect()]
     every: dict[str, set[str]] = {}
     for name, kind, labels in kinds:
         endings = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}.get(kind, ("",))

@@ -9,7 +9,7 @@ import redis
 from django.conf import settings
 from prometheus_client.metrics_core import Metric
 
-from casino.embedded.servers import BASE_DIR, House
+from casino.embedded.servers import BASE_DIR, ServerSet
 from casino.ops import worker_figures, worker_meters
 from tables import tasks
 from tests.patience import eventually
@@ -25,7 +25,9 @@ def value(family: str, name: str, **labels: str) -> float:
     return sum(sample.value for sample in samples if (sample.name, sample.labels) == (name, labels))
 
 
-def test_a_worker_and_its_tasks_are_told_of_until_it_is_stopped(broker: House, celery_worker_process: Served) -> None:
+def test_a_worker_and_its_tasks_are_told_of_until_it_is_stopped(
+    broker: ServerSet, celery_worker_process: Served
+) -> None:
     """Harm: the process that counts and proves has died, or fails at each task, and no figure says so."""
 
     def ended() -> float:
@@ -46,7 +48,7 @@ def test_a_worker_and_its_tasks_are_told_of_until_it_is_stopped(broker: House, c
     assert exported()["casino_worker_age_seconds"].samples == []
 
 
-def test_a_worker_that_was_killed_serves_no_queue(broker: House) -> None:
+def test_a_worker_that_was_killed_serves_no_queue(broker: ServerSet) -> None:
     """Harm: what a dead worker left says for an hour that its queue is served."""
     key = f"{worker_figures.ALIVE}gone@pit"
     serving = value("casino_queue_workers", "casino_queue_workers", queue="alerts")
@@ -64,7 +66,7 @@ def test_a_worker_that_was_killed_serves_no_queue(broker: House) -> None:
             server.delete(key)
 
 
-def test_a_task_that_fails_or_takes_long_is_told_apart(broker: House) -> None:
+def test_a_task_that_fails_or_takes_long_is_told_apart(broker: ServerSet) -> None:
     """Harm: a proof that fails each night looks like one that holds."""
     name = "tables.tasks.tried"
     for state, seconds in (("success", 0.01), ("failure", 2.0), ("success", 9_999.0)):

@@ -62,10 +62,10 @@ def test_a_body_of_unknown_length_is_refused_once_it_is_too_large(house: http.cl
         assert answer(house)[0] == 413
 
 
-def refusal_of(headers: dict[bytes, bytes]) -> body_limits.Refusal | None:
+def refusal_of(headers: dict[bytes, bytes]) -> body_limits.RefusedRequest | None:
     try:
         body_limits.check_headers(headers)
-    except body_limits.Refusal as refusal:
+    except body_limits.RefusedRequest as refusal:
         return refusal
     return None
 
@@ -81,7 +81,9 @@ def test_a_length_that_is_no_number_is_refused(length: bytes) -> None:
     [*((name, body_limits.NOT_UTF8) for name in (b"utf-16", b"nonsense", b"utf-7", b'"')),
      *((name, None) for name in (b"utf-8", b"UTF-8", b'"utf-8"', b"utf8"))],
 )  # fmt: skip
-def test_a_form_is_read_in_utf_8_and_in_no_other_encoding(charset: bytes, refusal: body_limits.Refusal | None) -> None:
+def test_a_form_is_read_in_utf_8_and_in_no_other_encoding(
+    charset: bytes, refusal: body_limits.RefusedRequest | None
+) -> None:
     """Harm: a form is decoded as other text than was typed, or fails with an error; or browsers and clients that name
     UTF-8 are refused."""
     assert refusal_of({b"content-type": FORM.encode() + b"; charset=" + charset}) is refusal

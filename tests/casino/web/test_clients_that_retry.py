@@ -123,8 +123,8 @@ def test_a_client_that_is_refused_stops_at_the_first_refusal(site: Site, follow:
             follow(once=once)
     with pytest.raises(Exception, match="token_unknown"):
         list_tables(site)
-    with pytest.raises(shoe_reader.Refusal):
-        shoe_reader.Line(site.url, "casino_x", sleep=site.note_wait).ask()
+    with pytest.raises(shoe_reader.RefusedMessage):
+        shoe_reader.MessageQueue(site.url, "casino_x", sleep=site.note_wait).ask()
     assert site.requests == 4
     assert site.waits == []
 
@@ -149,7 +149,7 @@ def test_a_client_waits_at_least_as_long_as_it_is_asked_to(site: Site, follow: A
     for ask in (
         lambda: follow(),
         lambda: list_tables(site),
-        lambda: shoe_reader.Line(site.url, "x", sleep=site.note_wait).ask(),
+        lambda: shoe_reader.MessageQueue(site.url, "x", sleep=site.note_wait).ask(),
     ):
         site.requests, site.waits, site.most_waits = 0, [], 2
         try:

@@ -7,8 +7,8 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from casino.web import buckets
-from casino.web.body_limits import Refusal
-from casino.web.sign_in_throttle import Door
+from casino.web.body_limits import RefusedRequest
+from casino.web.sign_in_throttle import SignInThrottle
 from tables.roles import Role
 from tests import floor, load
 
@@ -29,7 +29,7 @@ def knock(clock: list[float]) -> Callable[..., int]:
     async def inside(scope: Any, receive: Any, send: Any) -> None:
         """Whoever gets this far has passed."""
 
-    door = Door(inside)
+    door = SignInThrottle(inside)
 
     def knock(address: str | None, method: str = "POST", path: str = "/sign-in/", cookie: str = "") -> int:
         headers = [(b"cookie", cookie.encode())] if cookie else []
@@ -37,7 +37,7 @@ def knock(clock: list[float]) -> Callable[..., int]:
         scope = {"type": "http", "method": method, "path": path, "headers": headers, "client": client}
         try:
             async_to_sync(door)(scope, None, None)  # type: ignore[arg-type]
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             return refusal.status
         return 200
 

@@ -19,7 +19,7 @@ from django.http import HttpResponse
 
 from casino.web import access_log, buckets, origin, streams
 from casino.web.access_log import AccessLog
-from casino.web.body_limits import HEALTH, Gate, Refusal
+from casino.web.body_limits import HEALTH, BodyLimits, RefusedRequest
 from casino.web.throttle import CLIENT, Throttle
 from ledger import meters
 from ledger.models import LogEntry
@@ -64,7 +64,7 @@ def ask(clock: list[float]) -> Iterator[Callable[..., int]]:
     async def house(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    application = AccessLog(Gate(Throttle(house)))
+    application = AccessLog(BodyLimits(Throttle(house)))
 
     def ask(address: str = "10.0.0.1", cookie: str = "", path: str = "/", token: str = "") -> int:
         headers = [(b"cookie", cookie.encode())] if cookie else []
@@ -287,7 +287,7 @@ def test_each_terminal_behind_one_address_has_its_own_share_of_streams(settings:
         for cookie in (terminal(), terminal(), wild, wild, "sessionid=a", "sessionid=b"):
             stack.enter_context(opened.place(place(cookie), player=False))
         for cookie in (wild, "sessionid=c"):
-            with pytest.raises(Refusal) as refusal, opened.place(place(cookie), player=False):
+            with pytest.raises(RefusedRequest) as refusal, opened.place(place(cookie), player=False):
                 pass
             assert refusal.value is streams.TOO_MANY_THERE
         stack.enter_context(opened.place(place(terminal()), player=False))

@@ -143,7 +143,7 @@ def test_the_houses_book_that_is_held_keeps_no_dealer_out(
     assert steps == [200] * 10
     assert Notice.objects.filter(seq=None).count() == len(badges)
     superuser_connection.execute("ROLLBACK")
-    assert site_log.carry() == len(badges)
+    assert site_log.flush_queue() == len(badges)
     written = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind="signed_in").order_by("seq")
     left = list(Notice.objects.order_by("pk").values_list("key", "content__username"))
     contents = [entry.content for entry in written]

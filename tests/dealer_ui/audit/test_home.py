@@ -15,7 +15,7 @@ from django.utils import timezone
 from ledger.models import DayRoot, Run
 from ledger.proof import seals
 from tables.audit import day_seals, jobs
-from tables.audit.jobs import Deed, Errand
+from tables.audit.jobs import AuditJob, JobKind
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.reports import gaming_hours
@@ -115,8 +115,8 @@ def test_a_fault_is_said_in_red_and_alerted(key_file: Path, aude: Staff) -> None
 
 def test_a_second_click_joins_and_a_dead_worker_is_said_and_replaced(key_file: Path, aude: Staff) -> None:
     """Harm: ten impatient clicks are ten proofs of the whole log; or one killed worker keeps auditors out for good."""
-    run = jobs.ask(Errand(Deed.VERIFY), aude.signature)
-    assert jobs.ask(Errand(Deed.VERIFY), aude.signature) == run
+    run = jobs.ask(AuditJob(JobKind.VERIFY), aude.signature)
+    assert jobs.ask(AuditJob(JobKind.VERIFY), aude.signature) == run
     assert "one at a time" in asked(aude, "verify", ONE)
     account = jobs.account_of(run)
     account.begun = True
@@ -136,14 +136,14 @@ def test_nobody_gets_beyond_the_sealed_days(key_file: Path, aude: Staff) -> None
     assert "is not sealed" in asked(aude, "verify", "2020-01-01")
     assert not Run.objects.filter(task__startswith=jobs.PREFIX).exists()
     with override_settings(AUDIT_FOLDER=""), pytest.raises(Refused, match="AUDIT_FOLDER"):
-        jobs.ask(Errand(Deed.VERIFY), aude.signature)
+        jobs.ask(AuditJob(JobKind.VERIFY), aude.signature)
 
 
 def test_only_the_newest_bundles_are_kept(key_file: Path, aude: Staff, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a disk that fills up while nobody looks, and takes the house with it."""
     monkeypatch.setattr(jobs, "KEPT_BUNDLES", 1)
     for day in (ONE, TWO):
-        jobs.ask(Errand(Deed.EXPORT, day), aude.signature)
+        jobs.ask(AuditJob(JobKind.EXPORT, day), aude.signature)
         perform()
     assert [path.name for path in jobs.folder().glob("*.zip")] == [f"audit-{TWO}.zip"]
     with ZipFile(BytesIO(taken(aude, TWO))) as bundle:

@@ -22,7 +22,7 @@ from django.test import Client, override_settings
 
 from casino.asgi import application
 from casino.web import streams
-from casino.web.body_limits import Refusal
+from casino.web.body_limits import RefusedRequest
 from dealer_ui.live import admission, notifications
 from dealer_ui.live.open_screens import Crowd, Follower
 from ledger import alerts
@@ -364,12 +364,12 @@ def test_players_of_one_address_or_of_all_leave_room_for_staff() -> None:
             here = streams.Open()
             for _ in range(6):
                 held.enter_context(here.place("10.0.0.1", player=True))
-            with pytest.raises(Refusal) as refused, here.place("10.0.0.1", player=True):
+            with pytest.raises(RefusedRequest) as refused, here.place("10.0.0.1", player=True):
                 pass
             assert refused.value is refusal
             for _ in range(2):
                 held.enter_context(here.place("10.0.0.1", player=False))
-            with pytest.raises(Refusal) as refused, here.place("10.0.0.1", player=False):
+            with pytest.raises(RefusedRequest) as refused, here.place("10.0.0.1", player=False):
                 pass
             assert refused.value is refusal
 
@@ -378,7 +378,7 @@ def test_five_hundred_streams_of_one_address_starve_nobody() -> None:
     """Harm: one client with all the streams that it can open keeps dealers, pit and the other players from theirs."""
     with ExitStack() as held:
         here, opened = streams.Open(), 0
-        with suppress(Refusal):
+        with suppress(RefusedRequest):
             for _ in range(500):
                 held.enter_context(here.place("10.0.0.1", player=True))
                 opened += 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.proof import merkle
-from ledger.proof.merkle import Tree, Unproved, check_consistency, check_inclusion, consistency, inclusion
+from ledger.proof.merkle import MerkleTree, Unproved, check_consistency, check_inclusion, consistency, inclusion
 
 KNOWN_LEAVES = [
     bytes.fromhex(leaf)
@@ -99,7 +99,7 @@ def naive_subproof(m: int, leaves: list[bytes], b: bool) -> list[bytes]:
 def test_the_known_roots() -> None:
     """Harm prevented: a tree of our own making, which no other implementation of the RFC agrees with."""
     assert merkle.root([]).hex() == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    tree = Tree()
+    tree = MerkleTree()
     for leaf, root in zip(KNOWN_LEAVES, KNOWN_ROOTS, strict=True):
         tree.add(leaf)
         assert tree.root.hex() == root

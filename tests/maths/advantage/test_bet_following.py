@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from tables.edge import bettors
 from tables.edge.bettors import INNOCENT, Bettor
 from tables.maths import baccarat
-from tables.maths.advantage.bet_following import Course, follow
+from tables.maths.advantage.bet_following import ShoeEdges, follow
 from tables.maths.advantage.significance import together
 
 pytestmark = pytest.mark.slow("values or simulates whole games")
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow("values or simulates whole games")
 FULL = 0.033
 
 
-def course(chance: random.Random, rounds: int = 30) -> tuple[Course, list[int]]:
+def course(chance: random.Random, rounds: int = 30) -> tuple[ShoeEdges, list[int]]:
     """A shoe as a walk in the running count, and results that hang together with what their cards did to it."""
     edges, unseen, results, count, unseen_count = [], [], [], 0.0, 330
     for _ in range(rounds):
@@ -26,7 +26,7 @@ def course(chance: random.Random, rounds: int = 30) -> tuple[Course, list[int]]:
         results.append(1 if chance.gauss(0, 1) + 0.3 * moved > 0 else -1)
         count, unseen_count = count + moved, unseen_count - drawn
         unseen_count = max(unseen_count, 40)
-    return Course(tuple(edges), tuple(unseen)), results
+    return ShoeEdges(tuple(edges), tuple(unseen)), results
 
 
 def flags(bettor: Bettor, shoes: int, seed: int) -> int:

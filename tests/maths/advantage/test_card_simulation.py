@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tables.maths.advantage.card_simulation import added
-from tables.maths.providers import Dealer, provider, rules_type
+from tables.maths.providers import SimulationProvider, provider, rules_type
 from tables.maths.worth import Tally, Worth, simulated
 from tests.pace import by_pace
 from tests.tiers import sampled
@@ -17,9 +17,9 @@ from tests.tiers import sampled
 ROUNDS = by_pace(1_000_000, 10_000_000, 100_000_000)
 
 
-def dealer(game: str) -> Dealer:
+def dealer(game: str) -> SimulationProvider:
     values = provider(game)
-    assert isinstance(values, Dealer)
+    assert isinstance(values, SimulationProvider)
     return values
 
 

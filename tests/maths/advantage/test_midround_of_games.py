@@ -15,7 +15,7 @@ from tables.games.cards import BY_RANK, RANK_SIGNS, STANDARD, UNKNOWN, Compositi
 from tables.games.casino_war import Rules as WarRules
 from tables.games.catalog import GAMES
 from tables.games.dragon_tiger import Rules as DragonTigerRules
-from tables.games.house_script import State
+from tables.games.house_script import HouseState
 from tables.games.play import play, replay
 from tables.games.protocol import DEALER, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.three_card_poker import Rules as PokerRules
@@ -43,7 +43,7 @@ def gone_but(unseen: Composition, decks: int) -> Composition:
     return tuple(full - unseen_count for full, unseen_count in zip(BY_RANK.shoes[decks], unseen, strict=True))
 
 
-def round_after(game: str, rules: Any, dealt: Composition, bets: list[Bet], *actions: Any) -> State:
+def round_after(game: str, rules: Any, dealt: Composition, bets: list[Bet], *actions: Any) -> HouseState:
     """A round with these bets, and what was done since."""
     seats = tuple(sorted({bet.seat for bet in bets}))
     opening = Opening(seats, Limits(), dealt=dealt, unseen=0, blind=True)
@@ -54,7 +54,7 @@ def number(card: str, pack: Pack = BY_RANK) -> int:
     return pack.number(card)
 
 
-def by_hand(state: State, game: str, seat: int, ways: tuple[str, ...] = ()) -> Fraction:
+def by_hand(state: HouseState, game: str, seat: int, ways: tuple[str, ...] = ()) -> Fraction:
     """What a seat can expect, in cents, over every card that may come. Where it decides it does what is best for it, of
     ``ways`` where they are given; every other one does the first of ``stand`` and the choices that it has."""
     engine = GAMES[game]
@@ -75,7 +75,7 @@ def by_hand(state: State, game: str, seat: int, ways: tuple[str, ...] = ()) -> F
     return mean
 
 
-def _chances(state: State, ask: AskCard) -> dict[int, Fraction]:
+def _chances(state: HouseState, ask: AskCard) -> dict[int, Fraction]:
     """How likely each card comes. Of a hole card that the dealer looked at it is known what it is not, so that such
     cards are among the others more often."""
     cards = Counter(ask.may_come)
@@ -92,7 +92,7 @@ def _chances(state: State, ask: AskCard) -> dict[int, Fraction]:
     }
 
 
-def _peeked(state: State, game: str, seat: int, ways: tuple[str, ...]) -> Fraction:
+def _peeked(state: HouseState, game: str, seat: int, ways: tuple[str, ...]) -> Fraction:
     """The dealer looks at the hole card."""
     engine, turning = GAMES[game], state.prompts[1]
     assert isinstance(turning, AskCard)
@@ -104,7 +104,7 @@ def _peeked(state: State, game: str, seat: int, ways: tuple[str, ...]) -> Fracti
     return mean + no_blackjack * by_hand(play(engine, state, Choose(DEALER, NO_BLACKJACK)), game, seat, ways)
 
 
-def worth(state: State, game: str) -> Mapping[int, float]:
+def worth(state: HouseState, game: str) -> Mapping[int, float]:
     values = providers.arbiter(game)
     assert values is not None
     return values.midround(state)
@@ -188,7 +188,7 @@ def cards_of(text: str) -> list[int]:
     return [STANDARD.number(card) for card in text.split()]
 
 
-def poker(*actions: Any, blind: bool) -> State:
+def poker(*actions: Any, blind: bool) -> HouseState:
     opening = Opening((1, 2), Limits(), dealt=STANDARD.nothing, unseen=0, blind=blind)
     bets = [Bet(1, CENTS, "ante"), Bet(1, CENTS, "pair_plus"), Bet(2, CENTS, "ante")]
     return replay(GAMES["three_card_poker"], PokerRules(), opening, (*bets, CloseBets(), *actions))
@@ -256,14 +256,14 @@ OPTIONS = [
 ]
 
 
-def dealt_to(rules: BlackjackRules, unseen: Composition, cards: str, *later: Any) -> State:
+def dealt_to(rules: BlackjackRules, unseen: Composition, cards: str, *later: Any) -> HouseState:
     """One seat, and its cards and the upcard as they come: its first, the upcard, its second."""
     places = (1, DEALER, 1)
     actions = [Card(number(sign), place) for sign, place in zip(cards, places, strict=False)]
     return round_after("blackjack", rules, gone_but(unseen, 2), [Bet(1, CENTS)], *actions, *later)
 
 
-def agrees(state: State, ways: tuple[str, ...] = ()) -> None:
+def agrees(state: HouseState, ways: tuple[str, ...] = ()) -> None:
     exact = float(by_hand(state, "blackjack", 1, ways))
     assert worth(state, "blackjack")[1] == pytest.approx(exact, abs=1e-6)
 

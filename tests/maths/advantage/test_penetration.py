@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from tables.games.cards import DECK_SIZE, shoe
 from tables.games.rocket import Rules
 from tables.maths.advantage import counting, penetration
-from tables.maths.advantage.penetration import CUTS, SEATS, Cell, Pace
+from tables.maths.advantage.penetration import CUTS, SEATS, Pace, PenetrationCell
 from tables.maths.advantage.rocket_simulation import Table, deal
 from tables.maths.rocket_value import solve
 from tables.maths.situation import DECKS, Unknowable, fresh
@@ -105,9 +105,9 @@ def test_tags_are_found_where_they_are_known() -> None:
     assert tag_sets[2].correlation == pytest.approx(1)
 
 
-def a_cell(**changes: Any) -> Cell:
+def a_cell(**changes: Any) -> PenetrationCell:
     blank = dict.fromkeys(penetration.COLUMNS, 0.0)
-    return Cell(**{**blank, "decks": 6, "seats": 6, "cut": 0.2, "lowest": 1, **changes})
+    return PenetrationCell(**{**blank, "decks": 6, "seats": 6, "cut": 0.2, "lowest": 1, **changes})
 
 
 def test_what_a_spread_wins() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tables.games.protocol import AskCard, AskChoice, AskShuffle, Bet, Card, Choose, CloseBets, Opening, Shuffle
 from tables.games.rocket import Rocket, Rules, State
 from tables.maths.advantage import rocket_simulation
-from tables.maths.advantage.rocket_simulation import Table, Tally, deal, nothing, seed_of
+from tables.maths.advantage.rocket_simulation import RocketTally, Table, deal, nothing, seed_of
 from tables.maths.rocket_value import solve
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Strategy, fresh
 
@@ -105,7 +105,7 @@ def test_the_simulator_deals_the_rounds_of_the_engine(
     assert bool(engine.refills) == (rules.decks == 1)
 
 
-def differences(table: Table, tally: Tally) -> Iterator[float]:
+def differences(table: Table, tally: RocketTally) -> Iterator[float]:
     """Of each outcome and of the mean, at each seat: how many standard errors it is off the exact value."""
     exact = table.solution
     for seat in range(1, table.seats + 1):

@@ -233,16 +233,16 @@ def test_a_new_pin_a_role_and_a_setting_are_told(felt: Hand, boss: Staff) -> Non
 def test_an_idle_table_and_a_relief_that_is_due_are_told_once(felt: Hand, boss: Staff, clock: Clock) -> None:
     """Harm: a dealer who is forgotten at a table; or an alert a minute for one that is known."""
     clock.stand(timezone.now() + timedelta(minutes=12))
-    overdue.look()
+    overdue.check_overdue()
     assert raised("table_idle") == []
     clock.stand(timezone.now() + timedelta(minutes=4))
-    overdue.look()
+    overdue.check_overdue()
     [idle] = raised("table_idle")
     assert idle.message.startswith("Rocket 1 stands idle: Dora deals")
     alerts.acknowledge(idle, boss.signature, "waits for guests")
     clock.stand(timezone.now() + timedelta(minutes=50))
-    overdue.look()
-    overdue.look()
+    overdue.check_overdue()
+    overdue.check_overdue()
     assert raised("table_idle") == [idle]
     [relief] = raised("relief_due")
     assert "Relief due at Rocket 1: Dora" in relief.message
@@ -256,14 +256,14 @@ def test_an_alert_goes_up_until_somebody_takes_note_of_it(felt: Hand, boss: Staf
     [alert] = raised("large_bet")
     for minutes, steps in ((4, 0), (2, 1), (1, 1), (5, 2), (5, 3), (5, 3), (5, 4)):
         clock.stand(timezone.now() + timedelta(minutes=minutes))
-        overdue.look()
+        overdue.check_overdue()
         assert Escalation.objects.filter(alert=alert).count() == steps
     escalation, *_, latest = Escalation.objects.filter(alert=alert).order_by("step")
     assert (escalation.level, escalation.roles) == (2, ["operator", "pit_boss", "surveillance"])
     assert latest.level == 2, "time alone makes nothing a matter for the regulator"
     alerts.acknowledge(alert, boss.signature, "seen")
     clock.stand(timezone.now() + timedelta(hours=5))
-    overdue.look()
+    overdue.check_overdue()
     assert Escalation.objects.filter(alert=alert).count() == 4
 
 
@@ -271,7 +271,7 @@ def test_what_no_rule_raised_is_escalated_too(felt: Hand, clock: Clock) -> None:
     """Harm: a broken log waits for somebody who scrolls."""
     alert = alerts.raise_alert(None, "log_broken", "entry 5 is missing")
     clock.stand(timezone.now() + timedelta(minutes=31))
-    overdue.look()
+    overdue.check_overdue()
     assert alert.escalations.count() == 1
 
 

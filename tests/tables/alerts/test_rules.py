@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tables.alerts.rules import DEFAULTS, Call, Fact, Rule, call, escalated, escalation_due
+from tables.alerts.rules import DEFAULTS, Fact, RaisedAlert, Rule, call, escalated, escalation_due
 from tables.alerts.webhook_signatures import DELIVERY, SIGNATURE, TIMESTAMP, WINDOW_SECONDS, headers, is_ours
 
 BET = replace(DEFAULTS["large_bet"], threshold=5_000)
@@ -55,7 +55,9 @@ def test_a_rule_raises_an_alert_for_exactly_its_facts(rule: Rule, fact: Fact, le
 
 def test_what_is_graver_than_its_rule_is_told_to_all_of_its_level() -> None:
     """Harm: a matter for the regulator that one pit boss hears of."""
-    assert call(LEVEL, fact("discrepancy", 3, least=3)) == Call(3, ("auditor", "operator", "pit_boss", "surveillance"))
+    assert call(LEVEL, fact("discrepancy", 3, least=3)) == RaisedAlert(
+        3, ("auditor", "operator", "pit_boss", "surveillance")
+    )
 
 
 RAISED = datetime(2026, 1, 2, 20, tzinfo=UTC)
@@ -77,9 +79,9 @@ def test_when_an_alert_is_escalated(steps: list[int], minutes: int, due: bool) -
 def test_escalating_adds_people_and_stops_below_the_regulator() -> None:
     """Harm: whoever was told first is told no more; or an idle table becomes a case for the regulator by waiting."""
     first_call = escalated(replace(BET, escalate_to=("operator",)), 0, ("pit_boss",))
-    assert first_call == Call(1, ("operator", "pit_boss"))
+    assert first_call == RaisedAlert(1, ("operator", "pit_boss"))
     second = escalated(replace(BET, escalate_to=("operator",)), first_call.level, first_call.roles)
-    assert second == Call(2, ("operator", "pit_boss", "surveillance"))
+    assert second == RaisedAlert(2, ("operator", "pit_boss", "surveillance"))
     assert escalated(BET, 2, second.roles).level == 2
     assert escalated(BET, 3, second.roles).level == 3
 

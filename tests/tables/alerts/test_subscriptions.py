@@ -84,7 +84,9 @@ def ids(events: list[dict[str, Any]]) -> list[str]:
 
 
 def event_ids(place: int, **filters: Any) -> list[str]:
-    return [event.id for event in feed_records.read(place, limit=500, filters=feed_records.Wanted(**filters)).events]
+    return [
+        event.id for event in feed_records.read(place, limit=500, filters=feed_records.EventFilter(**filters)).events
+    ]
 
 
 def position() -> FeedPosition:

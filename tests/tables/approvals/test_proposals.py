@@ -31,7 +31,7 @@ from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts, table_settings
-from tables.setup.dual_control import MATTERS, Draft
+from tables.setup.dual_control import HANDLERS, ProposalDraft
 from tables.setup.service_accounts import Access
 from tables.staff import staffing
 from tables.state import table_state
@@ -46,7 +46,7 @@ TIE = {"tie": {"tie": "9:1"}}
 LOUNGE = Access(
     purpose="Shows the boards", scopes=("read:board",), expires=timezone.now() + timedelta(days=30, microseconds=1)
 )
-SETTINGS = [matter for matter in MATTERS if matter not in ("call_off", "edge")]
+SETTINGS = [matter for matter in HANDLERS if matter not in ("call_off", "edge")]
 """A wager in the player's favour takes two people in any house: ``test_table_settings.py``."""
 """What is set; to call off what was approved is about one of these (test_dated_proposals)."""
 
@@ -109,19 +109,19 @@ SEASON = LimitPlanSet(
 )
 
 
-def more_than_a_pit(table: Table) -> pit_assignments.Wanted:
+def more_than_a_pit(table: Table) -> pit_assignments.AssignmentChange:
     """The whole floor for a pit boss who has run one pit so far."""
     by = Staff.objects.filter(role=Role.OPERATOR)[0]
     if not Post.objects.exists():
         pits.set_section(PitSectionSet(pit="Pit 1", tables=(table.name,)), by=by)
-        pit_assignments.set_post(pit_assignments.Wanted("paul", ("Pit 1",)), by=by)
-    return pit_assignments.Wanted("paul", whole_floor=True)
+        pit_assignments.set_post(pit_assignments.AssignmentChange("paul", ("Pit 1",)), by=by)
+    return pit_assignments.AssignmentChange("paul", whole_floor=True)
 
 
-def draft_of(matter: str, table: Table) -> Draft:
+def draft_of(matter: str, table: Table) -> ProposalDraft:
     """A change of each matter, as its form would propose it."""
     chip = Denomination.objects.order_by("pk").first()
-    drafts: dict[str, Callable[[], Draft | None]] = {
+    drafts: dict[str, Callable[[], ProposalDraft | None]] = {
         "terms": lambda: policies.draft({"pin_digits_min": 8}),
         "profile": lambda: policies.draft({"pin_digits_min": 8}, profile="neutral"),
         "limits": lambda: table_settings.draft_of_change(table, {"max_cents": 30_000}),

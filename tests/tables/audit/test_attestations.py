@@ -29,7 +29,7 @@ from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned, signed
 from tables.log.entries.terminal_keys import SignaturesDemanded, TerminalKeyEnded, TerminalKeyMade, Vouch
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.slip_workflow import Signature
 from tables.log.trusted_keys import Trust
 from tables.models import Staff, Table
@@ -490,7 +490,7 @@ def test_notes_put_apart_are_signed_too(casino: House) -> None:
     keys, whole = signature_checks.trust(), {"book": "Rocket 1", "seq": entry.seq, "by": entry.by, "key": entry.key}
     keys.refuse(event, **whole)
     for notes in ((), event.apart[:1], (event.apart[0]._replace(envelope="E9"), event.apart[1])):
-        with pytest.raises(Misconduct, match="Tablet did not sign it"):
+        with pytest.raises(AuditFailure, match="Tablet did not sign it"):
             keys.refuse(structs.replace(event, apart=notes), **whole)
 
 

@@ -59,7 +59,7 @@ class Night:
 
     def hold_together(self) -> None:
         assert sum(chips_everywhere().values()) == self.before
-        site_log.carry()
+        site_log.flush_queue()
         table_state.cache.clear()
         for book in Book.objects.filter(head_seq__gt=0):
             fault = proofs.verify(book, noted=False).fault

@@ -12,8 +12,8 @@ from tables.floor import recorder
 from tables.games.protocol import Limits, Opening
 from tables.log import non_tracked
 from tables.log.entries.rounds import Pinned, Played
-from tables.log.event import Misconduct
-from tables.log.state import Standing
+from tables.log.event import AuditFailure
+from tables.log.state import TableState
 from tables.log.terms import Settings
 from tables.roles import Role
 from tests import floor
@@ -120,14 +120,14 @@ def settings(game: str, **options: Any) -> Settings:
 def test_no_round_is_entered_where_none_are_dealt() -> None:
     """Harm: a round of another game is smuggled into a table whose win nobody can replay."""
     pinned = Pinned("rocket", {"decks": 1}, Opening((1,), Limits(100, 10_000)), 1)
-    with pytest.raises(Misconduct, match="where none are dealt"):
+    with pytest.raises(AuditFailure, match="where none are dealt"):
         non_tracked.refuse(Played(actions=(), opening=pinned), settings("counted", **ROULETTE), 0)
 
 
 def test_an_open_table_is_not_set_to_another_way_of_winning() -> None:
     """Harm: a shortage of the evening becomes the win of another game overnight."""
     before, after = settings("rocket"), settings("counted", **ROULETTE)
-    non_tracked.refuse_change(Standing(), before, after)
+    non_tracked.refuse_change(TableState(), before, after)
     for old, new in ((before, after), (after, before)):
-        with pytest.raises(Misconduct, match="win is known in another way"):
-            non_tracked.refuse_change(Standing(is_open=True), old, new)
+        with pytest.raises(AuditFailure, match="win is known in another way"):
+            non_tracked.refuse_change(TableState(is_open=True), old, new)

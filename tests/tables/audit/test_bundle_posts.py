@@ -13,7 +13,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
-from tables.setup.pit_assignments import Wanted
+from tables.setup.pit_assignments import AssignmentChange
 from tables.staff import staffing
 from tests import floor
 from tests.tables.audit.sealed_days import SealedDays, refusal, verified
@@ -28,7 +28,7 @@ def two_pits() -> tuple[Table, Staff]:
     olga = floor.staff(Role.OPERATOR, "olga", "301")
     for pit, table in (("Pit 1", rocket1), ("Pit 2", rocket2)):
         pits.set_section(PitSectionSet(pit=pit, tables=(table.name,)), by=olga)
-    pit_assignments.set_post(Wanted("bella", ("Pit 2",)), by=olga)
+    pit_assignments.set_post(AssignmentChange("bella", ("Pit 2",)), by=olga)
     staffing.change_staff(Staff.objects.get(username="bella"), {"name": "Bella Bauer"}, by=olga)
     return rocket1, Staff.objects.get(username="bella")
 

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 
 from ledger.models import Book, BookRoot
-from ledger.proof.note import Note, Signature
+from ledger.proof.note import Note, NoteSignature
 from tables.audit import day_seals, export
 from tables.audit.outside.bundle import WITNESS
 from tests.clock import Clock
@@ -92,7 +92,7 @@ def without_cosignature(forger: Forger) -> None:
 def with_another_signature(forger: Forger) -> None:
     def change(document: dict[str, Any]) -> None:
         note = Note.parse(document["checkpoint"])
-        forged_signature = Signature(NAME, note.signatures[1].key_id, bytes(72))
+        forged_signature = NoteSignature(NAME, note.signatures[1].key_id, bytes(72))
         document["checkpoint"] = str(Note(note.text, (note.signatures[0], forged_signature)))
 
     first_line(forger, change)

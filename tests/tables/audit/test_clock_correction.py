@@ -19,7 +19,7 @@ from ledger.proof import seals
 from ledger.proof.chain import MENDED, Head, Mend
 from ledger.proof.spelling import timestamp
 from tables.audit import clock_correction, day_seals, keys, proofs, round_list, round_steps
-from tables.audit.clock_correction import Asked, NoMend
+from tables.audit.clock_correction import CorrectionRequest, NoMend
 from tables.audit.outside.bundle import Wrong
 from tables.models import Staff
 from tables.reports import day_close, figures, gaming_hours
@@ -73,7 +73,9 @@ def rounds(on: date) -> int:
 
 def mended(hand: Hand, two: tuple[Staff, Staff], **terms: Any) -> list[Mend]:
     return [
-        *clock_correction.mend(hand.table.book, Asked(**terms), by=two, reason="NTP was off; the cameras have the time")
+        *clock_correction.mend(
+            hand.table.book, CorrectionRequest(**terms), by=two, reason="NTP was off; the cameras have the time"
+        )
     ]
 
 

@@ -25,7 +25,7 @@ from casino.embedded.servers import BASE_DIR, OWNER
 from ledger import clock as clocks
 from ledger import runs
 from tables.audit import condition, doctor, drill
-from tables.audit.condition import Part, State
+from tables.audit.condition import ConditionPart, Urgency
 from tests.database import as_owner
 from tests.processes import Served
 
@@ -33,14 +33,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("broker")]
 SECRETS = ("hunter2", "hunter3", "hunter4", "hunter5")
 
 
-def part(name: str) -> Part:
+def part(name: str) -> ConditionPart:
     return next(part for part in doctor.parts() if part.name == name)
 
 
-def is_wrong(name: str, sentence: str) -> Part:
+def is_wrong(name: str, sentence: str) -> ConditionPart:
     """The part, which is wrong, says so and says what to do."""
     named = part(name)
-    assert named.state == State.WRONG, named
+    assert named.state == Urgency.WRONG, named
     assert sentence in named.says, named
     assert named.do, named
     return named
@@ -105,9 +105,9 @@ def test_a_setting_that_opens_the_house_is_named(settings: Any, name: str, value
 
 
 def test_a_demo_is_told_from_a_house_with_real_chips(settings: Any) -> None:
-    assert part("Settings").state == State.WATCH
+    assert part("Settings").state == Urgency.WATCH
     settings.DEMO = False
-    assert part("Settings").state == State.WELL
+    assert part("Settings").state == Urgency.WELL
 
 
 def test_keys_that_others_may_read_are_named(settings: Any, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_keys_that_others_may_read_are_named(settings: Any, tmp_path: Path) -> N
     settings.PEPPER_FILE = str(pepper)
     assert str(pepper) in is_wrong("Files of keys", "Others on this machine can read or write").do
     pepper.chmod(0o600)
-    assert part("Files of keys").state == State.WELL
+    assert part("Files of keys").state == Urgency.WELL
 
 
 # --- The database ------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_the_owner_as_the_application_is_named() -> None:
 
 
 def test_a_grant_too_much_and_a_guard_taken_away_are_named(owner_connection: psycopg.Connection) -> None:
-    assert part("Grants and guards").state == State.WELL
+    assert part("Grants and guards").state == Urgency.WELL
     owner_connection.execute("GRANT DELETE ON ledger_logentry TO casino_app")
     try:
         is_wrong("Grants and guards", "ledger_logentry")
@@ -163,8 +163,8 @@ def test_without_a_broker_workers_are_not_waited_for(settings: Any) -> None:
 def test_workers_that_are_there_are_found_and_one_that_is_missing_is_named(celery_worker_process: Served) -> None:
     """Harm: every process that runs is well, and alerts wait for one that nobody started."""
     parts = {part.name: part for part in doctor.parts()}
-    assert parts["Workers"].state == State.WELL
-    assert (parts["Beat"].state, "nobody schedules their tasks" in parts["Beat"].says) == (State.WRONG, True)
+    assert parts["Workers"].state == Urgency.WELL
+    assert (parts["Beat"].state, "nobody schedules their tasks" in parts["Beat"].says) == (Urgency.WRONG, True)
     celery_worker_process.stop()
     is_wrong("Workers", "celery, alerts, events")
 
@@ -233,14 +233,14 @@ def test_a_certificate_is_looked_at_as_a_terminal_would(
 ) -> None:
     """Harm: at midnight every terminal of the floor refuses the house."""
     houses(timedelta(days=90))
-    assert part("TLS").state == State.WELL
+    assert part("TLS").state == Urgency.WELL
     monkeypatch.setattr(Well, "status", 503)
     is_wrong("TLS", "answers with 503")
     monkeypatch.undo()
     settings.HOUSE_CA_FILE = ""
     is_wrong("TLS", "refused")
     houses(timedelta(days=3))
-    assert part("TLS").state == State.WATCH
+    assert part("TLS").state == Urgency.WATCH
     houses(timedelta(days=-1))
     is_wrong("TLS", "expired")
     settings.HOUSE_ADDRESS = "https://localhost:1"
@@ -252,7 +252,7 @@ def test_a_certificate_is_looked_at_as_a_terminal_would(
 
 def test_a_house_that_is_not_archived_is_named(settings: Any) -> None:
     """Harm: the disk fails, and nobody had noticed that there was no backup."""
-    assert part("Backups").state == State.WATCH
+    assert part("Backups").state == Urgency.WATCH
     settings.DEMO = False
     is_wrong("Backups", "Archiving is off")
 
@@ -283,7 +283,7 @@ def test_a_backup_of_today_is_well(settings: Any, tmp_path: Path, monkeypatch: p
     (tmp_path / "info.json").write_text(json.dumps([{"backup": [{"timestamp": {"stop": stop}}]}]))
     assert "ever restored" in part("Backups").says
     runs.run_between(drill.PLAN, lambda: 0, clocks.agreed(), lambda: True)
-    assert part("Backups").state == State.WELL
+    assert part("Backups").state == Urgency.WELL
 
 
 def test_the_lines_name_no_password_of_the_database(settings: Any) -> None:

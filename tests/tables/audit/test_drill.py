@@ -152,7 +152,7 @@ def test_a_killed_drill_is_repeated_a_day_later_and_said_to_be_missing(clock: Cl
 
 def test_a_second_drill_in_a_week_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: somebody repairs the repository, runs a drill by hand, and the house still reports the old failure."""
-    reports = iter([drill.Report(faults=("broken",), failed="broken"), drill.Report(books=1)])
+    reports = iter([drill.DrillReport(faults=("broken",), failed="broken"), drill.DrillReport(books=1)])
     monkeypatch.setattr(drill, "_restore_and_check", lambda backup: next(reports))
     backup = drill.Backup("casino", tmp_path / "scratch")
     assert drill.run_drill(backup, by_hand=True)

@@ -12,7 +12,7 @@ from ledger import alerts, site_log
 from ledger.models import Alert, AlertRepeat, LogEntry
 from tables.approvals import proposals
 from tables.audit import condition, protections, watch
-from tables.audit.condition import State
+from tables.audit.condition import Urgency
 from tables.log.entries.house_terms import TermsChanged
 from tables.models import Staff
 from tables.refusals import Refused
@@ -33,10 +33,10 @@ def test_protections_that_are_off_are_named_once_a_table_was_opened(monkeypatch:
     floor.staff(Role.OPERATOR, "omar")
     assert "Protections are off" not in front_page(olga)
     assert protections.look_after() == 0, "nothing is at stake before the first table is opened"
-    assert condition.CHECKS["Protections"]().state == State.WELL
+    assert condition.CHECKS["Protections"]().state == Urgency.WELL
     dealt()
     part = condition.CHECKS["Protections"]()
-    assert part.state == State.WATCH
+    assert part.state == Urgency.WATCH
     assert all(protection.name in part.says and protection.do in part.do for protection in protections.PROTECTIONS)
     assert "one operator can raise limits" in front_page(olga).partition("desk-wrong")[2]
     assert [protections.look_after(), protections.look_after()] == [1, 0]

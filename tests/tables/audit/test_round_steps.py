@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tables.audit import round_list, round_steps
-from tables.audit.round_list import Wanted
+from tables.audit.round_list import RoundFilter
 from tables.games.record import judge
 from tables.refusals import Refused
 from tables.reports import entry_list
@@ -111,12 +111,12 @@ def test_a_table_without_rounds_has_an_empty_page() -> None:
 
 
 SEARCHES = [
-    (Wanted(outcome="pair"), [3, 1]),
-    (Wanted(outcome="pair", seat=3), [3]),
-    (Wanted(outcome="death_card"), []),  # taken back, so the round does not contain it
-    (Wanted(seat=4), [1]),
-    (Wanted(corrected=True), [2]),
-    (Wanted(corrected=True, seat=1), []),
+    (RoundFilter(outcome="pair"), [3, 1]),
+    (RoundFilter(outcome="pair", seat=3), [3]),
+    (RoundFilter(outcome="death_card"), []),  # taken back, so the round does not contain it
+    (RoundFilter(seat=4), [1]),
+    (RoundFilter(corrected=True), [2]),
+    (RoundFilter(corrected=True, seat=1), []),
 ]
 
 
@@ -130,7 +130,7 @@ def test_a_search_looks_through_a_stretch_and_says_where_it_stopped(
     floor: tuple[Hand, Hand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(round_list, "SEARCHED", 2)
-    page = round_list.search(floor[0].table, Wanted(outcome="dealer_pair"), through=3)
+    page = round_list.search(floor[0].table, RoundFilter(outcome="dealer_pair"), through=3)
     assert (page.lines, page.older) == ((), 1)
 
 
@@ -153,7 +153,7 @@ def test_rounds_are_found_by_the_moment_they_began(floor: tuple[Hand, Hand]) -> 
 def test_a_page_and_a_round_cost_a_few_queries_however_many_there_are(floor: tuple[Hand, Hand]) -> None:
     table = floor[0].table
     assert queries(lambda: round_list.rounds(table.book_id, through=3)) == 2  # the rounds, and times that were mended
-    assert queries(lambda: round_list.search(table, Wanted(outcome="pair"), through=3)) == 3
+    assert queries(lambda: round_list.search(table, RoundFilter(outcome="pair"), through=3)) == 3
     assert queries(lambda: round_list.first_since({table.book_id: 3}, timezone.now())) == 1
     assert queries(lambda: round_steps.story(table, 1)) == 4
     assert queries(lambda: entry_list.entries(table.book_id)) == 2  # the page, and what is to be veiled in it now

@@ -23,7 +23,7 @@ from ledger.proof import merkle, note, seals
 from ledger.proof.checkpoint import Checkpoint, Submission
 from ledger.proof.heads import Heads, HeadsLeaf, root_of
 from ledger.proof.note import COSIGNATURE, ED25519, Note, VerifierKey, encoded, sign
-from tables.audit.outside.witness import Answer, Witness
+from tables.audit.outside.witness import Witness, WitnessResponse
 from tables.audit.outside.witness_file import BadFile, WitnessFile
 from tests.pace import percent
 
@@ -58,7 +58,7 @@ def submission(leaves: list[bytes], old: int) -> bytes:
     return bytes(Submission(old, tuple(proof), signed(leaves)))
 
 
-def hand_over(witness: Witness, leaves: list[bytes], old: int) -> Answer:
+def hand_over(witness: Witness, leaves: list[bytes], old: int) -> WitnessResponse:
     return witness.add_checkpoint(submission(leaves, old))
 
 
@@ -96,7 +96,7 @@ def test_each_refusal_is_the_one_that_the_specification_has(witness: Witness) ->
         if status == HTTPStatus.CONFLICT:
             assert (answer.body, answer.content_type) == ("5\n", "text/x.tlog.size")
     forged = signed(leaves_of(6))
-    broken = Note(forged.text, (note.Signature(ORIGIN, forged.signatures[0].key_id, bytes(64)),))
+    broken = Note(forged.text, (note.NoteSignature(ORIGIN, forged.signatures[0].key_id, bytes(64)),))
     assert witness.add_checkpoint(bytes(Submission(5, (), broken))).status == HTTPStatus.FORBIDDEN
     assert witness.file.of(ORIGIN).size == 5
 
@@ -160,7 +160,7 @@ def test_it_names_the_book_that_lost_something_though_the_tree_grew(witness: Wit
     digest, changed_digest = "aa" * 32, "bb" * 32
     leaves: list[bytes] = []
 
-    def grow(heads: Heads, sealed: tuple[int, str] | None = None) -> Answer:
+    def grow(heads: Heads, sealed: tuple[int, str] | None = None) -> WitnessResponse:
         leaf = HeadsLeaf(len(leaves), "2026-11-23T12:00:00.000000Z", len(heads), root_of(heads), sealed)
         leaves.append(bytes(leaf))
         assert hand_over(witness, leaves, len(leaves) - 1).status == HTTPStatus.OK

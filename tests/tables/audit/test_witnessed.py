@@ -23,7 +23,7 @@ from ledger.models import Alert, Book, Cosignature, HeadsRow
 from ledger.proof import merkle
 from ledger.proof.note import COSIGNATURE, VerifierKey
 from tables.audit import checkpoints, condition, day_seals, tree_proof, witness_delivery
-from tables.audit.condition import State
+from tables.audit.condition import Urgency
 from tables.audit.outside.witness import Server, Witness
 from tables.audit.outside.witness_file import WitnessFile
 from tables.log.policies import TERMS, fault
@@ -127,7 +127,7 @@ def test_each_minute_is_witnessed_and_verify_says_by_whom(
         assert "5 leaves, each with the heads of all books, and 5 cosignatures" in verdict
         assert "DOES NOT HOLD" not in verdict
     part = next(part for part in condition.parts() if part.name == "Witnesses")
-    assert (part.state, part.says) == (State.WELL, f"{NAME} cosigned the books recently.")
+    assert (part.state, part.says) == (Urgency.WELL, f"{NAME} cosigned the books recently.")
     assert b'casino_witness_age_seconds{witness="witness.example/w1"}' in metrics.text()
 
 
@@ -294,7 +294,7 @@ def test_a_witness_that_is_away_is_an_alert_after_its_grace(
     alert = Alert.objects.get(kind="witness_silent")
     assert NAME in alert.message
     part = next(part for part in condition.parts() if part.name == "Witnesses")
-    assert part.state == State.WRONG
+    assert part.state == Urgency.WRONG
     assert f"{NAME} has not cosigned the books since" in part.says
     assert HeadsRow.objects.count() == 13, "the tree grows all the same, and nothing is lost"
 
@@ -341,5 +341,5 @@ def test_a_witness_that_cannot_be_one_is_refused_where_it_is_named() -> None:
 def test_a_house_without_a_tree_says_what_it_lacks(db: None) -> None:
     """Harm: a house that believes it is watched."""
     part = next(part for part in condition.parts() if part.name == "Witnesses")
-    assert part.state == State.WATCH
+    assert part.state == Urgency.WATCH
     assert witness_delivery.have_witnessed() == 0

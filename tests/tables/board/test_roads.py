@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tables.board.roads import ROWS, Cell, Hand, Mark, Road, Roads, Winner, big_road, roads, runs
+from tables.board.roads import ROWS, Hand, Mark, Road, RoadCell, Roads, Winner, big_road, roads, runs
 
 WINNERS: Final[dict[str, Winner]] = {"P": "player", "B": "banker", "T": "tie"}
 LETTERS: Final = {"player": "P", "banker": "B", "tie": "T", "dragon": "D", "tiger": "T", "regular": "r", "choppy": "c"}
@@ -126,8 +126,8 @@ def test_a_run_turns_at_the_floor_and_above_a_tail(letters: str, lines: list[str
 def test_ties_that_open_a_shoe_wait_for_its_first_hand() -> None:
     """Harm: they are lost, or the first hand is not where the road begins."""
     waiting = big_road(dealt("TT"))
-    assert waiting == (Cell(0, 0, "tie", hand=1, ties=2),)
-    assert big_road(dealt("TTPT")) == (Cell(0, 0, "player", hand=3, ties=3),)
+    assert waiting == (RoadCell(0, 0, "tie", hand=1, ties=2),)
+    assert big_road(dealt("TTPT")) == (RoadCell(0, 0, "player", hand=3, ties=3),)
     assert ties(big_road(dealt("TTP BB T"))) == {3: 2, 5: 1}
 
 
@@ -145,13 +145,13 @@ def test_pairs_and_naturals_stand_with_their_hand() -> None:
     hands = [Hand("banker", banker_pair=True), Hand("tie", player_pair=True), Hand("player", natural=9)]
     shoe = roads(hands)
     assert shoe.bead_plate == (
-        Cell(0, 0, "banker", hand=1, banker_pair=True),
-        Cell(1, 0, "tie", hand=2, player_pair=True),
-        Cell(2, 0, "player", hand=3, natural=9),
+        RoadCell(0, 0, "banker", hand=1, banker_pair=True),
+        RoadCell(1, 0, "tie", hand=2, player_pair=True),
+        RoadCell(2, 0, "player", hand=3, natural=9),
     )
     assert shoe.big_road == (
-        Cell(0, 0, "banker", hand=1, ties=1, banker_pair=True),
-        Cell(0, 1, "player", hand=3, natural=9),
+        RoadCell(0, 0, "banker", hand=1, ties=1, banker_pair=True),
+        RoadCell(0, 1, "player", hand=3, natural=9),
     )
 
 
@@ -232,8 +232,8 @@ def test_a_run_goes_down_as_far_as_it_can_and_then_to_the_right(hands: list[Hand
             top = top_cell.column
 
 
-def _columns(road: Road) -> Iterator[list[Cell]]:
-    run: list[Cell] = []
+def _columns(road: Road) -> Iterator[list[RoadCell]]:
+    run: list[RoadCell] = []
     for cell in road:
         if run and cell.kind != run[-1].kind:
             yield run
@@ -251,7 +251,7 @@ def test_nothing_moves_when_a_hand_is_dealt(hands: list[Hand]) -> None:
         assert _kinds(lasting) == _kinds(after[: len(lasting)])
 
 
-def _kinds(cells: Sequence[Cell]) -> list[tuple[int, int, str, int]]:
+def _kinds(cells: Sequence[RoadCell]) -> list[tuple[int, int, str, int]]:
     return [(cell.row, cell.column, cell.kind, cell.hand) for cell in cells]
 
 

@@ -23,7 +23,7 @@ from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.days import DayClosed
-from tables.log.slip_workflow import Apart
+from tables.log.slip_workflow import QuestionedNote
 from tables.models import DayClose, HouseKey, Staff
 from tables.projections import row_comparison
 from tables.refusals import Refused
@@ -191,7 +191,7 @@ def test_a_torn_note_counts_as_nothing_until_it_is_accepted(book: Book) -> None:
     assert place_sums()["bank"] == 95_000
     assert Discrepancy.objects.get().amount_cents == -5_000
     [_, envelope] = custody_items.envelopes().values()
-    assert (envelope.slip, envelope.note) == (slip, Apart("torn", 5_000, "E-1", 2))
+    assert (envelope.slip, envelope.note) == (slip, QuestionedNote("torn", 5_000, "E-1", 2))
     facts = {"envelope": envelope.name, "reason": "The bank changed it"}
     unknown = {"envelope": "cagecash/2026/1 E-9", "reason": "Found it"}
     note = BeginSlip("note", ((5_000, 1),), facts=facts)
@@ -353,9 +353,9 @@ def test_a_key_that_is_not_back_by_the_end_of_the_shift_alerts(book: Book, noon:
     out("C1", "con", "sam")
     end = gaming_hours.shift_of(noon).end
     clock.stand(end + timedelta(minutes=20))
-    assert keys_and_drops.look(timezone.now()) == 0
+    assert keys_and_drops.check_overdue(timezone.now()) == 0
     clock.stand(end + timedelta(minutes=31))
-    assert keys_and_drops.look(timezone.now()) == 1
+    assert keys_and_drops.check_overdue(timezone.now()) == 1
     assert "Key C1 is not back: signed out by Con" in Alert.objects.get(kind="key_out").message
 
 
@@ -413,7 +413,7 @@ def test_a_lost_key_is_nobodys_and_its_mark_ends(book: Book, noon: datetime, clo
     [entry] = keys_and_drops.register(timezone.now())
     assert (entry.is_out, entry.lost is not None) == (False, True)
     clock.stand(gaming_hours.shift_of(noon).end + timedelta(hours=2))
-    assert keys_and_drops.look(timezone.now()) == 0
+    assert keys_and_drops.check_overdue(timezone.now()) == 0
     for series in ("key", "keyback", "keylost"):
         assert refusal_of(sign, "sam", BeginSlip(series, facts={"key": "B1"} | LOST)).status == 422
     with pytest.raises(Refused, match=r"Key B1 was lost \(Lost key 1\): the new key has a mark of its own"):
@@ -509,7 +509,7 @@ def test_a_drop_is_due_shown_and_alerts_when_it_is_late(book: Book, noon: dateti
     due = drops[0].due
     clock.stand(due + timedelta(minutes=31))
     assert [drop.table for drop in keys_and_drops.next_drops(timezone.now()) if drop.is_late] == ["Rocket 2"]
-    assert keys_and_drops.look(timezone.now()) == 1
+    assert keys_and_drops.check_overdue(timezone.now()) == 1
     assert "The drop of Rocket 2 is late" in Alert.objects.get(kind="drop_late").message
     emergency(hand, "Full")
     assert not any(drop.is_late for drop in keys_and_drops.next_drops(timezone.now()))

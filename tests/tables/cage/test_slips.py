@@ -25,7 +25,7 @@ from tables.cage import cage_desk, next_signer
 from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.log.slip_types import SLIPS, VOID, Chips
-from tables.log.slip_workflow import Signed
+from tables.log.slip_workflow import GivenSignature
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
@@ -201,7 +201,7 @@ def test_a_form_says_who_may_sign_the_next_step_and_who_may_not(
     assert next_signer.describe(slip.series, SLIPS["fill"].stages[-1], slip.signed) == (
         "any pit boss except Bella, who requested it, and Dora, who counted it in"
     )
-    by_dealer = Signed("counted", "dora", "Dora", "dealer", 1)
+    by_dealer = GivenSignature("counted", "dora", "Dora", "dealer", 1)
     assert (
         next_signer.describe(SLIPS["rack"], SLIPS["rack"].stages[1], (by_dealer,))
         == "any pit boss except Dora, who counted it"

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from ledger.models import LogEntry
 from tables.alerts import bookmarks
 from tables.disputes import chip_evidence, payout_error_trials, payout_errors, rack_history, round_evidence
-from tables.disputes.payout_errors import Slip, Suspect
+from tables.disputes.payout_errors import Mistake, Suspect
 from tables.disputes.rack_history import Dealt, Exchange
 from tables.floor import recorder
 from tables.floor.inputs import BuyIn, OpenDispute
@@ -32,7 +32,7 @@ HOUR = 60
 """Rounds of an hour."""
 
 
-def names(slips: Sequence[Slip]) -> set[tuple[str, int]]:
+def names(slips: Sequence[Mistake]) -> set[tuple[str, int]]:
     return {(slip.kind, slip.seat) for slip in slips}
 
 
@@ -354,13 +354,15 @@ def test_chips_by_worth_tell_a_wrong_colour_from_a_forgotten_payment() -> None:
     large, small = of((1, 10_000, 10_000, "won", None)), of((1, 7_500, 7_500, "won", None))
     rounds = [replace(large, number=1, seq=40), replace(small, number=2, seq=80)]
     amount_alone = payout_errors.suspects(rounds, [], 7_500, VALUES)
-    colour = payout_errors.Counted(99, {}, ((2_500, -1), (10_000, 1)))
-    not_paid = payout_errors.Counted(99, {}, ((2_500, 3),))
+    colour = payout_errors.VarianceCount(99, {}, ((2_500, -1), (10_000, 1)))
+    not_paid = payout_errors.VarianceCount(99, {}, ((2_500, 3),))
     assert {suspect.round for suspect in amount_alone} == {1, 2}
     assert payout_errors.suspects(rounds, [], 7_500, VALUES, colour)[0].round == 1
     assert payout_errors.suspects(rounds, [], 7_500, VALUES, not_paid)[0].round == 2
     even = of((1, 1_000, 1_000, "won", None))
-    [suspect] = payout_errors.suspects([even], [], 1_000, (100, 250, 500), payout_errors.Counted(99, {}, ((500, 2),)))
+    [suspect] = payout_errors.suspects(
+        [even], [], 1_000, (100, 250, 500), payout_errors.VarianceCount(99, {}, ((500, 2),))
+    )
     assert suspect.round == 1
 
 
@@ -372,7 +374,7 @@ def test_bets_that_lay_in_smaller_chips_do_not_hide_a_forgotten_payment() -> Non
         replace(of((1, bet, won, "won", None)), number=number, seq=40 * number)
         for number, (bet, won) in enumerate([(10_000, 10_000), (7_500, 7_500), *[(2_500, -2_500)] * 20], 1)
     ]
-    off = payout_errors.Counted(99, {}, ((500, 20), (2_500, 3 - 4)))
+    off = payout_errors.VarianceCount(99, {}, ((500, 20), (2_500, 3 - 4)))
     paid = payout_errors.suspects(rounds, [], 7_500, chips, off)
     assert paid[0].round == 2
     assert paid[0].share > payout_errors.suspects(rounds, [], 7_500, chips)[0].share
@@ -472,7 +474,7 @@ def test_what_has_to_be_worked_out_goes_wrong_more_often() -> None:
 
 def test_a_count_may_be_wrong_itself() -> None:
     """Harm: a stack that was counted twice is looked for in every round."""
-    [suspect] = payout_errors.suspects([], [], 50_000, VALUES, payout_errors.Counted(99, {2_500: 10}))
+    [suspect] = payout_errors.suspects([], [], 50_000, VALUES, payout_errors.VarianceCount(99, {2_500: 10}))
     assert suspect.is_count
     assert "stack of 20" in suspect.slips[0].says
 

@@ -24,7 +24,7 @@ from tables.edge import shoe_audit, worth
 from tables.edge.shoe_audit import SCALE, ShoeAudit
 from tables.games.cards import PAIRS, shoe
 from tables.log.catalog import event_of
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.maths.rocket_value import solve
 from tables.maths.situation import Situation
 from tables.reports import entry_list, figures, gaming_hours, outliers
@@ -231,11 +231,11 @@ def test_a_look_before_the_shoe_was_finished_is_named(audited_shoe: Hand) -> Non
     entry = looked_at()[-1]
     shoe_audit.check_view(event_of(entry), entry)
     early = replace(entry, at=row.ended_at - timedelta(seconds=1))
-    with pytest.raises(Misconduct, match="not finished"):
+    with pytest.raises(AuditFailure, match="not finished"):
         shoe_audit.check_view(event_of(early), early)
 
 
-def today() -> figures.Report:
+def today() -> figures.SpanFigures:
     return figures.day(gaming_hours.day_of(timezone.now()))
 
 

@@ -13,7 +13,7 @@ from ledger import log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
 from tables.feed import feed_records, order
-from tables.feed.feed_records import Wanted
+from tables.feed.feed_records import EventFilter
 from tables.feed.models import FeedBook, FeedSheet
 from tests.floor import Hand
 from tests.tables.at_once import at_once
@@ -149,9 +149,9 @@ def test_filters_leave_out_and_never_reorder(dealer: Hand) -> None:
     """Harm: a program that asks for one table's rounds is told of another's, or stops where nothing was for it."""
     dealer.bets(seat1=1_000)
     everything = feed_records.read(0, limit=500)
-    rounds = feed_records.read(0, limit=500, filters=Wanted(types=frozenset({"round.opened"})))
+    rounds = feed_records.read(0, limit=500, filters=EventFilter(types=frozenset({"round.opened"})))
     assert rounds.cursor == everything.cursor
     assert list(rounds.events) == [event for event in everything.events if event.type == "round.opened"]
-    table = feed_records.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk})))
+    table = feed_records.read(0, limit=500, filters=EventFilter(tables=frozenset({dealer.table.pk})))
     assert {event.table.id for event in table.events if event.table} == {dealer.table.pk}
-    assert not feed_records.read(0, limit=500, filters=Wanted(tables=frozenset({dealer.table.pk + 99}))).events
+    assert not feed_records.read(0, limit=500, filters=EventFilter(tables=frozenset({dealer.table.pk + 99}))).events

@@ -15,7 +15,7 @@ from ledger.models import Book, LogEntry
 from ledger.proof.chain import Entry
 from tables.board import secrecy
 from tables.feed import feed_records
-from tables.feed.feed_records import Envelope, Wanted
+from tables.feed.feed_records import Envelope, EventFilter
 from tables.feed.publication import FORMS, SILENT, TELLERS
 from tables.log import catalog
 from tables.log.catalog import EVENTS
@@ -136,7 +136,7 @@ def again(place: int) -> list[Envelope]:
     """The same once more, in pages of a few."""
     events: list[Envelope] = []
     while True:
-        page = feed_records.page(place, limit=7, filters=Wanted(), looked_at=Random(place).randint(8, 40))
+        page = feed_records.page(place, limit=7, filters=EventFilter(), looked_at=Random(place).randint(8, 40))
         events += page.events
         place = feed_records.place_of(page.cursor)
         if not page.more:

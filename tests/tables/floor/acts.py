@@ -17,26 +17,26 @@ from tables.state import table_state
 from tests.floor import Hand
 
 
-def enter(hand: Hand, table_input: Input) -> recorder.Answer:
+def enter(hand: Hand, table_input: Input) -> recorder.Receipt:
     """Record an input at the newest sequence number of the table."""
     return recorder.record(hand.table, table_input, by=hand.by, key=uuid4(), expected_seq=hand.now.seq)
 
 
-def void(boss: Hand, reason: str = "misdeal", **facts: Any) -> recorder.Answer:
+def void(boss: Hand, reason: str = "misdeal", **facts: Any) -> recorder.Receipt:
     return enter(boss, VoidRound(reason, "seen by the pit", **facts))
 
 
-def set_aside(dealer: Hand, card: str = "") -> recorder.Answer:
+def set_aside(dealer: Hand, card: str = "") -> recorder.Receipt:
     """Set an exposed card aside. Without a rank, the card was not seen."""
     return enter(dealer, EnterMishap("exposed_card", act="set_aside", card=card))
 
 
-def burn_at_relief(dealer: Hand, card: str = "") -> recorder.Answer:
+def burn_at_relief(dealer: Hand, card: str = "") -> recorder.Receipt:
     """Burn a card by the procedure for a relief."""
     return enter(dealer, EnterMishap("burn_at_relief", act="burn", card=card))
 
 
-def abandon(boss: Hand, reason: str = "evacuation") -> recorder.Answer:
+def abandon(boss: Hand, reason: str = "evacuation") -> recorder.Receipt:
     return enter(boss, AbandonTable(reason, "the alarm rang"))
 
 

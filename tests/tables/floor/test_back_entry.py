@@ -38,7 +38,7 @@ from tests.tables.floor.test_recorder import chips_everywhere
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
 
-def record(table: Table, by: Staff, table_input: Input, paper: FromPaper | None = None) -> recorder.Answer:
+def record(table: Table, by: Staff, table_input: Input, paper: FromPaper | None = None) -> recorder.Receipt:
     return recorder.record(table, table_input, by=by, key=uuid.uuid4(), expected_seq=None, paper=paper)
 
 
@@ -57,12 +57,12 @@ class Night:
         crew("confirmed")
         clock.stand(timezone.now() + timedelta(minutes=80))
 
-    def begin(self, since: float = 65, until: float = 5, **more: Any) -> recorder.Answer:
+    def begin(self, since: float = 65, until: float = 5, **more: Any) -> recorder.Receipt:
         facts = {"reason": "server", "note": "the server was away", "second": "carl"} | more
         entered = BeginBackEntry(since=ago(since), until=ago(until), **facts)
         return record(self.table, self.boss.by, entered)
 
-    def announce(self, number: str = "104", minutes: float = 50) -> recorder.Answer:
+    def announce(self, number: str = "104", minutes: float = 50) -> recorder.Receipt:
         return record(self.table, self.dealer.by, AnnounceRound(number, ago(minutes)))
 
     def round(self, *cards: int) -> None:
@@ -75,13 +75,13 @@ class Night:
         self.announce()
         self.round(4, 3)
 
-    def compare(self, number: str = "104", by: Staff | None = None) -> recorder.Answer:
+    def compare(self, number: str = "104", by: Staff | None = None) -> recorder.Receipt:
         return record(self.table, by or self.boss.by, ComparePaper(number))
 
-    def end(self, second: str = "carl") -> recorder.Answer:
+    def end(self, second: str = "carl") -> recorder.Receipt:
         return record(self.table, self.boss.by, EndBackEntry(second))
 
-    def sign(self, by: Staff, entered: SlipInput, paper: FromPaper) -> recorder.Answer:
+    def sign(self, by: Staff, entered: SlipInput, paper: FromPaper) -> recorder.Receipt:
         return record(self.table, by, entered, paper)
 
     def fill(self, number: str = "17", first: float = 40) -> str:
@@ -195,8 +195,8 @@ def test_a_table_that_never_ends_it_is_closed_all_the_same(night: Night) -> None
 def test_a_mode_that_stands_too_long_is_told(night: Night) -> None:
     """Harm: a table stays in back-entry over a shift's change, and the people who wrote the papers have left."""
     night.begin()
-    assert back_entry.look(timezone.now()) == 0
-    assert back_entry.look(timezone.now() + timedelta(hours=3)) == 1
+    assert back_entry.check_overdue(timezone.now()) == 0
+    assert back_entry.check_overdue(timezone.now() + timedelta(hours=3)) == 1
     assert Alert.objects.get(kind="back_entry_stands").book == night.table.book
 
 

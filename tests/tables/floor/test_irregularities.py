@@ -13,7 +13,7 @@ from ledger.models import Alert, LogEntry, Transfer
 from tables.audit import round_list
 from tables.audit.round_steps import story
 from tables.floor import recorder, rounds
-from tables.floor.command_context import Scene
+from tables.floor.command_context import CommandContext
 from tables.floor.inputs import (
     AcceptBet,
     CloseDispute,
@@ -456,7 +456,7 @@ def test_a_bet_over_the_limit_that_the_dealer_wrote_is_found() -> None:
     """Harm: whoever writes into the log lets a bet over the limit stand, and no proof says so."""
     dealer, _ = dealt()
     now, table = dealer.now, Table.objects.get(pk=dealer.table.pk)
-    scene = Scene(table, GAMES[table.game], rules_of(table), limits_of(table), now, by=dealer.by)
+    scene = CommandContext(table, GAMES[table.game], rules_of(table), limits_of(table), now, by=dealer.by)
     _, opening = rounds.round_at(scene, Bet(0, 0))
     forged = Played(actions=(Bet(2, 15_000, approved=True),), opening=opening)
     with transaction.atomic():

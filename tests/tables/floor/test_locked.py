@@ -27,11 +27,11 @@ def guard(db: None) -> Staff:
     return floor.staff(Role.SECURITY, "greta")
 
 
-def lock(hand: Hand) -> recorder.Answer:
+def lock(hand: Hand) -> recorder.Receipt:
     return enter(hand, LockRack("a chip lies under the table"))
 
 
-def unlock(hand: Hand, second: str = "") -> recorder.Answer:
+def unlock(hand: Hand, second: str = "") -> recorder.Receipt:
     return enter(hand, UnlockRack("it was found", second))
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from ledger.log import entries
 from ledger.models import Alert, LogEntry
 from tables.floor import inputs, player_pages, recorder, shoes
-from tables.floor.recorder import Answer
+from tables.floor.recorder import Receipt
 from tables.games.catalog import GAMES
 from tables.models import SeatPage
 from tables.refusals import Refused
@@ -162,7 +162,7 @@ def test_seats_and_devices_that_choose_at_once_are_recorded_once_each(table: Tab
     seq, key = dealer.now.seq, uuid.uuid4()
     device, tap = partial(_choose, players[1], seq), partial(_choose, players[2], seq, key)
     first, second, *taps = at_once(device, device, tap, tap)
-    other_device, answer = sorted((first, second), key=lambda outcome: isinstance(outcome, Answer))
+    other_device, answer = sorted((first, second), key=lambda outcome: isinstance(outcome, Receipt))
     assert isinstance(other_device, Refused)
     assert other_device.code == "not_asked"
     assert {answer.entry, *(outcome.entry for outcome in taps)} == {seq + 1, seq + 2}
@@ -171,7 +171,7 @@ def test_seats_and_devices_that_choose_at_once_are_recorded_once_each(table: Tab
     verify(dealer.table)
 
 
-def _choose(player: Player, seq: int, key: uuid.UUID | None = None) -> Answer:
+def _choose(player: Player, seq: int, key: uuid.UUID | None = None) -> Receipt:
     choice = player.choices[0]
     return player(choice.name, card=choice.card, seq=seq, key=key)
 

@@ -14,7 +14,7 @@ from ledger.models import LogEntry
 from tables.log.catalog import read_as
 from tables.log.entries.rounds import Played
 from tables.management.commands import shoe_reader
-from tables.management.commands.shoe_reader import Line, Reader, Refusal, Shoe
+from tables.management.commands.shoe_reader import MessageQueue, Reader, RefusedMessage, SimulatedShoe
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand
@@ -36,7 +36,7 @@ def token_at(dealer: Hand) -> str:
 
 
 @dataclass(slots=True)
-class Lossy(Line):
+class Lossy(MessageQueue):
     """A connection to this process that loses every other response."""
 
     calls: int = 0
@@ -48,15 +48,15 @@ class Lossy(Line):
         else:
             answer = Client().post(self.url, body, "application/json", headers=headers)
         if answer.status_code != 200:
-            raise Refusal(answer.status_code, answer.json())
+            raise RefusedMessage(answer.status_code, answer.json())
         self.calls += 1
         if self.calls % 2:
             raise ConnectionError("the answer was lost")
         return answer.json()
 
 
-def a_reader(line: Line, faults: tuple[int, int, int] = (0, 0, 0)) -> Reader:
-    return Reader(line, Shoe(random.Random(7)), faults, tell=lambda text: None)
+def a_reader(line: MessageQueue, faults: tuple[int, int, int] = (0, 0, 0)) -> Reader:
+    return Reader(line, SimulatedShoe(random.Random(7)), faults, tell=lambda text: None)
 
 
 def logged_cards(dealer: Hand) -> list[tuple[int | None, Any]]:
@@ -71,7 +71,7 @@ def test_a_web_process_that_is_killed_loses_no_card_and_doubles_none(web: Web, d
     requests forever."""
     address = f"{web.url}{reverse('api:reader', args=[dealer.table.pk])}"
     betting(dealer, seats=6)
-    line = Line(address, token_at(dealer), sleep=threading.Event().wait)
+    line = MessageQueue(address, token_at(dealer), sleep=threading.Event().wait)
     reader, in_mid_round, is_killed = a_reader(line), threading.Event(), threading.Event()
 
     def wait_in_mid_round(text: str) -> None:
@@ -91,8 +91,8 @@ def test_a_web_process_that_is_killed_loses_no_card_and_doubles_none(web: Web, d
     assert not work.is_alive()
     assert logged_cards(dealer) == list(enumerate(reader.named, 1))
     proved(dealer)
-    with pytest.raises(Refusal, match="letter is missing"):
-        Line(address, "casino_no").ask()
+    with pytest.raises(RefusedMessage, match="letter is missing"):
+        MessageQueue(address, "casino_no").ask()
 
 
 @pytest.mark.slow("sets up a house")

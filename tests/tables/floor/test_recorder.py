@@ -229,16 +229,16 @@ def test_a_key_is_answered_again_on_whatever_state_it_comes_back(dealer: Hand) -
     """Harm: a client that looked at the table again before it retried bets a second time, or is told off."""
     key, seq = uuid.uuid4(), dealer.now.seq
 
-    def send(expected: int) -> recorder.Answer:
+    def send(expected: int) -> recorder.Receipt:
         bet = inputs.Bet(1, 1_000)
         return recorder.record(dealer.table, bet, by=dealer.by, key=key, expected_seq=expected)
 
     answer = send(seq)
     assert (answer.entry, answer.seq, answer.again) == (seq + 1, seq + 1, False)
     for expected in (seq, seq + 1, 0, 99):
-        assert send(expected) == recorder.Answer(seq + 1, seq + 1, again=True)
+        assert send(expected) == recorder.Receipt(seq + 1, seq + 1, again=True)
     dealer("close_bets")
-    assert send(seq + 2) == recorder.Answer(seq + 1, seq + 2, again=True)  # a bet would be refused now
+    assert send(seq + 2) == recorder.Receipt(seq + 1, seq + 2, again=True)  # a bet would be refused now
     dealer.cards(8, 9, 8)
     recorder.sign_out(dealer.table, dealer.by)
     assert send(seq).again  # and so would anything from somebody who tapped out
@@ -298,7 +298,7 @@ def test_paper_that_is_signed_in_mid_round_makes_no_card_stale(dealer: Hand) -> 
     recorder.record(dealer.table, dispute, by=boss.by, key=uuid.uuid4(), expected_seq=None)
     assert dealer.now.seq == seq + 2
 
-    def press() -> recorder.Answer:
+    def press() -> recorder.Receipt:
         return recorder.record(dealer.table, inputs.KeyCard(9), by=dealer.by, key=uuid.uuid4(), expected_seq=seq)
 
     assert press().seq == seq + 3

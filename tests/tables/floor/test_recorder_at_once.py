@@ -11,7 +11,7 @@ from ledger.models import LogEntry, Transfer
 from tables.audit import proofs
 from tables.floor import inputs, recorder
 from tables.floor.inputs import Input
-from tables.floor.recorder import Answer
+from tables.floor.recorder import Receipt
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.state import table_state
@@ -22,7 +22,7 @@ from tests.tables.at_once import at_once
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def send(hand: Hand, entered: Input, seq: int | None = None, key: uuid.UUID | None = None) -> partial[Answer]:
+def send(hand: Hand, entered: Input, seq: int | None = None, key: uuid.UUID | None = None) -> partial[Receipt]:
     """An input, ready to be entered on a state that a screen has seen."""
     return partial(
         recorder.record,
@@ -35,7 +35,7 @@ def send(hand: Hand, entered: Input, seq: int | None = None, key: uuid.UUID | No
 
 
 def codes(results: list[Any]) -> list[str]:
-    return sorted("done" if isinstance(result, Answer) else result.code for result in results)
+    return sorted("done" if isinstance(result, Receipt) else result.code for result in results)
 
 
 def test_the_last_card_ten_times_at_once_settles_once_and_is_answered_alike(dealer: Hand) -> None:
@@ -122,7 +122,7 @@ def test_a_table_closes_or_a_bet_is_placed_but_not_both(dealer: Hand) -> None:
     """Harm: a round is open at a closed table, and its chips are counted into the rack."""
     boss = Hand(dealer.table, floor.staff(Role.PIT_BOSS, "bert"))
     results = at_once(send(boss, inputs.BeginSlip("closer")), send(dealer, inputs.Bet(1, 1_000)))
-    successes = [isinstance(result, Answer) for result in results]
+    successes = [isinstance(result, Receipt) for result in results]
     assert sorted(successes) == [False, True]
     assert bool(dealer.now.slips) == successes[0]
     assert dealer.now.round_open == successes[1]

@@ -50,7 +50,7 @@ def test_who_tried_what_they_may_not_is_read_in_the_morning() -> None:
     assert dealer.now.seq == seq, "the table's own book has nothing of it"
     refusals = [f"Refused at {dealer.table.name}, void round: {answer.sentence}"]
     assert refusals_of_the_day() == refusals, "before it has an entry, it waits at the door of the house's book"
-    site_log.carry()
+    site_log.flush_queue()
     entry = LogEntry.objects.get(subject="refusal")
     assert entry.by == dealer.by.signature
     assert refusals_of_the_day()[0].startswith(refusals[0])
@@ -60,7 +60,7 @@ def test_who_tried_what_they_may_not_is_read_in_the_morning() -> None:
 def test_a_note_that_nobody_left_is_found() -> None:
     """Harm: whoever has the application's database role blames somebody for what they never tried."""
     dealer, _ = dealt()
-    site_log.note(InputRefused(entered="void_round", code="not_permitted", says="No."), dealer.by.signature)
+    site_log.append(InputRefused(entered="void_round", code="not_permitted", says="No."), dealer.by.signature)
     fault = proofs.verify(Book.objects.get(name=HOUSE), noted=False).fault
     assert fault is not None
     assert "was not left at the book's door" in fault.what

@@ -165,7 +165,7 @@ def test_so_does_an_outsider(terms: Terms, tmp_path: Path, monkeypatch: pytest.M
         deals_on_regardless(relief, monkeypatch)
         clock.pass_until(gaming_hours.span(ONE)[1] + timedelta(hours=1))
         with monkeypatch.context() as patched:  # the house seals what it did not look at
-            patched.setattr("tables.log.state.Standing.burn_is_due", False)
+            patched.setattr("tables.log.state.TableState.burn_is_due", False)
             day_seals.seal_finished()
         path = tmp_path / "bundle.zip"
         path.write_bytes(exported(ONE, ONE))

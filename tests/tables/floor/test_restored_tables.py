@@ -49,7 +49,7 @@ def read(hand: Hand, document: str) -> Acknowledged:
     return newest
 
 
-def bet(hand: Hand, document: str = "", seat: int = 1) -> recorder.Answer:
+def bet(hand: Hand, document: str = "", seat: int = 1) -> recorder.Receipt:
     entered = floor.inputs.read({"do": "bet", "seat": seat, "amount_cents": 1_000})
     return recorder.record(
         hand.table, entered, by=hand.by, key=uuid.uuid4(), expected_seq=hand.now.seq,
@@ -57,7 +57,7 @@ def bet(hand: Hand, document: str = "", seat: int = 1) -> recorder.Answer:
     )  # fmt: skip
 
 
-def confirm(hand: Hand, note: str = "two cards lie at seat 1") -> recorder.Answer:
+def confirm(hand: Hand, note: str = "two cards lie at seat 1") -> recorder.Receipt:
     return enter(hand, ConfirmRestored(note))
 
 

@@ -126,7 +126,7 @@ def test_two_screens_at_once_undo_it_once() -> None:
     before = holdings(hand)
     seq = sell(hand)
 
-    def undo() -> recorder.Answer:
+    def undo() -> recorder.Receipt:
         return recorder.record(hand.table, UndoSale(seq), by=hand.by, key=uuid4(), expected_seq=None)
 
     answers = at_once(undo, undo)

@@ -40,7 +40,7 @@ def test_a_maximum_falls_at_once_is_told_and_comes_back_by_itself(boss: Hand, cl
     alert = Alert.objects.get(kind="limits_emergency")
     assert alert.message == "Rocket 1: Bella set maximum 50 in an emergency, for 4 hours: A run of wins at seat 3"
     emergency.tighten(boss.table, {"max_cents": 3_000}, "It goes on", by=boss.by)
-    site_log.carry()
+    site_log.flush_queue()
     assert fault() == ""
     clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
     enforcement.bring_into_force()
@@ -73,7 +73,7 @@ def test_what_a_pit_boss_tightens_is_hers_in_log_and_history(boss: Hand, operato
         ("settings_changed", BY_THE_CLOCK),
         ("announced", BY_THE_CLOCK),
     ]
-    site_log.carry()
+    site_log.flush_queue()
     assert fault() == ""
     page = floor.client(operator).get("/admin/tables/table/limits/history/").content.decode()
     assert f"<td>{boss.by.signature} (limit plan Emergency Rocket 1, version 1)</td>" in page

@@ -11,9 +11,9 @@ from msgspec import structs
 
 from tables.games.catalog import DEALT
 from tables.log import pins
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.log.game_kinds import HouseRound, PotRound, kind_of
-from tables.log.state import Shoe, Standing
+from tables.log.state import Shoe, TableState
 from tables.log.terms import Settings
 
 ROOT: Final = Path(__file__).parents[3]
@@ -78,9 +78,9 @@ def felt(game: str) -> Settings:
     )
 
 
-def lying(game: str) -> Standing:
+def lying(game: str) -> TableState:
     """The table is open with chips at four seats, and its shoe is ready."""
-    return Standing(is_open=True, shoe=Shoe(3, 1, "keyed", "ready"), seated=STACKS)
+    return TableState(is_open=True, shoe=Shoe(3, 1, "keyed", "ready"), seated=STACKS)
 
 
 def first_of_four(seats: Any) -> int:
@@ -96,7 +96,7 @@ def test_chance_chooses_who_starts_and_the_entry_alone_tells(name: str) -> None:
     assert (pinned.stacks, pinned.coin_cents) == (STACKS, 100)
     assert pins.due(table, standing, pinned) == pinned
     elsewhere = structs.replace(pinned, opening=structs.replace(pinned.opening, first=6))
-    with pytest.raises(Misconduct, match="seat 6 starts, which is not in the game"):
+    with pytest.raises(AuditFailure, match="seat 6 starts, which is not in the game"):
         pins.due(table, standing, elsewhere)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tables.log import policies
-from tables.log.policies import TERMS, Change
+from tables.log.policies import TERMS, PolicyChange
 
 MONDAY = datetime(2026, 3, 2, 6, tzinfo=UTC)
 
@@ -79,9 +79,9 @@ def test_a_change_holds_from_its_moment_until_the_next() -> None:
     """Harm: a change that was dated for Monday holds on Sunday, or a later entry for the same moment is lost."""
     day = timedelta(days=1)
     changes = [
-        Change(MONDAY + day, 3, {"pin_digits_min": 8}),
-        Change(MONDAY, 4, {"pin_digits_min": 7}),
-        Change(MONDAY, 2, {"pin_digits_min": 5, "a term of another release": 1}),
+        PolicyChange(MONDAY + day, 3, {"pin_digits_min": 8}),
+        PolicyChange(MONDAY, 4, {"pin_digits_min": 7}),
+        PolicyChange(MONDAY, 2, {"pin_digits_min": 5, "a term of another release": 1}),
     ]
     digits = [
         policies.in_force(changes, moment)["pin_digits_min"]

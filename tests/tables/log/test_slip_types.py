@@ -11,14 +11,14 @@ from ledger.proof.chips import CAGE, MOVEMENTS, PLACES, VAULT
 from ledger.proof.moves import Chart
 from tables.log import slip_workflow
 from tables.log.entries.slips import SpelledSlip
-from tables.log.slip_types import SERIES, SLIPS, Count, Flow, Series, Stage, catalog, kinds
+from tables.log.slip_types import SLIP_TYPES, SLIPS, CountRule, Flow, SlipType, Stage, catalog, kinds
 from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.roles import Role
 
 ROOT = Path(__file__).parents[3]
 CHART = Chart(1, {(place, None): number for number, place in enumerate(PLACES)})
 
-LOAN = Series(
+LOAN = SlipType(
     "loan",
     title="Loan",
     stages=(
@@ -29,7 +29,7 @@ LOAN = Series(
     in_house=True,
     is_voidable=True,
 )
-INVENTORY = Series(
+INVENTORY = SlipType(
     "inventory",
     title="Inventory",
     stages=(
@@ -37,7 +37,7 @@ INVENTORY = Series(
         Stage("recounted", frozenset({"operator", "auditor"}), "Counted again by", is_count=True, expects=VAULT),
     ),
     in_house=True,
-    count=Count("the vault", VAULT, Flow("over", "over_short", VAULT), Flow("short", VAULT, "over_short")),
+    count=CountRule("the vault", VAULT, Flow("over", "over_short", VAULT), Flow("short", VAULT, "over_short")),
 )
 WIDER = catalog(*SLIPS.values(), LOAN, INVENTORY)
 
@@ -91,7 +91,7 @@ def test_an_unknown_slip_type_is_refused_without_a_server_error(name: str) -> No
 # --- every record fits the house -------------------------------------------------------------------------------
 
 
-def flows(series: Series) -> Iterator[Flow]:
+def flows(series: SlipType) -> Iterator[Flow]:
     """Every movement that a slip of a series may make."""
     yield from (stage.moves for stage in series.stages if stage.moves)
     if series.count:
@@ -100,11 +100,11 @@ def flows(series: Series) -> Iterator[Flow]:
 
 def test_the_database_knows_the_same_series() -> None:
     """Harm: a series that Python signs and the database refuses, or numbers that it takes of a series there is not."""
-    assert tuple(SERIES) == models.SERIES
+    assert tuple(SLIP_TYPES) == models.SERIES
 
 
-@pytest.mark.parametrize("series", SERIES.values(), ids=lambda series: series.name)
-def test_a_record_is_whole(series: Series) -> None:
+@pytest.mark.parametrize("series", SLIP_TYPES.values(), ids=lambda series: series.name)
+def test_a_record_is_whole(series: SlipType) -> None:
     """Harm: a step that nobody may sign, chips that go where none may go, a count that is held against nothing."""
     names = [stage.name for stage in series.stages]
     assert len(names) == len(set(names)) > 1
@@ -124,7 +124,7 @@ def test_a_record_is_whole(series: Series) -> None:
 
 
 @pytest.mark.parametrize("series", SLIPS.values(), ids=lambda series: series.name)
-def test_chips_on_their_way_arrive(series: Series) -> None:
+def test_chips_on_their_way_arrive(series: SlipType) -> None:
     """Harm: a slip that leaves chips between two places for good."""
     away = 0
     for flow in (stage.moves for stage in series.stages if stage.moves):
@@ -143,7 +143,7 @@ def branches(path: Path) -> Iterator[str]:
             case ast.Compare():
                 sides = [node.left, *node.comparators]
                 texts = {leaf.value for side in sides for leaf in ast.walk(side) if isinstance(leaf, ast.Constant)}
-                is_branch = bool(texts & SERIES.keys()) and any("series" in ast.unparse(side) for side in sides)
+                is_branch = bool(texts & SLIP_TYPES.keys()) and any("series" in ast.unparse(side) for side in sides)
             case ast.Call(func=ast.Attribute(attr="partition" | "rpartition" | "split" | "rsplit")):
                 is_branch = any(isinstance(leaf, ast.Constant) and leaf.value == "/" for leaf in node.args[:1])
         if is_branch:

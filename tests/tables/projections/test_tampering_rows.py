@@ -21,8 +21,8 @@ from django.utils import timezone
 from casino.embedded.servers import APPLICATION, SUPERUSER
 from ledger import alerts, discrepancies
 from ledger.models import HOUSE, Alert, Book, Notice
-from ledger.site_log import carry as carry_notices
-from ledger.site_log import digest_of, note
+from ledger.site_log import append, digest_of
+from ledger.site_log import flush_queue as carry_notices
 from tables import pepper
 from tables.audit import proofs, watch
 from tables.cage import denominations
@@ -37,7 +37,7 @@ from tables.models import Denomination, Passkey, Staff, Terminal
 from tables.projections import row_comparison, schedule_notes
 from tables.roles import Role
 from tables.setup import floor_plans, pay_tables, pit_assignments, pits, service_accounts, table_settings
-from tables.setup.pit_assignments import Wanted
+from tables.setup.pit_assignments import AssignmentChange
 from tables.setup.service_accounts import Access
 from tables.staff import codes, emergency, passkeys, secret_changes, service_tokens, staffing, terminals
 from tables.training import certificates
@@ -66,7 +66,7 @@ def house(clock: Clock) -> Hand:
         staff=olga, name="Phone", credential=passkey, public_key="a2V5", sign_count=1, registered_at=timezone.now()
     )
     registered = PasskeyRegistered(username="olga", name="Phone", credential=digest_of(passkey), public_key="a2V5")
-    note(registered, olga.signature)
+    append(registered, olga.signature)
     floor.player(dealer, 2)
     terminals.enrol("Tablet 1", None, by=olga)
     emergency.make(olga)
@@ -79,7 +79,7 @@ def house(clock: Clock) -> Hand:
     certificates.certify(finished(Staff.objects.get(username="tess")), by=boss.by)
     pits.set_section(PitSectionSet(pit="Pit 1", tables=(dealer.table.name,)), by=olga)
     floor_plans.draw(FloorPlanDrawn(pit="Pit 1", spots={dealer.table.name: (3, 4)}), basis_seq=0, by=olga)
-    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), by=olga)
+    pit_assignments.set_post(AssignmentChange("bella", ("Pit 1",)), by=olga)
     weekend = LimitPlanSet(
         name="Weekend",
         version=0,
@@ -483,6 +483,6 @@ def test_a_second_taking_over_makes_nothing_right(hands: tuple[Hand, Hand]) -> N
     """Harm: whoever forged a row runs the upgrade's step again, and the forged row is what was always so."""
     forged = {"name": "Mal Lory", "role": "pit_boss", "badge": None, "is_active": True, "password": "", "pin": ""}
     with transaction.atomic():
-        note(RowsTakenOver(rows="chips", kept={"7 cents": {}}), "the house")
-        note(RowsTakenOver(rows="staff", kept={"mal": forged}), "the house")
+        append(RowsTakenOver(rows="chips", kept={"7 cents": {}}), "the house")
+        append(RowsTakenOver(rows="staff", kept={"mal": forged}), "the house")
     assert "it takes rows over after" in verified()

@@ -123,7 +123,7 @@ def test_a_count_that_is_late_says_so_and_alerts(book: Book, morning: datetime, 
     day, shifts = gaming_hours.day_of(morning), gaming_hours.shifts_of(gaming_hours.day_of(morning))
     clock.stand(shifts[0].end + timedelta(minutes=61))
     assert owed() == [("bank", "Day", True)]
-    assert cash_shifts.look(timezone.now()) == 0, "a house that never counted is told on its pages alone"
+    assert cash_shifts.check_overdue(timezone.now()) == 0, "a house that never counted is told on its pages alone"
     count(100_000)
     assert owed() == []
     clock.stand(shifts[1].end + timedelta(minutes=61))

@@ -15,7 +15,7 @@ from tables.audit import proofs
 from tables.floor import inputs
 from tables.log.catalog import read_as, told
 from tables.log.entries.days import DayClosed, DayProposed
-from tables.log.event import Misconduct
+from tables.log.event import AuditFailure
 from tables.models import DayClose, Staff, Terminal
 from tables.refusals import Refused
 from tables.reports import day_close, figures, gaming_hours
@@ -231,7 +231,7 @@ def correct(dealer: Hand, boss: Staff) -> None:
 # --- What a forger may try ------------------------------------------------------------------------------------
 
 
-def forged(on: date, basis: day_close.Proposal, **changed: Any) -> None:
+def forged(on: date, basis: day_close.DayProposal, **changed: Any) -> None:
     """A close as the ledger would write it, with its row, but for some of what it says."""
     content = {
         "day": on.isoformat(), "figures": list(basis.rows), "digest": basis.digest,
@@ -304,7 +304,7 @@ def test_a_first_signature_under_a_day_that_goes_on_is_found(over: date, boss: S
     [entry] = log.entries(Book.objects.get(name=HOUSE).pk, proposal.seq - 1, proposal.seq)
     event = read_as(DayProposed, entry.body)
     day_close.check_proposal(event, entry)
-    with pytest.raises(Misconduct, match="of a day that goes on"):
+    with pytest.raises(AuditFailure, match="of a day that goes on"):
         day_close.check_proposal(event, replace(entry, at=gaming_hours.span(over).end - timedelta(seconds=1)))
 
 

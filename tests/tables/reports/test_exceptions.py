@@ -13,7 +13,7 @@ from ledger import alerts, discrepancies
 from ledger.discrepancies import close
 from tables.floor import inputs, recorder
 from tables.reports import exceptions, gaming_hours
-from tables.reports.exceptions import Report
+from tables.reports.exceptions import DayExceptions
 from tables.roles import Role
 from tables.state import table_state
 from tests import floor
@@ -40,11 +40,11 @@ def hands() -> tuple[Hand, Hand]:
     return dealer, boss
 
 
-def report(*, whole: bool = True, days_ago: int = 0) -> Report:
+def report(*, whole: bool = True, days_ago: int = 0) -> DayExceptions:
     return exceptions.of_day(gaming_hours.day_of(timezone.now()) - timedelta(days=days_ago), whole=whole)
 
 
-def under(name: str, shown_report: Report) -> list[str]:
+def under(name: str, shown_report: DayExceptions) -> list[str]:
     return [line.says for heading in shown_report.headings if heading.matter.name == name for line in heading.lines]
 
 

@@ -24,7 +24,7 @@ from tests.floor import Hand, dealt, for_pot, signs
 pytestmark = pytest.mark.django_db
 
 
-def today() -> figures.Report:
+def today() -> figures.SpanFigures:
     return figures.day(shifts.day_of(timezone.now()))
 
 

@@ -13,7 +13,7 @@ from ledger import log
 from ledger.models import Book
 from tables.refusals import Refused
 from tables.reports import entry_list, gaming_hours, log_search
-from tables.reports.log_search import Hit, Place, Wanted, search
+from tables.reports.log_search import Hit, LogQuery, PagePosition, search
 from tables.roles import Role
 from tests import floor
 from tests.floor import Hand, dealt, for_pot
@@ -41,7 +41,7 @@ def hands() -> tuple[Hand, Hand]:
 
 
 def hits_of(*, whole: bool = True, **wants: Any) -> list[Hit]:
-    return list(search(Wanted(**wants), whole=whole).hits)
+    return list(search(LogQuery(**wants), whole=whole).hits)
 
 
 def lately() -> Wants:
@@ -87,11 +87,11 @@ def test_pages_join_without_gap_or_overlap(hands: tuple[Hand, Hand]) -> None:
     Hand(floor.table("Rocket 2", options={"decks": 6}), hands[1].by)("open_table")
     places, before = [], None
     while True:
-        page = search(Wanted(), before=before, whole=True, count=7)
+        page = search(LogQuery(), before=before, whole=True, count=7)
         places += [(hit.entry.book_id, hit.entry.seq) for hit in page.hits]
         if page.older is None:
             break
-        before = Place.read(str(page.older))
+        before = PagePosition.read(str(page.older))
         assert before == page.older
     assert len(places) == len(set(places))
     assert set(places) == {(book.pk, seq) for book in Book.objects.all() for seq in every_entry(book.pk)}
@@ -103,7 +103,7 @@ def test_words_are_looked_for_so_far_and_the_page_says_how_far(
     """Harm: a search that reads ten years of words in one request; or one that stopped and looks complete."""
     monkeypatch.setattr(log_search, "MOST_LOOKED_AT", 4)
     monkeypatch.setattr(log_search, "AT_ONCE", 4)
-    query = Wanted(text="no such words", table=hands[0].table.pk)
+    query = LogQuery(text="no such words", table=hands[0].table.pk)
     page = search(query, whole=True)
     assert (page.hits, page.looked_at) == ([], 4)
     assert page.older is not None
@@ -113,7 +113,7 @@ def test_words_are_looked_for_so_far_and_the_page_says_how_far(
 def test_inputs_of_rounds_are_not_searched_without_an_end(hands: tuple[Hand, Hand]) -> None:
     """Harm: a word is looked for in every card that was ever dealt, and the house stands still meanwhile."""
     with pytest.raises(Refused) as refused:
-        search(Wanted(text="bets", with_rounds=True), whole=True)
+        search(LogQuery(text="bets", with_rounds=True), whole=True)
     assert refused.value.code == "too_wide"
     assert "from when to when" in refused.value.sentence
     assert hits_of(text="bets", table=hands[0].table.pk, round=1)
@@ -149,21 +149,21 @@ def log_page(book: int) -> list[tuple[Any, str]]:
 
 def test_a_search_asks_as_often_for_many_tables_as_for_one(hands: tuple[Hand, Hand]) -> None:
     """Harm: a search that gets slower with each table."""
-    search(Wanted(), whole=True)
+    search(LogQuery(), whole=True)
     with CaptureQueriesContext(connection) as queries:
-        search(Wanted(), whole=True)
+        search(LogQuery(), whole=True)
     for number in range(2, 6):
         Hand(floor.table(f"Rocket {number}", options={"decks": 6}), hands[1].by)("open_table")
-    search(Wanted(), whole=True)
+    search(LogQuery(), whole=True)
     with CaptureQueriesContext(connection) as captured:
-        search(Wanted(), whole=True)
+        search(LogQuery(), whole=True)
     assert len(captured) <= len(queries) <= 16
 
 
 def test_nonsense_is_no_place() -> None:
     """Harm: an address that somebody changed by hand fails the server."""
     for text in ("", "x~y~z", "2026-11-22T10:00:00~1~2", "0001-01-01T00:00:00+00:00~1~2", "~~"):
-        assert Place.read(text) is None, text
+        assert PagePosition.read(text) is None, text
 
 
 # --- The page ----------------------------------------------------------------------------------------------------

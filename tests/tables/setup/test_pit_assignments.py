@@ -31,8 +31,8 @@ from tables.refusals import Refused
 from tables.reports import exceptions, gaming_hours
 from tables.roles import Role
 from tables.setup import pit_assignments, pits, policies, table_settings
-from tables.setup.dual_control import Draft
-from tables.setup.pit_assignments import Wanted
+from tables.setup.dual_control import ProposalDraft
+from tables.setup.pit_assignments import AssignmentChange
 from tables.state import table_state
 from tests import floor, terms
 from tests.clock import Clock
@@ -51,7 +51,7 @@ def felt() -> Hand:
     floor.table("Rocket 2")
     for number in (1, 2):
         section(f"Pit {number}", f"Rocket {number}")
-    pit_assignments.set_post(Wanted("bella", ("Pit 2",)), by=olga())
+    pit_assignments.set_post(AssignmentChange("bella", ("Pit 2",)), by=olga())
     return dealer
 
 
@@ -68,7 +68,7 @@ def section(pit: str, *tables: str) -> None:
 
 
 def fault(book: str = HOUSE) -> str:
-    site_log.carry()
+    site_log.flush_queue()
     flaw = proofs.verify(Book.objects.get(name=book)).fault
     return flaw.what if flaw else ""
 
@@ -156,12 +156,12 @@ def test_limits_are_tightened_and_alerts_acknowledged_in_ones_own_pit(felt: Hand
 def test_other_limits_are_proposed_and_decided_for_tables_of_ones_own_pit(felt: Hand) -> None:
     """Harm: a pit boss who may act at no table of another pit has its limits changed all the same, by a proposal."""
 
-    def limits(table: Table) -> Draft:
+    def limits(table: Table) -> ProposalDraft:
         return table_settings.draft_for_later(table, {"max_cents": 20_000})
 
-    def plan(scope: str, of: str) -> Draft:
+    def plan(scope: str, of: str) -> ProposalDraft:
         facts = {"version": 1, "scope": scope, "of": of, "values": {"max_cents": 20_000}}
-        return Draft(dual_control.PLAN, f"Busy {of}", {"version": 0}, facts)
+        return ProposalDraft(dual_control.PLAN, f"Busy {of}", {"version": 0}, facts)
 
     other, own = felt.table, Table.objects.get(name="Rocket 2")
     for draft in (limits(other), plan("table", other.name), plan("pit", "Pit 1")):
@@ -180,8 +180,8 @@ def test_other_limits_are_proposed_and_decided_for_tables_of_ones_own_pit(felt: 
 def test_a_slip_asks_the_pit_boss_s_pit_and_nobody_else_s(felt: Hand) -> None:
     """Harm: the posts of the floor bound the cage and the dealer, too; or a slip gets round them."""
     paul, fill = Staff.objects.get(username="paul"), inputs.BeginSlip("fill", ((100, 10),))
-    pit_assignments.set_post(Wanted("paul", ("Pit 2",)), by=olga())
-    pit_assignments.set_post(Wanted("pia", ("Pit 1",)), by=olga())
+    pit_assignments.set_post(AssignmentChange("paul", ("Pit 2",)), by=olga())
+    pit_assignments.set_post(AssignmentChange("pia", ("Pit 1",)), by=olga())
     refused = refusal(lambda: floor.signs(felt.table, paul, fill))
     assert (refused.code, "Paul runs Pit 2, and Pia runs it." in refused.sentence) == ("not_your_pit", True)
     floor.signs(felt.table, Staff.objects.get(username="pia"), fill)
@@ -206,7 +206,7 @@ def test_where_the_house_wants_posts_nobody_runs_a_pit_without_one(felt: Hand) -
     policies.change({"post_required": True}, by=olga())
     terms.read_again()
     assert refusal(lambda: enter(felt, "paul", LOCK)).code == "not_your_pit"
-    pit_assignments.set_post(Wanted("paul", whole_floor=True), by=olga())
+    pit_assignments.set_post(AssignmentChange("paul", whole_floor=True), by=olga())
     enter(felt, "paul", LOCK)
     assert fault(felt.table.name) == ""
     assert fault() == ""
@@ -214,7 +214,9 @@ def test_where_the_house_wants_posts_nobody_runs_a_pit_without_one(felt: Hand) -
 
 def test_a_post_of_tomorrow_bounds_nobody_today(felt: Hand) -> None:
     """Harm: next week's roster takes tonight's pit away."""
-    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), effective=timezone.now() + timedelta(days=1), by=olga())
+    pit_assignments.set_post(
+        AssignmentChange("bella", ("Pit 1",)), effective=timezone.now() + timedelta(days=1), by=olga()
+    )
     assert pit_assignments.duty_of(bella()).pits == {"Pit 2"}
     assert pit_assignments.duty_of(bella(), timezone.now() + timedelta(days=2)).pits == {"Pit 1"}
     assert fault() == ""
@@ -225,12 +227,12 @@ def test_a_wrong_assignment_is_refused_with_what_would_be_right(felt: Hand) -> N
     a pit boss widens their own assignment."""
     before = Post.objects.count()
     for post, by, sentence in (
-        (Wanted("dora", ("Pit 1",)), olga(), "dora runs no floor here"),
-        (Wanted("nobody", ("Pit 1",)), olga(), "name an active pit boss"),
-        (Wanted("bella", ("Pit 9",)), olga(), "There is no pit Pit 9: there is Pit 1 and Pit 2."),
-        (Wanted("bella", ("Pit 1", "Pit 1")), olga(), "Name a pit once"),
-        (Wanted("bella", ("Pit 1",), whole_floor=True), olga(), "either pits or the whole floor"),
-        (Wanted("bella", whole_floor=True), bella(), "operator"),
+        (AssignmentChange("dora", ("Pit 1",)), olga(), "dora runs no floor here"),
+        (AssignmentChange("nobody", ("Pit 1",)), olga(), "name an active pit boss"),
+        (AssignmentChange("bella", ("Pit 9",)), olga(), "There is no pit Pit 9: there is Pit 1 and Pit 2."),
+        (AssignmentChange("bella", ("Pit 1", "Pit 1")), olga(), "Name a pit once"),
+        (AssignmentChange("bella", ("Pit 1",), whole_floor=True), olga(), "either pits or the whole floor"),
+        (AssignmentChange("bella", whole_floor=True), bella(), "operator"),
     ):
         with pytest.raises(Refused, match=sentence):
             pit_assignments.set_post(post, by=by)
@@ -240,9 +242,11 @@ def test_a_wrong_assignment_is_refused_with_what_would_be_right(felt: Hand) -> N
 def test_of_two_operators_the_second_is_told(felt: Hand) -> None:
     """Harm: two operators make the roster at once, and one half is lost without a word."""
     row = Post.objects.get(username="bella")
-    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), basis_seq=row.seq, by=olga())
+    pit_assignments.set_post(AssignmentChange("bella", ("Pit 1",)), basis_seq=row.seq, by=olga())
     omar = floor.staff(Role.OPERATOR, "omar", "302")
-    refused = refusal(lambda: pit_assignments.set_post(Wanted("bella", ("Pit 1", "Pit 2")), basis_seq=row.seq, by=omar))
+    refused = refusal(
+        lambda: pit_assignments.set_post(AssignmentChange("bella", ("Pit 1", "Pit 2")), basis_seq=row.seq, by=omar)
+    )
     assert refused.code == "changed_meanwhile"
     assert "301 Olga set bella's post meanwhile" in refused.sentence
 
@@ -252,15 +256,15 @@ def test_to_run_more_takes_two_people_where_access_does(felt: Hand) -> None:
     omar = floor.staff(Role.OPERATOR, "omar", "302")
     policies.change({"two_people": True}, by=olga())
     assert (
-        refusal(lambda: pit_assignments.set_post(Wanted("bella", ("Pit 1", "Pit 2")), by=olga())).code
+        refusal(lambda: pit_assignments.set_post(AssignmentChange("bella", ("Pit 1", "Pit 2")), by=olga())).code
         == "second_person"
     )
-    draft = pit_assignments.draft(Wanted("bella", ("Pit 1", "Pit 2")))
+    draft = pit_assignments.draft(AssignmentChange("bella", ("Pit 1", "Pit 2")))
     assert draft is not None
     proposal = proposals.propose(draft, "Ann is away", by=olga())
     proposals.approve(proposal, by=omar)
     assert pit_assignments.duty_of(bella()).pits == {"Pit 1", "Pit 2"}
-    pit_assignments.set_post(Wanted("bella", ("Pit 1",)), by=olga())
+    pit_assignments.set_post(AssignmentChange("bella", ("Pit 1",)), by=olga())
     assert fault() == ""
 
 
@@ -303,7 +307,7 @@ def test_a_temporary_assignment_has_an_end_and_a_reason(felt: Hand) -> None:
 def test_a_table_that_moves_in_mid_shift_is_the_other_pit_s_from_then_on(felt: Hand, clock: Clock) -> None:
     """Harm: a proof of yesterday goes by where the table stands today, and calls honest people liars."""
     floor.staff(Role.PIT_BOSS, "ann", "210")
-    pit_assignments.set_post(Wanted("ann", ("Pit 1",)), by=olga())
+    pit_assignments.set_post(AssignmentChange("ann", ("Pit 1",)), by=olga())
     enter(felt, "ann", LOCK)
     section("Pit 1")
     section("Pit 2", "Rocket 1", "Rocket 2")
@@ -369,6 +373,6 @@ def test_the_rule_costs_the_same_however_many_posts_there_were(felt: Hand) -> No
 
     query_count = queries()
     for number in range(6):
-        pit_assignments.set_post(Wanted("bella", ("Pit 2",) if number % 2 else ()), by=olga())
-        pit_assignments.set_post(Wanted("paul", (f"Pit {number % 2 + 1}",)), by=olga())
+        pit_assignments.set_post(AssignmentChange("bella", ("Pit 2",) if number % 2 else ()), by=olga())
+        pit_assignments.set_post(AssignmentChange("paul", (f"Pit {number % 2 + 1}",)), by=olga())
     assert queries() == query_count

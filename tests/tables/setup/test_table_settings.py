@@ -150,7 +150,7 @@ def test_a_new_table_pays_what_it_posts_and_an_old_one_is_named_until_it_does(op
     assert rounding_words(old) == "Winnings are rounded down to whole chips of 5"
     table_settings.change_table(old, {"options": {"rounding": "exact"}}, by=operator)
     assert payouts.underpaying(Table.objects.order_by("name")) == []
-    assert condition.CHECKS["Payouts"]().state == condition.State.WELL
+    assert condition.CHECKS["Payouts"]().state == condition.Urgency.WELL
     table_settings.change_table(old, {"game": "casino_war", "options": {}}, by=operator)
     assert rules_of(old).rounding == "exact", "another game begins as at a new table"
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ledger.models import HOUSE, Alert, Book, LogEntry
-from ledger.site_log import note
+from ledger.site_log import append
 from tables.audit import proofs
 from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip
@@ -444,7 +444,7 @@ def test_a_secret_that_an_operator_gave_is_found(dora: Staff, olga: Staff, boss:
     codes.ask(dora, "pin", by=olga)
     dora.set_pin(OWN_PIN)
     dora.save()
-    note(StaffChanged(username="dora", new=("pin",), secrets=dora.digests, before={}, after={}), olga.signature)
+    append(StaffChanged(username="dora", new=("pin",), secrets=dora.digests, before={}, after={}), olga.signature)
     faults = found_by_proof()
     assert any("gives dora a secret that is not of their own making" in fault for fault in faults), faults
 

@@ -12,7 +12,7 @@ from tables.audit import proofs
 from tables.cage import cage_desk
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log import duties
-from tables.log.slip_types import SERIES, VOID
+from tables.log.slip_types import SLIP_TYPES, VOID
 from tables.models import Staff
 from tables.projections import row_comparison
 from tables.refusals import Refused
@@ -49,7 +49,7 @@ def sound() -> None:
 
 def test_no_paper_that_moves_chips_or_cash_is_signed_by_an_operator() -> None:
     """Harm: whoever gives access gives out chips too."""
-    for record in (*SERIES.values(),):
+    for record in (*SLIP_TYPES.values(),):
         for stage in (*record.stages, *VOID):
             assert duties.ADMINISTERS not in stage.by, (record.name, stage.name)
 

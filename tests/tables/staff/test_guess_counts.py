@@ -19,7 +19,7 @@ from ledger.models import Alert, LogEntry, Slip
 from tables.models import AttemptCount, Staff, Table
 from tables.roles import Role
 from tables.staff import guess_counts, terminals
-from tables.staff.guess_counts import Limit, TooMany
+from tables.staff.guess_counts import GuessLimit, TooMany
 from tests import floor, processes
 from tests.floor import PASSWORD, PIN
 
@@ -218,7 +218,7 @@ def test_wrong_pins_on_slips_do_not_stop_a_signature_elsewhere(quick: Any, boss:
 @pytest.mark.django_db(transaction=True)
 def test_of_eighty_tries_at_once_only_as_many_are_counted_in_as_the_limit_says() -> None:
     """Harm: a count that is read first and written afterwards lets 43 of 80 through a limit of 30."""
-    limit = Limit("signature", "terminal 1", "", 30, 1800)
+    limit = GuessLimit("signature", "terminal 1", "", 30, 1800)
 
     def attempt(_: int) -> bool:
         try:

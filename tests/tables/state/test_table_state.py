@@ -13,7 +13,7 @@ from tables.audit import proofs, round_steps
 from tables.floor import shoes
 from tables.games.cards import DECK_SIZE
 from tables.games.record import judge
-from tables.log.state import Standing
+from tables.log.state import TableState
 from tables.models import Table
 from tables.state import table_state
 from tables.state.table_state import Cache
@@ -25,7 +25,7 @@ from tests.tiers import sampled
 pytestmark = pytest.mark.django_db
 
 
-def fresh(hand: Hand) -> Standing:
+def fresh(hand: Hand) -> TableState:
     """What the database says, to somebody who knows nothing."""
     head = read_head(hand.table.book_id)
     return table_state.read_anew([head])[head.book_id]
@@ -34,7 +34,7 @@ def fresh(hand: Hand) -> Standing:
 ANOTHER_PROCESS = Cache(size=100)
 
 
-def caught_up(table: Table) -> Standing:
+def caught_up(table: Table) -> TableState:
     """What another web process says, that folds what was written since it looked at the table last."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_state, "cache", ANOTHER_PROCESS)
@@ -124,7 +124,7 @@ def test_several_tables_are_read_at_once_and_each_gets_its_own() -> None:
 def test_a_table_on_which_nothing_happened_stands_at_nothing() -> None:
     """Harm: a new table cannot be opened."""
     table = floor.table()
-    assert table_state.of(table) == replace(Standing(), seq=6, hash=read_head(table.book_id).hash)
+    assert table_state.of(table) == replace(TableState(), seq=6, hash=read_head(table.book_id).hash)
 
 
 def test_a_transaction_that_was_rolled_back_leaves_nothing_behind() -> None:
@@ -174,21 +174,21 @@ def test_the_cache_keeps_a_bounded_number() -> None:
     """Harm: a web process grows with every card that is dealt, until it dies in the middle of an evening."""
     cache = Cache(size=3)
     for number in range(10):
-        cache.put(1, Standing(seq=number, hash=bytes([number])))
+        cache.put(1, TableState(seq=number, hash=bytes([number])))
     assert [cached.seq for cached in cache.items[1].values()] == [8, 9]
     assert cache.get(1, bytes([9])) is not None
     assert cache.get(2, bytes([9])) is None
-    cache.put(1, Standing())
+    cache.put(1, TableState())
     assert cache.newest(1) == cache.get(1, bytes([9]))
     for book in range(2, 9):
-        cache.put(book, Standing(hash=b"h"))
+        cache.put(book, TableState(hash=b"h"))
     assert [*cache.items] == [6, 7, 8]
 
 
 def test_a_busy_table_pushes_no_other_out_of_the_cache() -> None:
     """Harm: on a large floor each input reads the table's registers anew, for others were busier meanwhile."""
     cache = Cache(size=2)
-    cache.put(1, Standing(seq=5, hash=b"quiet"))
+    cache.put(1, TableState(seq=5, hash=b"quiet"))
     for number in range(100):
-        cache.put(2, Standing(seq=number, hash=bytes([number])))
+        cache.put(2, TableState(seq=number, hash=bytes([number])))
     assert cache.get(1, b"quiet") is not None

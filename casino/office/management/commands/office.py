@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from casino.office import houses, lateness, receiving
 from casino.office.houses import Registration
 from casino.office.models import House
-from casino.office.receiving import State
+from casino.office.receiving import ArrivalState
 from ledger import clock
 from tables.models import Staff
 from tables.refusals import Refused
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         for path in paths:
             answer = _take(house, path)
             self.stdout.write(f"{answer.state:8} {path.name}: {answer.says}")
-            refused += answer.state in (State.REFUSED, State.EARLY)
+            refused += answer.state in (ArrivalState.REFUSED, ArrivalState.EARLY)
         self._verify()
         if refused:
             sys.exit(1)
@@ -96,7 +96,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{standing.house.code:24} {standing.house.currency}  {last}{late}{fault}")
 
 
-def _take(house: House, path: Path) -> receiving.Answer:
+def _take(house: House, path: Path) -> receiving.ArrivalAnswer:
     """Take a copy of the file, which stays on the stick."""
     with NamedTemporaryFile(dir=receiving.folder(house), suffix=".part", delete=False) as copy, path.open("rb") as file:
         shutil.copyfileobj(file, copy)

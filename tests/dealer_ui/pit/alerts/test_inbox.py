@@ -15,8 +15,8 @@ from dealer_ui.pit.alerts import links
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert
 from tables.alerts import alert_raising, inbox, rules_in_force
-from tables.alerts.alert_types import SORTS, Severity, sort_of
-from tables.alerts.inbox import Wanted
+from tables.alerts.alert_types import ALERT_TYPES, Severity, sort_of
+from tables.alerts.inbox import AlertFilter
 from tables.alerts.rules import HEARERS
 from tables.models import Staff
 from tables.refusals import Refused
@@ -62,7 +62,7 @@ def test_the_condition_in_the_database_says_the_same_as_the_rule(hands: tuple[Ha
             for alert in everything
             if alert_raising.heard(alert, rules, alert.escalations.all()).is_heard_by(role)
         ]
-        assert list(inbox.chosen(Wanted(hearer=role)).order_by("pk").values_list("pk", flat=True)) == hears
+        assert list(inbox.chosen(AlertFilter(hearer=role)).order_by("pk").values_list("pk", flat=True)) == hears
 
 
 def test_each_sees_what_they_are_told_and_who_oversees_may_see_the_rest(hands: tuple[Hand, Hand]) -> None:
@@ -133,7 +133,7 @@ def test_counters_count_lines_and_a_line_says_how_often_and_when_last(hands: tup
     text = " ".join(listed(boss.by).split())
     assert "2 open alerts" in text
     assert re.search(r"Again 2 times</b>, the last <time [^>]*>[\d:]+</time>: 7 tens", text)
-    [row] = inbox.chosen(Wanted(kind="deck_check_failed"))
+    [row] = inbox.chosen(AlertFilter(kind="deck_check_failed"))
     assert (row.repeat_count, [repeat.says for repeat in row.newest_repeats]) == (2, ["7 tens"])  # type: ignore[attr-defined]
     floor_page = " ".join(floor.client(boss.by).get(reverse("pit:floor")).content.decode().split())
     assert re.search(r'id="strip-alerts".*?<b>2</b>', floor_page)
@@ -221,5 +221,5 @@ def test_every_kind_that_is_raised_by_name_says_how_pressing_it_is() -> None:
     sources = "\n".join(path.read_text() for room in ("ledger", "tables") for path in Path(room).rglob("*.py"))
     named = set(re.findall(r'raise_(?:alert|event|lasting)\([^"]*?, "(\w+)"', sources))
     assert len(named) > 20
-    assert named - set(SORTS) == set()
-    assert {sort.severity for sort in SORTS.values()} == set(Severity)
+    assert named - set(ALERT_TYPES) == set()
+    assert {sort.severity for sort in ALERT_TYPES.values()} == set(Severity)

@@ -90,7 +90,7 @@ def test_nobody_waits_for_a_bookmark_and_its_row_is_held_against_the_log(
         superuser_connection.execute("SELECT 1 FROM ledger_book WHERE name = 'house' FOR NO KEY UPDATE")
         bookmarks.mark(felt.table, timezone.now() - timedelta(seconds=5), "Palms a chip", by=vera)
     assert Notice.objects.filter(subject="bookmark").count() == 1
-    site_log.carry()
+    site_log.flush_queue()
     assert list(findings.wrong(findings.BOOKMARKS, 0, 9)) == []
     with as_owner(), connection.cursor() as cursor:
         cursor.execute("UPDATE ledger_bookmark SET note = 'Scratches his hand'")

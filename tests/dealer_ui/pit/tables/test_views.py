@@ -20,7 +20,7 @@ from dealer_ui.templatetags import pit
 from ledger import alerts
 from ledger.models import Acknowledgement, LogEntry
 from tables.audit import downloads, round_steps
-from tables.audit.round_list import Wanted
+from tables.audit.round_list import RoundFilter
 from tables.floor import recorder, shoes
 from tables.models import Staff, Verification
 from tables.roles import Role
@@ -485,7 +485,7 @@ def test_a_game_for_a_pot_is_shown_in_money_with_its_pot_and_rake() -> None:
     assert "Verified just now" in told
     assert "rake" in told
     assert "Pot" in page("rounds/1/?step=1&playback=")
-    [[row]] = downloads.round_pages(dealer.table, 1, Wanted(seat=1))
+    [[row]] = downloads.round_pages(dealer.table, 1, RoundFilter(seat=1))
     assert row[6:8] == (300, 100), "three coins were paid, one of them to the house"
 
 
