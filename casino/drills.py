@@ -27,7 +27,7 @@ app = Celery("casino.drills")
 app.config_from_object("casino.celery_settings", namespace="CELERY")
 
 
-@app.task(acks_late=False, reject_on_worker_lost=False, time_limit=LONGEST_SECONDS)
+@app.task(name="casino.drills.drill", acks_late=False, reject_on_worker_lost=False, time_limit=LONGEST_SECONDS)
 def drill(*, asked: bool = False) -> None:
     """Run a restore drill if one is due, or if somebody ``asked`` for it by hand."""
     from django.conf import settings  # imported late: Django is set up by now

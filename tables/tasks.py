@@ -16,85 +16,85 @@ from tables.models import KeptAnswer
 from tables.staff import guess_counts
 
 
-@shared_task
+@shared_task(name="tables.tasks.verify_new")
 def verify_new() -> list[str]:
     """Prove what every table added since the last proof; returns the faults."""
     return [fault for book in proofs.books() if (fault := proofs.alert(proofs.verify_new(book), book))]
 
 
-@shared_task
+@shared_task(name="tables.tasks.verify_everything")
 def verify_everything() -> list[str]:
     """Prove every book from its first entry, nightly; returns what each alert says."""
     return proofs.verify_all()
 
 
-@shared_task
+@shared_task(name="tables.tasks.watch")
 def watch() -> list[str]:
     """Do what the watch has due; the names of what this worker did."""
     return watching.watch()
 
 
-@shared_task
+@shared_task(name="tables.tasks.run_errand")
 def run_errand(pk: int) -> None:
     """Do what an auditor asked for."""
     jobs.perform(pk)
 
 
-@shared_task
+@shared_task(name="tables.tasks.follow_books")
 def follow_books() -> int:
     """Hold what is new in every book against the rules of alerts; how many entries that were."""
     return log_followers.follow()
 
 
-@shared_task
+@shared_task(name="tables.tasks.look_after_alerts")
 def look_after_alerts() -> bool:
     """Idle tables, reliefs, escalation, what waits in the outbox; whether it was due."""
     return watching.look_after_alerts()
 
 
-@shared_task
+@shared_task(name="tables.tasks.bring_into_force")
 def bring_into_force() -> int:
     """Do what two people approved and whose moment has come; how many proposals that settled."""
     return watching.bring_into_force()
 
 
-@shared_task
+@shared_task(name="tables.tasks.have_witnessed")
 def have_witnessed() -> int:
     """Make this minute's checkpoint and hand it to the witnesses; how many cosigned it."""
     return witness_delivery.have_witnessed()
 
 
-@shared_task
+@shared_task(name="tables.tasks.deliver")
 def deliver(pk: int) -> str | None:
     """Make the attempt that is due at a delivery; what came of it."""
     return delivery.deliver(pk)
 
 
-@shared_task
+@shared_task(name="tables.tasks.tell_events")
 def tell_events(name: str) -> int:
     """Tell a channel what is new in the feed; how many messages it took."""
     return subscriptions.tell(name)
 
 
-@shared_task
+@shared_task(name="tables.tasks.ask_for_days")
 def ask_for_days() -> int:
     """Ask a worker for each head office that a sealed day is due at; how many."""
     return day_delivery.ask_due()
 
 
-@shared_task
+@shared_task(name="tables.tasks.hand_over_days")
 def hand_over_days(name: str) -> int:
     """Hand sealed days over to a head office; how many it took."""
     return day_delivery.hand_over(name)
 
 
-@shared_task
+@shared_task(name="tables.tasks.fill_letter_box")
 def fill_letter_box() -> int:
     """Put sealed days into the letter box, where the house has one; how many."""
     return export_database.fill()
 
 
-@shared_task
+@shared_task(name="tables.tasks.clear_sessions")
 def clear_sessions() -> None:
     """Forget the sessions that are over, the failed tries that no limit asks for, and the keys of old writes."""
     call_command("clearsessions")

@@ -8,19 +8,19 @@ from casino.office import houses, lateness, receiving, replication
 from casino.office.models import House
 
 
-@shared_task
+@shared_task(name="casino.office.tasks.verify_arrivals")
 def verify_arrivals(pk: int) -> int:
     """Verify a house's waiting bundles; the number of those that hold."""
     return receiving.verify_waiting(House.objects.get(pk=pk))
 
 
-@shared_task
+@shared_task(name="casino.office.tasks.take_replicated")
 def take_replicated(*, again: bool = False) -> int:
     """Take the bundles that came by replication, with ``again`` also refused ones; the number taken."""
     return replication.take_all(again=again)
 
 
-@shared_task
+@shared_task(name="casino.office.tasks.look_after_houses")
 def look_after_houses() -> int:
     """Verify bundles that a killed worker left, and raise alerts for late houses; the number of late houses."""
     waiting = House.objects.filter(arrivals__isnull=False, arrivals__verdict=None).distinct()

@@ -70,7 +70,7 @@ def dealt(run: str, chunks: int) -> int:
     return SimulatedChunk.objects.filter(run=run, number__lt=chunks).count()
 
 
-@shared_task
+@shared_task(name="tables.edge.spreading.turn")
 def turn(run: str, chunks: int) -> int:
     """Deal what is missing, until all is dealt or the turn is over; returns how many chunks it dealt."""
     from tables.maths.advantage.rocket_simulation import chart, seed_of, table_of
