@@ -188,20 +188,26 @@ def load(owner: psycopg.Connection, house: Kept) -> None:
     all that the database refuses, as a restored copy does. A head alone waits for the entries that it names.
     """
     with owner.transaction():
-        for table, (columns, rows) in house.tables.items():
-            names = sql.SQL(", ").join(map(sql.Identifier, columns))
-            with owner.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)) as copied:
-                for row in rows:
-                    copied.write_row(_headless(columns, row) if table == "ledger_book" else list(map(_copied, row)))
-        for book in house.rows("ledger_book"):
-            if book["head_hash"] is not None:
-                owner.execute(
-                    "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
-                    [book["head_seq"], as_bytes(book["head_hash"]), book["id"]],
-                )
+        copy_rows(owner, house)
         for table, (columns, _) in house.tables.items():
             if "id" in columns:
                 _count_on(owner, table)
+
+
+def copy_rows(database: psycopg.Connection, house: Kept) -> None:
+    """Copy the rows of a saved site, in a transaction of the caller. Numbers of later rows are not reserved."""
+    for table, (columns, rows) in house.tables.items():
+        names = sql.SQL(", ").join(map(sql.Identifier, columns))
+        copying = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)
+        with database.cursor().copy(copying) as copied:
+            for row in rows:
+                copied.write_row(_headless(columns, row) if table == "ledger_book" else list(map(_copied, row)))
+    for book in house.rows("ledger_book"):
+        if book["head_hash"] is not None:
+            database.execute(
+                "UPDATE ledger_book SET head_seq = %s, head_hash = %s WHERE id = %s",
+                [book["head_seq"], as_bytes(book["head_hash"]), book["id"]],
+            )
 
 
 def _copied(value: Value) -> str | bytes | None:
