@@ -57,7 +57,9 @@ MENU: Final = (
     Ways("Chips and cash", (
         ScreenLink("Chips", "slips:chips", "tables.watch_chips", about="series counterfeit found"),
         ScreenLink("Pieces", "pit:inventory", FLOOR, ("pit:float",), "inventory liability denomination"),
-        ScreenLink("Discrepancies", "pit:discrepancies", FLOOR, ("pit:runs", "pit:health"), "variance over short runs health"),
+        ScreenLink(
+            "Discrepancies", "pit:discrepancies", FLOOR, ("pit:runs", "pit:health"), "variance over short runs health"
+        ),
     )),
     Ways("Records", (
         ScreenLink("Audit", "pit:audit", "ledger.view_logentry", ("pit:audit-ask",), "seals proofs bundles keys"),

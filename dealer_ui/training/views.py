@@ -29,7 +29,7 @@ from tables.refusals import Refused
 from tables.training import certificates as training
 from tables.training import practice
 from tables.training.certificates import Session
-from tables.training.practice import Course, Question
+from tables.training.practice import CourseSpec, Question
 from tables.training.providers import PROVIDERS
 
 SHOWN: Final = 10
@@ -201,7 +201,7 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
     return render(request, "dealer_ui/training/session.html", context, status=status)
 
 
-def _terms(course: Course) -> list[tuple[str, str]]:
+def _terms(course: CourseSpec) -> list[tuple[str, str]]:
     """What it is dealt under."""
     terms = options.in_words(course.options or {})
     return [*terms, ("Chips", f"whole ones of {money(course.unit_cents)}")] if terms else []

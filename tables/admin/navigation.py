@@ -76,7 +76,9 @@ MATTERS: Final = (
     )),
     NavGroup("People and devices", (
         _list("Staff", "badge", "tables_staff", "who works here, and as what"),
-        NavLink("Who runs which pit", "assignment_ind", "admin:posts", "tables.view_post", "posts of pit bosses; cover"),
+        NavLink(
+            "Who runs which pit", "assignment_ind", "admin:posts", "tables.view_post", "posts of pit bosses; cover"
+        ),
         NavLink("Access", "manage_accounts", "pit:access", "tables.view_staff", "the review of who may do what"),
         NavLink("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
         NavLink("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),

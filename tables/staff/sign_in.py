@@ -1,7 +1,7 @@
 """Signing in and out of the house: by badge and PIN on an enrolled terminal, elsewhere by user name and password.
 
-An answer never tells which part was wrong, nor does the time that it takes: a secret is hashed in every case. A try is
-counted before that (``guess_counts.py``), so that no number of tries at once gets more answers than one after the other.
+An answer never reveals which part was wrong, nor does its duration: a secret is hashed in every case. Each attempt is
+counted before that (``guess_counts.py``), so that concurrent attempts get no more answers than successive ones.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
 from tables.setup import policies
 from tables.training import practice
-from tables.training.practice import Course, Question, Score
+from tables.training.practice import CourseSpec, Question, Score
 from tables.training.providers import PROVIDERS, provider
 
 FEWEST_ROUNDS: Final = 20
@@ -43,7 +43,7 @@ class Session:
     """A practice, played again from what was kept of it."""
 
     row: Practice
-    course: Course
+    course: CourseSpec
     questions: Sequence[Question]
     answers: tuple[str, ...]
 
@@ -89,23 +89,23 @@ class Session:
 @lru_cache(maxsize=256)
 def _script(course: bytes) -> tuple[Question, ...]:
     """By the course as it is spelled: its options can be no key."""
-    return tuple(practice.script(msgspec.json.decode(course, type=Course)))
+    return tuple(practice.script(msgspec.json.decode(course, type=CourseSpec)))
 
 
 def session(row: Practice) -> Session:
     """A practice as it stands. Raises Refused for one that was drawn by another version."""
-    course = msgspec.convert(row.course, Course)
+    course = msgspec.convert(row.course, CourseSpec)
     if not _is_readable(course):
         raise Refused("other_version", "This practice is of another version: start a new one.", 409)
     answers = tuple(row.answers.order_by("number").values_list("answer", flat=True))
     return Session(row, course, _script(_key(course)), answers)
 
 
-def _key(course: Course) -> bytes:
+def _key(course: CourseSpec) -> bytes:
     return msgspec.json.encode(course, order="sorted")
 
 
-def _is_readable(course: Course) -> bool:
+def _is_readable(course: CourseSpec) -> bool:
     """Whether the questions of a course are those that were asked then."""
     return course.game in PROVIDERS and course.version == provider(course.game).version
 
@@ -163,7 +163,7 @@ def _permit(by: Staff) -> None:
 # --- Certificates ----------------------------------------------------------------------------------------------
 
 
-def rules_version(course: Course) -> str:
+def rules_version(course: CourseSpec) -> str:
     """The version of a game's practice, and in short the hash of it and of the options that it was dealt under."""
     practised = provider(course.game)
     pinned = {"rules": msgspec.to_builtins(practised.rules(course)), "practice": practised.version}
@@ -231,7 +231,7 @@ def unlike(event: CertificateIssued, seq: int, by: str) -> str:
 
 def faults(certificate: Certificate) -> str:
     """What is wrong with a certificate when its practice is played again; empty if nothing is."""
-    if not _is_readable(msgspec.convert(certificate.practice.course, Course)):
+    if not _is_readable(msgspec.convert(certificate.practice.course, CourseSpec)):
         return ""  # drawn by another version: its answers are pinned by their hash alone
     score = session(certificate.practice).score
     if (score.right, score.asked) != (certificate.answers_right, certificate.answers_asked):

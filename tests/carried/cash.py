@@ -10,15 +10,14 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import Account
-from tables.state import table_state
-from tables.reports import gaming_hours
+from tables.cage import cage_desk, custody_items, key_register
+from tables.cage.key_register import Schedule
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.entries.custody import HouseKeySet
 from tables.models import Staff, Table
+from tables.reports import gaming_hours
 from tables.roles import Role
-from tables.cage import key_register
-from tables.cage.key_register import Schedule
-from tables.cage import cage_desk, custody_items
+from tables.state import table_state
 from tests.floor import signs
 
 FIFTIES: Final = ((5_000, 200),)

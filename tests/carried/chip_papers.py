@@ -8,11 +8,10 @@ from uuid import uuid4
 from django.utils import timezone
 
 from ledger import cage
-from tables.state import table_state
+from tables.cage import cage_desk, chip_series, denominations, retirement
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.models import Staff, Table
-from tables.cage import chip_series, denominations
-from tables.cage import cage_desk, retirement
+from tables.state import table_state
 from tests import floor
 from tests.floor import signs
 

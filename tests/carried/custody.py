@@ -6,11 +6,10 @@ from uuid import uuid4
 
 from ledger import cage
 from ledger.models import Account
+from tables.cage import cage_desk, key_register
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.entries.custody import HouseKeySet
 from tables.models import Staff
-from tables.cage import key_register
-from tables.cage import cage_desk
 from tests.carried.cash import Cast, _sign
 
 MISSED = {"place": "Corridor", "moment": "2025-01-02T03:04", "reason": "Fell off the ring"}

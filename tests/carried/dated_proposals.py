@@ -9,9 +9,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from tables.approvals import proposals
 from tables.models import Proposal, Staff, Table
 from tables.setup import policies, role_choices, table_settings
-from tables.approvals import proposals
 from tests.carried import limit_plans, programs
 
 

@@ -32,29 +32,49 @@ from ledger import site_log as house_book
 from ledger.models import HOUSE, Account, Alert, Book, Notice
 from ledger.proof import seals
 from ledger.proof.chips import MOVEMENTS
-from tables.floor import recorder
 from tables import pepper
-from tables.reports import access_review
-from tables.audit import checkpoints, keys, clock_correction, database_restore, sealed_note_checks, day_seals, watch, activity_checks
-from tables.audit.clock_correction import Asked
-from tables.reports import day_close, gaming_hours
-from tables.reports.gaming_hours import Hours
+from tables.approvals import proposals
+from tables.audit import (
+    activity_checks,
+    checkpoints,
+    clock_correction,
+    database_restore,
+    day_seals,
+    keys,
+    sealed_note_checks,
+    watch,
+)
+from tables.audit.clock_correction import CorrectionRequest
+from tables.cage import cage_desk, denominations
 from tables.disputes import corrections
 from tables.edge.shoe_audit import ShoeAudit
+from tables.floor import recorder
+from tables.floor.inputs import (
+    BeginSlip,
+    CloseDispute,
+    ConfirmRestored,
+    DeclineCorrection,
+    Input,
+    NoteDispute,
+    OpenDispute,
+    ProposeCorrection,
+    RuleDispute,
+    SignCorrection,
+    SignSlip,
+    VoidSlip,
+)
 from tables.games.cards import RANK_SIGNS, shoe
 from tables.games.catalog import GAMES
-from tables.floor.inputs import BeginSlip, CloseDispute, ConfirmRestored, DeclineCorrection, Input, NoteDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection, SignSlip, VoidSlip
 from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
 from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, PracticeAnswer, ShoeSource, Staff, Table
 from tables.refusals import Refused
+from tables.reports import access_review, day_close, gaming_hours
+from tables.reports.gaming_hours import Hours
 from tables.roles import Role
-from tables.cage import denominations
-from tables.setup import floor_plans, pay_tables, pits, pit_assignments, table_settings
-from tables.approvals import proposals
-from tables.setup.pit_assignments import Wanted
-from tables.cage import cage_desk
+from tables.setup import floor_plans, pay_tables, pit_assignments, pits, table_settings
+from tables.setup.pit_assignments import AssignmentChange
 from tables.staff import emergency, staffing, terminals
 from tables.training import certificates
 from tests import floor, load
@@ -212,7 +232,7 @@ def play(clock: Clock, games: Collection[str] = POT_GAMES) -> None:
     _second_day(house)
     _third_day(house)
     _fourth_day(house)
-    house_book.carry()  # what the watch found last waits at the book's door until somebody writes there
+    house_book.flush_queue()  # what the watch found last waits at the book's door until somebody writes there
 
 
 def _first_day(house: House, games: Collection[str]) -> None:
@@ -363,10 +383,12 @@ def _pits(house: House) -> None:
 def _posts(house: House, section: PitSectionSet) -> None:
     """A pit boss is given a pit, takes over another one and gives it back; then runs the whole floor again."""
     pits.set_section(section, by=house.olga)
-    pit_assignments.set_post(Wanted(house.second.username, ("Pit 1",)), by=house.olga)
-    pit_assignments.take_over(section.pit, timezone.now() + timedelta(hours=2), "A colleague was called away", by=house.second)
+    pit_assignments.set_post(AssignmentChange(house.second.username, ("Pit 1",)), by=house.olga)
+    pit_assignments.take_over(
+        section.pit, timezone.now() + timedelta(hours=2), "A colleague was called away", by=house.second
+    )
     pit_assignments.give_back(section.pit, by=house.second)
-    pit_assignments.set_post(Wanted(house.second.username), by=house.olga)
+    pit_assignments.set_post(AssignmentChange(house.second.username), by=house.olga)
     pits.set_section(structs.replace(section, tables=()), by=house.olga)
 
 
@@ -413,7 +435,7 @@ def _doors(house: House, table: Table) -> None:
     with _busy():
         _by_badge(tablet, PIN, 302)
         assert Notice.objects.filter(seq=None).exists()
-    assert house_book.carry()
+    assert house_book.flush_queue()
     tablet.post("/sign-out/")
 
 
@@ -803,6 +825,8 @@ def _wrong_clock(house: House, rocket: Hand) -> None:
     cage_desk.sell(5_000, by=house.cashier, key=uuid4())
     house.clock.stand(right + timedelta(minutes=30))
     for book in (rocket.table.book, Book.objects.get(name=HOUSE)):
-        clock_correction.mend(book, Asked(), by=(house.olga, house.boss), reason="NTP was off; the cameras have the time")
+        clock_correction.mend(
+            book, CorrectionRequest(), by=(house.olga, house.boss), reason="NTP was off; the cameras have the time"
+        )
     _until(rocket, lambda: not rocket.now.round_open)
     rocket("retire_shoe")

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from tables.approvals import proposals
 from tables.models import Proposal, Staff
 from tables.setup import policies
-from tables.approvals import proposals
 
 
 def lay_down(tries: int, *, by: Staff) -> None:

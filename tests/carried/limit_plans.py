@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from tables.approvals import proposals
+from tables.limits import emergency, enforcement, plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always, Hours
 from tables.models import Staff, Table
-from tables.limits import emergency, plans, enforcement
 from tables.setup import policies
-from tables.approvals import proposals
 
 
 def for_an_hour(table: Table, operator: Staff, later: Callable[..., None]) -> None:

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from tables.cage import back_entry, cage_desk
 from tables.floor import recorder
+from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
 from tables.models import Staff, Table
-from tables.floor.back_entry import FromPaper
-from tables.cage import back_entry, cage_desk
 from tests import floor
 from tests.floor import Hand
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tables.models import Passkey, Staff
 from tables.roles import Role
-from tables.staff import codes, secret_changes, passkeys, staffing
+from tables.staff import codes, passkeys, secret_changes, staffing
 from tests import floor
 from tests.authenticator import Authenticator
 from tests.floor import PASSWORD

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from tables.alerts import channels, subscriptions
 from tables.alerts.channels import ChannelDraft
-from tables.models import Staff, Table
 from tables.approvals import proposals
+from tables.models import Staff, Table
 from tables.setup import service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens

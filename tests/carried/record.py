@@ -28,12 +28,12 @@ def main(arguments: list[str]) -> str | None:
 
 def _keep(name: str) -> str | None:
     import psycopg
-    from casino.web.static_files import collect_if_changed
     from django.core.management import call_command
     from django.db import connection
     from django.test.utils import setup_test_environment
 
     from casino.embedded.servers import APPLICATION, OWNER
+    from casino.web.static_files import collect_if_changed
     from tests import servers
     from tests.carried import day, kept
     from tests.clock import travelling

@@ -15,7 +15,7 @@ from zipfile import ZipFile
 import psycopg
 import pytest
 
-from casino.embedded.servers import OWNER, SUPERUSER, House
+from casino.embedded.servers import OWNER, SUPERUSER, ServerSet
 from ledger.findings import JOURNALS
 from ledger.proof import seals
 from tests.carried import day, kept
@@ -36,7 +36,7 @@ BETWEEN = pytest.mark.trial("a saved site between the oldest and the newest")
 )
 @belongs_to(Tier.TEST)
 def house(
-    request: pytest.FixtureRequest, database_server: House, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, database_server: ServerSet, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Carried]:
     """A house that was kept, at the present schema."""
     with kept.put_back(request.param, tmp_path_factory.mktemp("carried")) as carried:

@@ -269,7 +269,7 @@ def test_a_day_waits_for_the_count_after_its_last_movement(
     assert late.code == "day_open"
     assert "The cage's cash was not counted since its last movement" in late.sentence
     with monkeypatch.context() as patched:
-        patched.setattr(day_close.cash_terms, "close_needs_count", lambda: False)
+        patched.setattr(day_close.cash_policies, "close_needs_count", lambda: False)
         uncounted = day_close._figures(day).cash[0]
     assert not uncounted["is_counted"]
     assert "not counted since its last movement" in uncounted["says"]
@@ -488,7 +488,7 @@ def test_a_day_waits_for_the_vaults_count(
     assert day_close._vault_uncounted(day + timedelta(days=29)) == []
     [reason] = day_close._vault_uncounted(day + timedelta(days=39))
     assert reason.endswith("and are counted each month: two people count them.")
-    monkeypatch.setattr(day_close.cash_terms, "vault_chips_counted_each", lambda: "never")
+    monkeypatch.setattr(day_close.cash_policies, "vault_chips_counted_each", lambda: "never")
     assert day_close._vault_uncounted(day + timedelta(days=39)) == []
     monkeypatch.undo()
 

@@ -24,27 +24,28 @@ from django.db import connection, transaction
 from ledger.proof import spelling
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import canonical
-from tables import handlers
-from tables.alerting import facts
-from tables.alerting.rows import ShiftWin
-from tables.alerting.rules import Fact
-from tables.audit import conduct, entry_list
-from tables.feed import matters
-from tables.feed.telling import SILENT, TELLERS, Past, needs_past, tell
+from tables.alerts import facts
+from tables.alerts.models import ShiftWin
+from tables.alerts.rules import Fact
+from tables.audit import log_rules
+from tables.feed import events
+from tables.feed.publication import SILENT, TELLERS, Past, event_of, needs_past
+from tables.floor import handlers
+from tables.floor.command_context import CommandContext
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.games.catalog import GAMES
-from tables.games.felt import Bet
+from tables.games.protocol import Bet
 from tables.log import catalog, exceptions
 from tables.log.entries.rounds import Played
 from tables.log.event import Author, Event
-from tables.log.fold import Dealer, Lock, Standing
+from tables.log.state import Dealer, Lock, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports import entry_list
 from tables.roles import Role
-from tables.scene import Scene
 from tests.carried import kept
 
-assert conduct, matters  # importing them registers what is enacted, and what is published
+assert log_rules, events  # importing them registers what is enacted, and what is published
 
 SITE: Final = "0.9.0"
 """The saved site of the examples: a later one has other entries."""
@@ -126,7 +127,7 @@ def _shape(example: Example) -> tuple[Any, ...]:
     """What tells two branches of an answer apart: which fields it has, which of them are empty, what is published."""
     content = example.event.content()
     fields = tuple((name, bool(value)) for name, value in sorted(content.items()) if name not in OF_EVERY_ENTRY)
-    story = tell(example.entry, example.event, example.past)
+    story = event_of(example.entry, example.event, example.past)
     return *example.name, fields, story.type if story else "", _of_the_round(example)
 
 
@@ -282,20 +283,20 @@ def _enacted_by(event: type[Event]) -> Answers | str | None:
 _AT_WORK: Final = Dealer("somebody", "Somebody", 1, "101 Somebody")
 _OTHER: Final = Dealer("dora", "Dora", 1, "102 Dora")
 STATES: Final = {
-    "deals there": Standing(is_open=True, dealer=_AT_WORK),
-    "another deals": Standing(is_open=True, dealer=_OTHER),
-    "no dealer": Standing(is_open=True),
-    "rack locked": Standing(is_open=True, dealer=_AT_WORK, lock=Lock(1, False)),
-    "closed": Standing(dealer=_AT_WORK),
+    "deals there": TableState(is_open=True, dealer=_AT_WORK),
+    "another deals": TableState(is_open=True, dealer=_OTHER),
+    "no dealer": TableState(is_open=True),
+    "rack locked": TableState(is_open=True, dealer=_AT_WORK, lock=Lock(1, False)),
+    "closed": TableState(dealer=_AT_WORK),
 }
 
 
-def _permitted(permit: handlers.Permit, standing: Standing) -> list[str]:
+def _permitted(permit: handlers.Permit, standing: TableState) -> list[str]:
     roles = []
     for role in Role:
         by = Staff(username="somebody", name="Somebody", role=role, badge="101")
         unset: Any = None
-        scene = Scene(Table(name="Rocket 1"), GAMES["rocket"], unset, unset, standing, by)
+        scene = CommandContext(Table(name="Rocket 1"), GAMES["rocket"], unset, unset, standing, by)
         try:
             permit(scene, by)
         except Refused:
@@ -310,7 +311,7 @@ def _permitted(permit: handlers.Permit, standing: Standing) -> list[str]:
 def pure(example: Example) -> Answers:
     """What follows from an entry and its round alone."""
     entry, event = example.entry, example.event
-    story = tell(entry, event, example.past)
+    story = event_of(entry, event, example.past)
     heading = exceptions.KINDS.get(example.name)
     return {
         "text": catalog.told(event, example.pack),

@@ -23,7 +23,7 @@ from tables.roles import Role
 from tables.setup import pay_tables
 from tables.training import certificates, practice
 from tables.training.card_practice import SpreadPractice
-from tables.training.practice import Course, Question
+from tables.training.practice import CourseSpec, Question
 from tables.training.providers import PROVIDERS
 from tables.training.questions import OVER
 from tests import floor
@@ -37,7 +37,7 @@ seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 
 
 @st.composite
-def courses(draw: Any, game: str) -> Course:
+def courses(draw: Any, game: str) -> CourseSpec:
     """A course of a game under any options that can be dealt."""
     options = {}
     for option in options_of(game, {}):
@@ -70,7 +70,7 @@ def test_a_course_has_every_ending_and_asks_what_the_engine_does(game: str, data
     layout."""
     course = data.draw(courses(game))
     questions = practice.script(course)
-    assert questions == practice.script(msgspec.json.decode(msgspec.json.encode(course), type=Course)), (
+    assert questions == practice.script(msgspec.json.decode(msgspec.json.encode(course), type=CourseSpec)), (
         "it can be replayed"
     )
     assert set(practice.endings(course)) == set(PROVIDERS[game].endings(course))
@@ -107,7 +107,7 @@ def _calls_whom_the_engine_asks(question: Question) -> None:
     assert question.right == asks
 
 
-def _pays_as_the_engine(course: Course, questions: list[Question]) -> None:
+def _pays_as_the_engine(course: CourseSpec, questions: list[Question]) -> None:
     """Assert that the questions of a round cover each payment of the engine once, and no others."""
     game, rules, end = GAMES[course.game], PROVIDERS[course.game].rules(course), questions[-1].state
     assert not end.prompts, "the round is not over at its last question"
@@ -122,7 +122,7 @@ def _pays_as_the_engine(course: Course, questions: list[Question]) -> None:
     assert all(int(right) % rules.unit == 0 for _, right in payments)
 
 
-def _shows_nothing_that_is_asked(course: Course, question: Question) -> None:
+def _shows_nothing_that_is_asked(course: CourseSpec, question: Question) -> None:
     screen = felt.screen(course, question)
     assert all(not hand.says and not hand.acting for hand in screen.board.hands)
     for seat in screen.seats:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tables.training import practice
-from tables.training.practice import Course, Question
+from tables.training.practice import CourseSpec, Question
 from tables.training.providers import PROVIDERS
 
 DIGESTS = {
@@ -32,7 +32,7 @@ def spelled(question: Question) -> dict[str, Any]:
     }
 
 
-def lines(course: Course) -> list[str]:
+def lines(course: CourseSpec) -> list[str]:
     return [json.dumps(spelled(question), sort_keys=True) for question in practice.script(course)]
 
 
@@ -40,7 +40,7 @@ def lines(course: Course) -> list[str]:
 def test_every_session_of_version_1_is_the_same_to_the_byte(drawn: tuple[str, int, int, int]) -> None:
     """Harm: an old practice is replayed with other questions, which makes its answers and a certificate meaningless."""
     seed, rounds, decks, unit_cents = drawn
-    questions = lines(Course(seed, rounds=rounds, decks=decks, unit_cents=unit_cents))
+    questions = lines(CourseSpec(seed, rounds=rounds, decks=decks, unit_cents=unit_cents))
     assert (len(questions), sha256("\n".join(questions).encode()).hexdigest()) == DIGESTS[drawn]
 
 

@@ -23,7 +23,7 @@ from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.training import certificates, practice
-from tables.training.practice import Course
+from tables.training.practice import CourseSpec
 from tables.training.rocket import KINDS
 from tests import floor
 from tests.pace import percent
@@ -37,7 +37,7 @@ seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 @given(seeds)
 def test_every_course_has_every_kind_of_ending_and_asks_what_the_engine_pays(seed: str) -> None:
     """Harm: a dealer who is certified without ever having paid a sudden death; or is taught a wrong payment."""
-    course = Course(seed)
+    course = CourseSpec(seed)
     questions = practice.script(course)
     assert questions == practice.script(course), "a session can be played again"
     assert set(practice.endings(course)) == set(KINDS)
@@ -55,7 +55,7 @@ def test_every_course_has_every_kind_of_ending_and_asks_what_the_engine_pays(see
 @given(seeds, st.data())
 def test_the_score_is_the_share_of_right_answers_and_each_mistake_costs_one(seed: str, data: Any) -> None:
     """Harm: a pass that was none, or a mistake that nobody sees."""
-    questions = practice.script(Course(seed, rounds=4))
+    questions = practice.script(CourseSpec(seed, rounds=4))
     wrong = data.draw(st.sets(st.integers(0, len(questions) - 1)))
     answers = [
         question.right if index not in wrong else "0" if question.pays else "?"
@@ -97,8 +97,8 @@ def finished(dealer: Staff, wrong: int = 0) -> Practice:
 
 def test_rockets_felt_shows_nothing_that_is_asked() -> None:
     """Harm: a seat's net stands on the felt before the trainee has said it, and whoever reads it is certified."""
-    for question in practice.script(Course("felt", 8)):
-        drawn = felt.screen(Course("felt", 8), question)
+    for question in practice.script(CourseSpec("felt", 8)):
+        drawn = felt.screen(CourseSpec("felt", 8), question)
         settled = {seat.box.seat for seat in drawn.seats if seat.box.outcome}
         assert settled == question.settled
         assert all(seat.box.bet_cents and not seat.paid for seat in drawn.seats if seat.box.seat not in settled)
