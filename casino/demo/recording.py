@@ -33,7 +33,7 @@ FIRST_DAY: Final = date(2026, 1, 5)
 DAYS: Final = 14
 SEED: Final = 1
 MAKE: Final = "python -m casino.demo.recorder"
-SOURCES: Final = ("founding", "fortnight", "dealer", "people", "matters", "wheel", "more_tables")
+SOURCES: Final = ("founding", "history", "dealer", "people", "incidents", "roulette", "more_tables")
 """The modules that say what happens in the two weeks."""
 FACTS: Final = (
     "FILL", "CHIPS", "TABLES", "SERIES_NAME", "DELIVERED", "WITHDRAWN", "SOLD_CENTS", "BETS_IN_A_RACK",

@@ -53,19 +53,19 @@ class Profile:
         return {name: value for name, value in (defaults() | laid_down).items() if name not in OF_THE_HOUSE}
 
 
-_TERMS = "tables/setup/test_house_terms.py"
+_TERMS = "tables/setup/test_policies.py"
 _LEVELS = "ledger/test_discrepancies.py::test_each_amount_goes_as_far_as_the_limits_say"
 _LAID_DOWN = "ledger/test_discrepancies.py::test_the_house_lays_the_limits_down"
 _DISPUTES = "tables/disputes/test_disputes.py::test_a_large_dispute_is_marked_for_the_regulator"
 _PENETRATION = f"{_TERMS}::test_the_least_penetration_holds_for_tables_that_are_set"
 _CERTIFIED = "tables/training/test_practice.py::test_a_table_can_ask_for_a_certificate"
-_DEFAULTS = "tables/log/test_house_terms.py::test_each_default_is_in_its_bounds_and_survives_being_typed"
-_TWO = "tables/setup/test_proposals.py::test_one_person_is_refused_and_two_do_it"
-_FOUND = "tables/setup/test_proposals.py::test_a_change_without_its_approval_is_found"
-_COUNTED = "tables/audit/test_conduct.py::test_no_table_opens_or_closes_without_a_count"
+_DEFAULTS = "tables/log/test_policies.py::test_each_default_is_in_its_bounds_and_survives_being_typed"
+_TWO = "tables/approvals/test_proposals.py::test_one_person_is_refused_and_two_do_it"
+_FOUND = "tables/approvals/test_proposals.py::test_a_change_without_its_approval_is_found"
+_COUNTED = "tables/audit/test_log_rules.py::test_no_table_opens_or_closes_without_a_count"
 _MOVES = "ledger/test_guards.py::test_the_database_permits_the_closed_list_and_nothing_else"
 _BANDS = "tables/reports/test_outliers.py::test_a_game_that_pays_what_it_should_not_is_flagged"
-_NOTICE = "tables/setup/test_limits.py::test_a_minimum_is_raised_after_its_notice_and_lowered_at_once"
+_NOTICE = "tables/limits/test_enforcement.py::test_a_minimum_is_raised_after_its_notice_and_lowered_at_once"
 _KEPT_LIMITS = "tables/setup/test_table_settings.py::test_new_limits_hold_from_the_next_round_on"
 
 PROFILES: Final[Mapping[str, Profile]] = {

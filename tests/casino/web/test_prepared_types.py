@@ -12,7 +12,7 @@ import sys, threading
 import django
 django.setup()
 import msgspec
-from casino import prepared_types
+from casino.web import prepared_types
 prepared_types.prepare()
 forms = sorted(prepared_types.structs(), key=lambda form: (form.__module__, form.__name__))
 sys.setswitchinterval(1e-6)
