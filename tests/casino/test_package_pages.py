@@ -18,7 +18,7 @@ UNNAMED = ("__init__.py", "urls.py", "apps.py")
 
 def pages_of_packages() -> dict[str, str]:
     """The text of the pages that docs/architecture.md gives each package or module, by its path without ``.py``."""
-    pages = {}
+    pages: dict[str, str] = {}
     for packages, links in ROW.findall((DOCS / "architecture.md").read_text()):
         text = "".join((DOCS / link).read_text() for link in LINK.findall(links) if link.endswith(".md"))
         pages |= dict.fromkeys(re.findall(r"[\w/]+", packages), text)
