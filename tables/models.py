@@ -51,7 +51,7 @@ PIN_DIGITS: Final = "[0-9]{4,8}"
 PIN_RULE: Final = "A PIN has 4 to 8 digits."
 
 
-class Kept(NamedTuple):
+class SessionColumns(NamedTuple):
     """The columns that a session is bound to."""
 
     username: str
@@ -61,7 +61,7 @@ class Kept(NamedTuple):
 
 
 @lru_cache(maxsize=10_000)
-def _session_auth_hash(kept: Kept, _: tuple[str, ...], secret: str) -> str:
+def _session_auth_hash(kept: SessionColumns, _: tuple[str, ...], secret: str) -> str:
     """Every request asks for it, and two hashes have to be opened for it: once for the same secrets, role and keys of
     the pepper, by their names."""
     somebody = Staff(**kept._asdict())
@@ -253,7 +253,7 @@ class Staff(AbstractBaseUser):
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """What a session is bound to: another password, PIN or role ends all that were begun before; another pepper
         does not."""
-        kept = Kept(self.username, self.password, self.pin, self.role)
+        kept = SessionColumns(self.username, self.password, self.pin, self.role)
         return _session_auth_hash(kept, tuple(pepper.keys()), secret or settings.SECRET_KEY)
 
     @property

@@ -27,7 +27,7 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from casino.database_address import settings_of  # noqa: E402
-from casino.demo import clock, more_tables, past, witness  # noqa: E402
+from casino.demo import clock, more_tables, site_history, witness  # noqa: E402
 from casino.demo.founding import make_key  # noqa: E402
 from casino.demo.recording import Damaged  # noqa: E402
 from tables.audit import keys  # noqa: E402
@@ -50,7 +50,7 @@ def prepare(options: argparse.Namespace) -> str:
             call_command("migrate", verbosity=0)
     say(MIGRATED)
     if options.past:
-        past.make(options.days, options.seed, say, is_dealt=options.deal)
+        site_history.make(options.days, options.seed, say, is_dealt=options.deal)
     call_command("pepper", stdout=StringIO())
     say("Seeding the pit")
     logins = StringIO()

@@ -57,11 +57,11 @@ def dealt(say: Callable[[str], None]) -> str:
     import django
 
     django.setup()
-    from casino.demo import past, recording
+    from casino.demo import recording, site_history
 
     _compile()
     with seeded_chance(recording.SEED):
-        past.deal(recording.days(), recording.SEED, say)
+        site_history.deal(recording.days(), recording.SEED, say)
     return "".join(f"{_spelled(line)}\n" for line in lines())
 
 

@@ -468,7 +468,7 @@ NOTES_APART: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class AskedApart:
+class QuestionedNoteFields:
     """A line for a note that is counted as worth nothing, with what was typed."""
 
     number: int
@@ -477,10 +477,12 @@ class AskedApart:
     envelope: str
 
 
-def _asked_apart(request: HttpRequest) -> list[AskedApart]:
+def _asked_apart(request: HttpRequest) -> list[QuestionedNoteFields]:
     typed = request.POST
     return [
-        AskedApart(line, *(typed.get(f"apart-{line}-{name}", "").strip() for name in ("kind", "worth", "envelope")))
+        QuestionedNoteFields(
+            line, *(typed.get(f"apart-{line}-{name}", "").strip() for name in ("kind", "worth", "envelope"))
+        )
         for line in range(1, NOTES_APART + 1)
     ]
 

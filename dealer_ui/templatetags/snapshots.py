@@ -29,7 +29,7 @@ class OutOfDate(AssertionError):
     """A drawing that was kept is drawn from more than it is kept by."""
 
 
-class Kept(template.Node):
+class SnapshotNode(template.Node):
     """What lies between the tags, by what it is drawn from."""
 
     def __init__(self, nodes: NodeList, key: Sequence[FilterExpression]) -> None:
@@ -50,12 +50,12 @@ class Kept(template.Node):
 
 
 @register.tag
-def kept(parser: Parser, token: Token) -> Kept:
+def kept(parser: Parser, token: Token) -> SnapshotNode:
     """``{% kept seat shared %}...{% endkept %}``: drawn once for each value of these."""
     key = [parser.compile_filter(part) for part in token.split_contents()[1:]]
     nodes = parser.parse(("endkept",))
     parser.delete_first_token()
-    return Kept(nodes, key)
+    return SnapshotNode(nodes, key)
 
 
 @register.simple_tag

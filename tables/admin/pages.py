@@ -52,7 +52,7 @@ from tables.admin.pay_tables import PayTableForm, previews
 from tables.admin.policies import FromThenOn, ReasonForm, TermsForm, changes, lines_by_group
 from tables.admin.roles import RolesForm
 from tables.alerts import channels
-from tables.alerts.models import AlertChannel, Tells
+from tables.alerts.models import AlertChannel, ChannelContent
 from tables.alerts.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.board import pays, secrecy
@@ -529,11 +529,11 @@ class AlertChannelAdmin(SetUp):
         fields: tuple[str, ...] = (
             "name", "version", "means", "whither", "former_until", "is_on", "level", "only", "by", "at",
         )  # fmt: skip
-        if obj is not None and obj.tells == Tells.EVENTS:
+        if obj is not None and obj.tells == ChannelContent.EVENTS:
             fields = (
                 "name", "version", "tells", "means", "whither", "former_until", "is_on", "events", "about", "by", "at",
             )  # fmt: skip
-        if obj is not None and obj.tells == Tells.DAYS:
+        if obj is not None and obj.tells == ChannelContent.DAYS:
             fields = ("name", "version", "tells", "means", "whither", "former_until", "is_on", "by", "at")
         return fields if obj else self.fields
 

@@ -19,7 +19,7 @@ from ledger.log import Draft
 from ledger.proof.chain import Entry, Head
 from ledger.site_log import digest_of
 from tables import pepper
-from tables.alerts.models import AlertChannel, FeedPosition, Means, Tells
+from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition, Means
 from tables.alerts.rules import KINDS, LEVELS
 from tables.feed import events, order
 from tables.feed.publication import FORMS
@@ -52,7 +52,7 @@ class ChannelDraft:
     is_on: bool = True
     least_level: int = 1
     about: tuple[str, ...] = ()
-    tells: str = Tells.ALERTS
+    tells: str = ChannelContent.ALERTS
     types: tuple[str, ...] = ()
     """Of events, which; none named means all."""
     tables: tuple[str, ...] = ()
@@ -97,9 +97,9 @@ def _enter(row: AlertChannel, head: Head) -> None:
     entry = log.append(head, Draft.of(event_of(row), row.by))
     row.seq, row.at = entry.seq, entry.at or head.moment
     row.save()
-    if row.tells == Tells.EVENTS:  # from now on: what was before is read by cursor
+    if row.tells == ChannelContent.EVENTS:  # from now on: what was before is read by cursor
         FeedPosition.objects.get_or_create(name=row.name, defaults={"place": order.end()})
-    if row.tells == Tells.DAYS:  # from the first day on: a head office takes no chain with a hole
+    if row.tells == ChannelContent.DAYS:  # from the first day on: a head office takes no chain with a hole
         FeedPosition.objects.get_or_create(name=row.name, defaults={"place": 0})
 
 
@@ -240,13 +240,13 @@ def faults(draft: ChannelDraft, earlier: AlertChannel | None = None) -> dict[str
 
 def _feed_faults(draft: ChannelDraft, earlier: AlertChannel | None) -> dict[str, str]:
     wrong: dict[str, str] = {}
-    if draft.tells not in Tells.values:
+    if draft.tells not in ChannelContent.values:
         wrong["tells"] = "A channel tells alerts, events of the feed, or sealed days."
     if earlier is not None and earlier.tells != draft.tells:
         wrong["tells"] = f"{draft.name} tells {earlier.tells}: give a channel for {draft.tells} a name of its own."
-    if draft.tells != Tells.ALERTS and draft.means != Means.WEBHOOK:
+    if draft.tells != ChannelContent.ALERTS and draft.means != Means.WEBHOOK:
         wrong["means"] = "Events and sealed days go by webhook: no person reads them."
-    if draft.tells != Tells.EVENTS and (draft.types or draft.tables):
+    if draft.tells != ChannelContent.EVENTS and (draft.types or draft.tables):
         wrong["types"] = "Types and tables are chosen for channels that tell events."
     if unknown := sorted(set(draft.types) - FORMS.keys()):
         wrong["types"] = f"There is no event {', '.join(unknown)}."
@@ -312,6 +312,6 @@ def check_channel(event: ChannelSet, entry: Entry) -> None:
 
 def wants(channel: AlertChannel, kind: str, level: int) -> bool:
     """Whether an alert is told by a channel."""
-    if channel.tells != Tells.ALERTS or not channel.is_on:
+    if channel.tells != ChannelContent.ALERTS or not channel.is_on:
         return False
     return level >= channel.least_level and (not channel.about or kind in channel.about)

@@ -30,7 +30,16 @@ from tables import pepper
 from tables.alerts import channels, outbound, webhook_signatures
 from tables.alerts.alert_raising import Heard, heard, with_steps
 from tables.alerts.alert_types import sort_of
-from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Means, OutboxMark, Outcome, Resending, Tells
+from tables.alerts.models import (
+    AlertChannel,
+    ChannelContent,
+    Delivery,
+    DeliveryAttempt,
+    Means,
+    OutboxMark,
+    Outcome,
+    Resending,
+)
 from tables.alerts.outbound import NotSent, OutboundResponse
 from tables.alerts.rules import LEVELS, Rule
 from tables.floor.handlers import checks
@@ -335,12 +344,12 @@ def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
 
 def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
     """Post it. Raises NotSent."""
-    return post(channel, delivery.key, BODIES[Tells(channel.tells)](channel, delivery))
+    return post(channel, delivery.key, BODIES[ChannelContent(channel.tells)](channel, delivery))
 
 
-BODIES: Final[dict[Tells, Callable[[AlertChannel, Delivery], Mapping[str, Any]]]] = {
-    Tells.ALERTS: lambda channel, delivery: delivery.body,
-    Tells.DAYS: lambda channel, delivery: delivery.body,  # a test: days wait in no outbox
+BODIES: Final[dict[ChannelContent, Callable[[AlertChannel, Delivery], Mapping[str, Any]]]] = {
+    ChannelContent.ALERTS: lambda channel, delivery: delivery.body,
+    ChannelContent.DAYS: lambda channel, delivery: delivery.body,  # a test: days wait in no outbox
 }
 """What a delivery says; that of events is read again from the feed (``subscriptions``)."""
 

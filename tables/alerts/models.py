@@ -45,7 +45,7 @@ class Means(models.TextChoices):
     WEBHOOK = "webhook", "Webhook"
 
 
-class Tells(models.TextChoices):
+class ChannelContent(models.TextChoices):
     """What a channel tells."""
 
     ALERTS = "alerts", "Alerts"
@@ -71,7 +71,7 @@ class AlertChannel(AppendOnly):
     is_on = models.BooleanField("on", default=True)
     least_level = models.SmallIntegerField("from the level on")
     about = models.JSONField("only alerts of", default=list)
-    tells = models.CharField(max_length=8, choices=Tells.choices, default=Tells.ALERTS)
+    tells = models.CharField(max_length=8, choices=ChannelContent.choices, default=ChannelContent.ALERTS)
     types = models.JSONField("only events of these types", default=list)
     tables = models.JSONField("only events about these tables", default=list)
     """By their names."""

@@ -19,7 +19,7 @@ from ledger import broker, clock, runs
 from tables import pepper
 from tables.alerts import channels, delivery
 from tables.alerts.delivery import MOST_ATTEMPTS, MOST_SAID, wait_after
-from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, FeedPosition, Outcome, Tells
+from tables.alerts.models import AlertChannel, ChannelContent, Delivery, DeliveryAttempt, FeedPosition, Outcome
 from tables.alerts.outbound import NotSent
 from tables.feed import feed_records, order
 from tables.feed.feed_records import Envelope, EventFilter
@@ -61,7 +61,7 @@ def is_due(row: FeedPosition, moment: datetime) -> bool:
 
 
 def _telling() -> list[AlertChannel]:
-    return [channel for channel in channels.in_force() if channel.tells == Tells.EVENTS]
+    return [channel for channel in channels.in_force() if channel.tells == ChannelContent.EVENTS]
 
 
 def _ask(name: str) -> None:
@@ -189,7 +189,7 @@ def _again(channel: AlertChannel, letter: Delivery) -> Mapping[str, Any]:
     return _body(letter.name, first, through, _message(channel, first, through)[0])
 
 
-delivery.BODIES[Tells.EVENTS] = _again
+delivery.BODIES[ChannelContent.EVENTS] = _again
 
 
 # --- How they stand --------------------------------------------------------------------------------------------

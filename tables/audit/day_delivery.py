@@ -20,7 +20,7 @@ from ledger.models import DayRoot
 from tables import pepper
 from tables.alerts import channels, delivery, subscriptions
 from tables.alerts.delivery import MOST_ATTEMPTS
-from tables.alerts.models import AlertChannel, FeedPosition, Tells
+from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition
 from tables.alerts.outbound import NotSent
 from tables.audit import export
 from tables.audit.export import NotYet
@@ -47,7 +47,7 @@ def ask_due() -> int:
 
 
 def _rows() -> Iterator[tuple[AlertChannel, FeedPosition]]:
-    day_channels = [channel for channel in channels.in_force() if channel.tells == Tells.DAYS]
+    day_channels = [channel for channel in channels.in_force() if channel.tells == ChannelContent.DAYS]
     rows = {row.name: row for row in FeedPosition.objects.filter(name__in=[channel.name for channel in day_channels])}
     return ((channel, rows[channel.name]) for channel in day_channels if channel.name in rows)
 

@@ -300,7 +300,7 @@ class GameDescriptions(ABC):
             return ()
 
 
-class HouseTelling(GameDescriptions):
+class HouseDescriptions(GameDescriptions):
     """Against the house: chips are taken and paid seat by seat."""
 
     def _say_shuffle(self) -> Phrase:
@@ -371,7 +371,7 @@ class HouseTelling(GameDescriptions):
         return f"mark {money(cents)} commission" if is_marked else f"{money(cents)} commission kept"
 
 
-class PotTelling(GameDescriptions):
+class PotDescriptions(GameDescriptions):
     """For a pot: chips have moved payment by payment, and the cards lie until the deck is shuffled."""
 
     def _say_shuffle(self) -> Phrase:
@@ -382,7 +382,7 @@ class PotTelling(GameDescriptions):
         return OutcomeLine(payout.seat, payout.outcome, payout.card, payout.net_cents, self.scene.game.explain(payout))
 
 
-class CountedTelling(GameDescriptions):
+class NonTrackedDescriptions(GameDescriptions):
     """By its counts: there is nothing to take or to pay that anybody enters."""
 
     def _say_shuffle(self) -> Phrase:
@@ -393,9 +393,9 @@ class CountedTelling(GameDescriptions):
 
 
 _TELLINGS: Final[dict[Kind, type[GameDescriptions]]] = {
-    "banked": HouseTelling,
-    "pot": PotTelling,
-    "counted": CountedTelling,
+    "banked": HouseDescriptions,
+    "pot": PotDescriptions,
+    "counted": NonTrackedDescriptions,
 }
 
 

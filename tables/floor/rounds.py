@@ -42,7 +42,7 @@ from tables.log.catalog import read_as
 from tables.log.entries import rounds as log
 from tables.log.entries.irregularities import MishapEntered
 from tables.log.entries.readers import ReaderTakenOver
-from tables.log.entries.rounds import Apart, Pinned, Played, TakenBack
+from tables.log.entries.rounds import Pinned, Played, SideCard, TakenBack
 from tables.log.entries.shoes import CardRefused, CutCardBack
 from tables.log.event import AuditFailure, Second
 from tables.log.game_kinds import kind_of
@@ -64,7 +64,7 @@ class RoundActions:
     """What an input comes to as the game's actions."""
 
     actions: list[Action] = field(default_factory=list)
-    apart: list[Apart] = field(default_factory=list)
+    apart: list[SideCard] = field(default_factory=list)
     """For the shoe's proof: which of them is a card that was shuffled apart, among which, and at what moment."""
 
 
@@ -545,7 +545,7 @@ def _draw(scene: CommandContext, current: Round, state: Any, ask: AskCard, turn:
     if ask.apart:
         moment = shoes.moment(current, turn.actions)
         rank = shoes.draw_apart(shoe, ask.may_come, moment)
-        turn.apart.append(Apart(len(turn.actions), tuple(ask.may_come), moment))
+        turn.apart.append(SideCard(len(turn.actions), tuple(ask.may_come), moment))
     elif ask.lies_at:
         rank = shoes.draw_lying(scene.table, shoe, ask.lies_at)
     else:

@@ -158,7 +158,7 @@ class Baccarat(HouseScript[Rules]):
         """One of the two sides, and the side bets."""
         return _wagers(rules.spread)
 
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """Two cards each, a third by the drawing rule, and the wagers are settled."""
         player, banker = Hand(PLAYER_HAND, name="player"), Hand(BANKER_HAND, name="banker")
         layout.hands = [player, banker]

@@ -122,7 +122,7 @@ class Blackjack(HouseScript[Rules]):
         is_early = rules.surrender == "early" and rules.hole == "peek"
         return "early surrender goes with no hole card: choose late surrender, or hole none" if is_early else ""
 
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """Cards, insurance, the peek; seat by seat, hand by hand; then the dealer's hand."""
         yield from _first_cards(rules, layout)
         settle_side_bets(layout)
@@ -193,10 +193,10 @@ class BlackjackVersion1(Blackjack):
     version: ClassVar[int] = 1
     pays_blackjacks_first: ClassVar[bool] = False
 
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         if rules.surrender == "late" and rules.hole != "peek":
             rules = structs.replace(rules, surrender="early")
-        yield from super().tell(rules, layout)
+        yield from super().script(rules, layout)
 
 
 # --- before the decisions ---------------------------------------------------------------------------------------

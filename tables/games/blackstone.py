@@ -53,7 +53,7 @@ class Blackstone(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """The low card starts; then everyone takes as many cards as the one before or folds, until a second 10.
 
         Every turn takes cards from the deck or a player from the game: it ends.

@@ -85,7 +85,7 @@ class CasinoWar(HouseScript[Rules]):
         gives_half = wager == MAIN and rules.surrender
         return [HALF_TAKEN] if gives_half else super().results_of(rules, wager)
 
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """A card each; those who tie decide, and go to war together."""
         for spot in layout.spots:
             spot.hands.append(Hand(spot.seat))

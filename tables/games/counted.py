@@ -79,7 +79,7 @@ class Counted(Game[Picture, CountedRules]):
     def open(self, rules: CountedRules, opening: Opening) -> Picture:
         raise no_rounds()
 
-    def course(self, state: Picture) -> NoReturn:
+    def play(self, state: Picture) -> NoReturn:
         raise no_rounds()
 
     def settle(self, state: Picture) -> tuple[Payout, ...]:

@@ -77,7 +77,7 @@ class DragonTiger(HouseScript[Rules]):
         """Half of the bet on a side in a tie."""
         return [HALF_TAKEN] if wager in _OPPOSITE else super().results_of(rules, wager)
 
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """A card each; the higher one wins."""
         dragon, tiger = Hand(DRAGON, name="dragon"), Hand(TIGER, name="tiger")
         layout.hands = [dragon, tiger]

@@ -55,7 +55,7 @@ class FiveCards(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Rounds from the whole deck until somebody has 100 points and more than the other."""
         starts = layout.require_first()
         for player in layout.players:

@@ -173,13 +173,13 @@ class Game(ABC, Generic[State, Rules]):
 
     def apply(self, state: State, action: Action) -> State:
         """The state after an action that an open prompt admits (``play.play`` sees to that)."""
-        course = self.course(state)
-        course.take(action)
-        after: State = course.state()
+        round_play = self.play(state)
+        round_play.take(action)
+        after: State = round_play.state()
         return after
 
     @abstractmethod
-    def course(self, state: State) -> RoundPlay:
+    def play(self, state: State) -> RoundPlay:
         """The round from a state on, for who plays several actions at once."""
 
     @abstractmethod

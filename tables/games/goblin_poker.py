@@ -62,7 +62,7 @@ class GoblinPoker(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Antes, hands, a starting card each; then at most five rounds, until one is left."""
         for player in layout.players:
             layout.to_pot(player, ANTE)

@@ -59,7 +59,7 @@ class Hawthorn(Scripted[Rules]):
     outcomes: ClassVar[tuple[str, ...]] = ("win", "fold", "pair")
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Antes, hands, a starting card each; then deck and hand rounds from the button on, until one is left."""
         for player in layout.players:
             layout.to_pot(player, ANTE)

@@ -33,7 +33,7 @@ from tables.games.protocol import (
     View,
     WagerView,
 )
-from tables.games.scripted import ScriptState, Telling, ToldGame, say_choices
+from tables.games.scripted import ScriptedGame, ScriptState, Telling, say_choices
 
 Rules = TypeVar("Rules", bound=HouseRules)
 
@@ -72,8 +72,8 @@ class HouseState(ScriptState, frozen=True, dict=True, gc=True):
     """Cards that left the shoe since its shuffle and nobody saw."""
 
 
-class HouseScript(ToldGame[HouseState, Rules], BankedGame[HouseState, Rules], Generic[Rules]):
-    """Base of the house-banked games that are told as scripts: they write ``tell``, and name and number their kind."""
+class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules], Generic[Rules]):
+    """Base of the house-banked games as scripts: each writes ``script``, and names and numbers its kind."""
 
     carries: ClassVar[frozenset[str]] = frozenset({"dealt"})
     seat_counts: ClassVar[range] = range(1, 8)
@@ -91,7 +91,7 @@ class HouseScript(ToldGame[HouseState, Rules], BankedGame[HouseState, Rules], Ge
     bets_rule: ClassVar[str] = "Every wager lies within its limits, before the first card."
 
     @abstractmethod
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """The round, from the first card to the last payment."""
 
     def decks(self, rules: Rules) -> int:
@@ -152,7 +152,7 @@ class HouseScript(ToldGame[HouseState, Rules], BankedGame[HouseState, Rules], Ge
     def _round(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         is_marked = layout.opening.commission_is_marked is True
         yield from layout.take_bets(self.wagers(rules), _steps_of(self, rules, is_marked))
-        yield from self.tell(rules, layout)
+        yield from self.script(rules, layout)
 
     def _picture(
         self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: HouseLayout

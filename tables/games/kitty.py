@@ -87,7 +87,7 @@ class Kitty(Scripted[Rules]):
             raise Illegal("seat_count", f"kitty with partners is played by 4 or 6, not by {players}", place="seats")
         return super().open(rules, opening)
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """The kitty, then all other cards to the hands; a round for each target or two; then the score."""
         yield from _deal(layout)
         for targets in SOFT if rules.soft else HARD:

@@ -71,7 +71,7 @@ class Monster(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Antes; then deals from the whole deck, until the Monster is beaten or one player is left."""
         ante = 2 if len(layout.players) < 6 else 1
         for player in layout.players:

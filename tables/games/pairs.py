@@ -83,7 +83,7 @@ class Pairs(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Rounds, until a score reaches the target or a stack catches five cards; then coins change hands.
 
         Every round takes a card out of the game for score, and every turn within it lays a card down: it ends.

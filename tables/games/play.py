@@ -51,9 +51,9 @@ def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
 
 def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, ...]], Action | None]) -> State:
     """The state when ``answer`` has answered all prompts, or has none for the next. Raises Illegal at a wrong one."""
-    course = game.course(state)
-    take = course.take
-    while (prompts := course.prompts) and (action := answer(prompts)):
+    round_play = game.play(state)
+    take = round_play.take
+    while (prompts := round_play.prompts) and (action := answer(prompts)):
         for prompt in prompts:
             if full_action := prompt.admits(action):
                 take(full_action)
@@ -61,39 +61,39 @@ def run(game: Game[State, Rules], state: State, answer: Callable[[tuple[Prompt, 
         else:
             if type(action) is not SetAside:
                 raise out_of_turn(prompts, action)
-            take(_aside(game, course.state(), action))
-    end: State = course.state()
+            take(_aside(game, round_play.state(), action))
+    end: State = round_play.state()
     return end
 
 
 def replay(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> State:
     """The state after a round's actions, from its opening. Raises Illegal at the first that is not admitted."""
-    course = game.course(game.open(rules, opening))
-    for _ in _played(game, course, actions):
+    round_play = game.play(game.open(rules, opening))
+    for _ in _played(game, round_play, actions):
         pass
-    end: State = course.state()
+    end: State = round_play.state()
     return end
 
 
 def complete(game: Game[State, Rules], rules: Rules, opening: Opening, actions: Iterable[Action]) -> Iterator[Action]:
     """A round's actions, each with all that it names. Raises Illegal at the first that is not admitted."""
-    return _played(game, game.course(game.open(rules, opening)), actions)
+    return _played(game, game.play(game.open(rules, opening)), actions)
 
 
-def _played(game: Game[State, Rules], course: RoundPlay, actions: Iterable[Action]) -> Iterator[Action]:
+def _played(game: Game[State, Rules], round_play: RoundPlay, actions: Iterable[Action]) -> Iterator[Action]:
     """The actions as the prompts admit them, each played before the next is looked at."""
     for action in actions:
-        for prompt in course.prompts:
+        for prompt in round_play.prompts:
             if full_action := prompt.admits(action):
-                course.take(full_action)
+                round_play.take(full_action)
                 yield full_action
                 break
         else:
             if type(action) is SetAside:
-                course.take(_aside(game, course.state(), action))
+                round_play.take(_aside(game, round_play.state(), action))
                 yield action
                 continue
-            raise out_of_turn(prompts_for(game, course.state(), None), action)
+            raise out_of_turn(prompts_for(game, round_play.state(), None), action)
 
 
 def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[Prompt, ...]:

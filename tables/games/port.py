@@ -62,7 +62,7 @@ class Port(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Rounds until one player alone leads with 21 or more; those who tie there play on without the others.
 
         Players who never lock bust for ever: the game ends because somebody locks for points.

@@ -393,7 +393,7 @@ class WagerLimits(Struct, frozen=True):
     max_cents: int
 
 
-class KeptMinimum(Struct, frozen=True, omit_defaults=True):
+class HeldMinimum(Struct, frozen=True, omit_defaults=True):
     """A seat that keeps an older minimum, as it played when the table's was raised."""
 
     seat: int
@@ -412,7 +412,7 @@ class Limits(Struct, frozen=True):
     """The wagers that have limits of their own."""
     seat_max_cents: int | UnsetType = UNSET
     """The most that one seat may bet, all of its wagers before the cards together. Unset: no such limit."""
-    kept: tuple[KeptMinimum, ...] | UnsetType = UNSET
+    kept: tuple[HeldMinimum, ...] | UnsetType = UNSET
     """The seats that keep an older minimum, on wagers without limits of their own."""
     step_cents: int | UnsetType = UNSET
     """The bet step: every bet is a multiple of it. Unset: the chip unit."""

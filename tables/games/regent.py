@@ -77,7 +77,7 @@ class Regent(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Two cards down and one up, the low card starts; then turns until one player is left."""
         yield from layout.deal(DOWN, down=True)
         yield from layout.deal()

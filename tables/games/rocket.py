@@ -142,7 +142,7 @@ class Rocket(BankedGame[State, Rules]):
             asks, rules, opening, BETS, opening.seats, no_bets, (), (), (), opening.dealt, cards_left, opening.button
         )
 
-    def course(self, state: State) -> RocketPlay:
+    def play(self, state: State) -> RocketPlay:
         """The round from a state on."""
         return RocketPlay(state)
 
@@ -205,7 +205,7 @@ class Rocket(BankedGame[State, Rules]):
         return Phrase(f"Seat {prompt.seat}: take the bet.", "Place your bets.", rule)
 
 
-# --- the course of a round -------------------------------------------------------------------------------------
+# --- the play of a round ---------------------------------------------------------------------------------------
 
 
 class RocketPlay:

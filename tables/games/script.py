@@ -26,7 +26,7 @@ from tables.games.protocol import (
     Struct,
     View,
 )
-from tables.games.scripted import ScriptState, Telling, ToldGame, say_choices
+from tables.games.scripted import ScriptedGame, ScriptState, Telling, say_choices
 
 Rules = TypeVar("Rules")
 
@@ -57,8 +57,8 @@ class GameState(ScriptState, frozen=True, dict=True, gc=True):
     button: int | None
 
 
-class Scripted(ToldGame[GameState, Rules], PotGame[GameState, Rules], Generic[Rules]):
-    """Base of the games that are told as scripts: they write ``tell``, and name and number their kind."""
+class Scripted(ScriptedGame[GameState, Rules], PotGame[GameState, Rules], Generic[Rules]):
+    """Base of the games that are told as scripts: they write ``script``, and name and number their kind."""
 
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
     burn: ClassVar[int] = 0
@@ -69,7 +69,7 @@ class Scripted(ToldGame[GameState, Rules], PotGame[GameState, Rules], Generic[Ru
     reasons: ClassVar[Mapping[str, Wording]] = REASONS
 
     @abstractmethod
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """The whole game, from the first card to the last payment."""
 
     # --- as a state machine ---
@@ -87,7 +87,7 @@ class Scripted(ToldGame[GameState, Rules], PotGame[GameState, Rules], Generic[Ru
             left=cards_left,
             button=opening.button,
         )
-        return self.tell(rules, layout), layout
+        return self.script(rules, layout), layout
 
     def _picture(
         self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: Layout

@@ -73,7 +73,7 @@ class ScriptRun(Generic[State]):
         return state
 
 
-class ToldGame(Game[State, Rules]):
+class ScriptedGame(Game[State, Rules]):
     """Base of the kinds of game that are told as scripts."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class ToldGame(Game[State, Rules]):
             state.lay_by(telling)
         return state
 
-    def course(self, state: State) -> ScriptRun[State]:
+    def play(self, state: State) -> ScriptRun[State]:
         """The game from a state on, by the script that stopped there."""
         return ScriptRun(state, state.take() or self._tell_again(state), self._picture)
 

@@ -58,7 +58,7 @@ class Starboard(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Antes, two cards in the middle, then turns from the button on until all are locked or bust."""
         acting = _button(layout)
         layout.button = acting.seat

@@ -69,7 +69,7 @@ class Sweep(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Five cards to each hand; rounds of five cards in the middle until the deck is used up; then the score."""
         starts = layout.require_first()
         yield from layout.deal(HAND, down=True)

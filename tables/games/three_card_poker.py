@@ -121,7 +121,7 @@ class ThreeCardPoker(HouseScript[Rules]):
         """The ante, which a play wager may follow, and pair plus."""
         return _wagers(rules.spread)
 
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """Packets, decisions, and the hands are shown and compared.
 
         On the floor the packets lie facedown, and the system does not know them before they are shown.
@@ -179,7 +179,7 @@ def qualifies(value: Value) -> bool:
     return value[0] > HIGH_CARD or value[1][0] >= _QUEEN
 
 
-# --- the course of a round --------------------------------------------------------------------------------------
+# --- the play of a round ----------------------------------------------------------------------------------------
 
 
 @cache

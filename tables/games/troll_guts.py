@@ -61,7 +61,7 @@ class TrollGuts(Scripted[Rules]):
     outcomes: ClassVar[tuple[str, ...]] = ("win", "pair")
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Antes, five cards down and one up, low card starts; then turns to the left until one is left."""
         for player in layout.players:
             layout.to_pot(player, ANTE)

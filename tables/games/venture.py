@@ -66,7 +66,7 @@ class Venture(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """The slug, all other cards to the hands, perhaps a draft; then a bid of everyone until the hands are empty."""
         for _ in range(SLUG[len(layout.players)]):
             rank = yield from layout.draw(MIDDLE, down=True)

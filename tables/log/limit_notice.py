@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from tables.games.protocol import KeptMinimum
+from tables.games.protocol import HeldMinimum
 from tables.log.limit_plans import WAGER, Layer, Layers, NextChange, Takes, Value, Values, values_of
 from tables.log.state import Announced, TableState
 
@@ -162,7 +162,7 @@ def first_round(standing: TableState) -> int:
     return standing.next_number
 
 
-def kept_in(minimums: Mapping[str, Any], standing: TableState) -> tuple[KeptMinimum, ...]:
+def kept_in(minimums: Mapping[str, Any], standing: TableState) -> tuple[HeldMinimum, ...]:
     """The seats that keep an older minimum in the round that is opened next: those that the settings name, and in each
     further round those that have not left since."""
     before = standing.round
@@ -170,7 +170,7 @@ def kept_in(minimums: Mapping[str, Any], standing: TableState) -> tuple[KeptMini
         return ()
     number = first_round(standing)
     if number <= minimums["from_round"]:
-        return tuple(KeptMinimum(int(seat), cents) for seat, cents in sorted(minimums["seats"].items()))
+        return tuple(HeldMinimum(int(seat), cents) for seat, cents in sorted(minimums["seats"].items()))
     limits = before.bet_limits
     present = (limits.kept or ()) if limits else ()
     if before.voided or before.number == number:

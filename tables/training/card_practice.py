@@ -144,7 +144,7 @@ class SpreadPractice(ABC):
 
     def _round(self, rules: Any, chance: Random, way: str) -> HouseState:
         seats = tuple(some_of(chance, _SEATS, _FEWEST + below(chance, _MOST_SEATS - _FEWEST + 1)))
-        course = self.game.course(self._opened(rules, seats))
+        course = self.game.play(self._opened(rules, seats))
         for seat in seats:
             for bet in placed(chance, rules, seat, self.game.wagers(rules), self.game.bet_steps(rules)):
                 _take(course, bet)

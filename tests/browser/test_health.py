@@ -6,7 +6,7 @@ import pytest
 
 from tables.alerts import channels
 from tables.alerts.channels import ChannelDraft
-from tables.alerts.models import Tells
+from tables.alerts.models import ChannelContent
 from tables.feed import order
 from tables.roles import Role
 from tests import floor
@@ -34,7 +34,7 @@ def test_what_is_wrong_stands_first_in_words(looking: Looking) -> None:
 def test_how_far_a_channel_has_told_the_feed_stands_on_its_page(looking: Looking) -> None:
     """Harm: a receiver has taken nothing for a day, and nobody sees it."""
     olga = floor.staff(Role.OPERATOR, "olga")
-    asked = ChannelDraft("Players", "webhook", "https://players.example/hook", "f" * 32, tells=Tells.EVENTS)
+    asked = ChannelDraft("Players", "webhook", "https://players.example/hook", "f" * 32, tells=ChannelContent.EVENTS)
     channels.set_channel(asked, by=olga)
     floor.dealt()
     order.extend()

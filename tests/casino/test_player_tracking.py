@@ -21,7 +21,7 @@ from django.utils import timezone
 from casino.embedded.servers import BASE_DIR
 from tables.alerts import channels, delivery, subscriptions
 from tables.alerts.channels import ChannelDraft
-from tables.alerts.models import Tells
+from tables.alerts.models import ChannelContent
 from tables.floor import recorder
 from tables.floor.inputs import VoidRound
 from tables.models import Staff
@@ -151,7 +151,7 @@ def test_by_webhook_told_twice_and_while_it_was_away_it_has_what_the_house_has(
     monkeypatch.setattr(subscriptions, "wait_after", lambda attempts: timedelta(0))
     served, port = receiver
     url = f"http://127.0.0.1:{port}/hook"
-    channels.set_channel(ChannelDraft("players", "webhook", url, SECRET, tells=Tells.EVENTS), by=olga)
+    channels.set_channel(ChannelDraft("players", "webhook", url, SECRET, tells=ChannelContent.EVENTS), by=olga)
     house, move_on = House(), subscriptions.move_on
     for number in range(9):
         house.deal()

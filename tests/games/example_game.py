@@ -43,7 +43,7 @@ class Ladder(Scripted[Rules]):
     }
     rules_type = Rules
 
-    def tell(self, rules: Rules, layout: Layout) -> Script[None]:
+    def script(self, rules: Rules, layout: Layout) -> Script[None]:
         """Antes and a card each; then everyone in turn climbs as far as they dare."""
         for player in layout.players:
             layout.to_pot(player, ANTE * (2 if rules.double_ante else 1))

@@ -60,7 +60,7 @@ class LittleBrother(HouseScript[Rules]):
         """The bet, and a side bet on a seven that goes with it."""
         return (Wager(MAIN, "Bet"), *(Wager(name, "Seven", needs=MAIN) for name in rules.spread))
 
-    def tell(self, rules: Rules, layout: HouseLayout) -> Script[None]:
+    def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
         """A card to each seat; decisions; the dealer's card."""
         for spot in layout.spots:
             spot.hands.append(Hand(spot.seat))

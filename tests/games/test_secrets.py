@@ -98,7 +98,7 @@ class Tight(Scripted[NoRules]):
     seat_counts: ClassVar[range] = range(2, 4)
     rules_type = NoRules
 
-    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+    def script(self, rules: NoRules, layout: Layout) -> Script[None]:
         yield from layout.deal(2, down=True)
         self.tells(layout)
         yield from layout.show_together("show")
@@ -128,7 +128,7 @@ class Sums(Tight):
 class Asks(Tight):
     """It offers what another one holds, to a seat that holds nothing itself."""
 
-    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+    def script(self, rules: NoRules, layout: Layout) -> Script[None]:
         asker, holder = layout.players[:2]
         yield from layout.deal(2, down=True, to=layout.players[1:])
         choice = yield from layout.choose(asker, [*cards_to("guess", holder.hand), Choice("stop")])
@@ -139,7 +139,7 @@ class Asks(Tight):
 class Shows(Tight):
     """It lays each chosen card down before all have chosen."""
 
-    def tell(self, rules: NoRules, layout: Layout) -> Script[None]:
+    def script(self, rules: NoRules, layout: Layout) -> Script[None]:
         yield from layout.deal(2, down=True)
         open_ = {player.seat: cards_to("show", player.hand) for player in layout.players}
         while open_:

@@ -17,7 +17,7 @@ from dealer_ui.charts import meters
 from dealer_ui.pit.alerts.inbox import ShownAlert, count, open_now
 from dealer_ui.pit.floor import actions
 from dealer_ui.pit.floor.actions import ACTS, Act
-from dealer_ui.pit.floor.needs import Matters, Need, Relief, needs
+from dealer_ui.pit.floor.needs import Need, Relief, TableNeeds, needs
 from ledger import cage
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
@@ -268,7 +268,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     money = facts.money.get(book, Figures(""))
     is_counting, dealer_since = blind_figures.counts(viewer.role, standing), facts.moments[book].dealer
     gravest = max(own_alerts, key=lambda alert: alert.heard.level, default=None)
-    matters = Matters(
+    matters = TableNeeds(
         alert_level=gravest.heard.level if gravest else None,
         alert_title=gravest.sort.title if gravest else "",
         disputes=facts.disputes.get(book, 0),

@@ -80,7 +80,7 @@ def _minutes(span: timedelta) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Matters:
+class TableNeeds:
     """What is open about a table, as far as a role hears of it."""
 
     alert_level: int | None = None
@@ -89,7 +89,9 @@ class Matters:
     disputes: int = 0
 
 
-def needs(role: str, board: Board, standing: TableState, matters: Matters, relief: Relief | None) -> tuple[Need, ...]:
+def needs(
+    role: str, board: Board, standing: TableState, matters: TableNeeds, relief: Relief | None
+) -> tuple[Need, ...]:
     """What people of a role see that a table needs, the most pressing first."""
     pressing = [*_matters(matters), *_slips(role, standing), *_stops(board, standing)]
     if relief and (near := relief.need):
@@ -97,7 +99,7 @@ def needs(role: str, board: Board, standing: TableState, matters: Matters, relie
     return tuple(sorted(pressing, key=lambda need: -need.rank))
 
 
-def _matters(matters: Matters) -> Iterator[Need]:
+def _matters(matters: TableNeeds) -> Iterator[Need]:
     if matters.alert_level is not None:
         yield Need(ALERT + matters.alert_level, f"Alert: {matters.alert_title}", "alert")
     if matters.disputes:

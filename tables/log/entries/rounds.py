@@ -72,7 +72,7 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
             raise AuditFailure(f"it was dealt under version {self.version} of {self.game}; known are {versions}")
 
 
-class Apart(NamedTuple):
+class SideCard(NamedTuple):
     """A card that was shuffled apart from the shoe, and picked by its nonce."""
 
     action: int
@@ -94,7 +94,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
     opening: Pinned | None = None
     decided: tuple[Payout, ...] = ()
     """The payouts that it decided. In entries of releases up to 0.9.0, with their reasons as sentences."""
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[SideCard, ...] = ()
     salt: str | None = None
     """With facedown cards: everyone may see the entry's hash, and there are few cards to try it with."""
     commitment: str | None = None

@@ -14,7 +14,7 @@ from casino.office.models import Arrival, Day, House
 from ledger.models import Alert
 from tables.alerts import channels, delivery, webhook_signatures
 from tables.alerts.channels import ChannelDraft
-from tables.alerts.models import AlertChannel, FeedPosition, Tells
+from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition
 from tables.alerts.outbound import NotSent, OutboundResponse
 from tables.audit import day_delivery
 from tables.models import Staff
@@ -38,7 +38,7 @@ def evidence(
         row = AlertChannel(
             seq=10**9, name=NAME, version=1, means="webhook", address="https://office.example/office/arrivals/north/",
             secret=channels._sealed(ChannelDraft(NAME, "webhook", "", SECRET), None), least_level=1, by="x",
-            tells=Tells.DAYS, at="2026-01-01T00:00:00Z",
+            tells=ChannelContent.DAYS, at="2026-01-01T00:00:00Z",
         )  # fmt: skip
         row.save()
         FeedPosition.objects.create(name=NAME, place=0)

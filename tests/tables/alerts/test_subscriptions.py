@@ -17,7 +17,7 @@ from ledger import cage
 from ledger.models import HOUSE, Alert, Book
 from tables.alerts import channels, delivery, subscriptions, webhook_signatures
 from tables.alerts.channels import ChannelDraft
-from tables.alerts.models import Delivery, FeedPosition, Tells
+from tables.alerts.models import ChannelContent, Delivery, FeedPosition
 from tables.audit import proofs
 from tables.feed import feed_records, order
 from tables.models import Staff
@@ -55,7 +55,7 @@ def hand() -> Hand:
 
 def subscribe(receiver: Receiver, olga: Staff, **facts: Any) -> ChannelDraft:
     order.extend()
-    channel = replace(ChannelDraft("tracking", "webhook", receiver.url, SECRET, tells=Tells.EVENTS), **facts)
+    channel = replace(ChannelDraft("tracking", "webhook", receiver.url, SECRET, tells=ChannelContent.EVENTS), **facts)
     channels.set_channel(channel, by=olga)
     return channel
 
@@ -252,7 +252,7 @@ def test_no_channel_goes_over_from_alerts_to_events(olga: Staff, receiver: Recei
     """Harm: dead letters of one kind are sent again as the other."""
     channel = subscribe(receiver, olga)
     with pytest.raises(Refused, match="a name of its own"):
-        channels.set_channel(replace(channel, tells=Tells.ALERTS), by=olga)
+        channels.set_channel(replace(channel, tells=ChannelContent.ALERTS), by=olga)
 
 
 def test_the_log_proves_subscriptions(olga: Staff, receiver: Receiver) -> None:
