@@ -130,7 +130,7 @@ def test_two_screens_at_once_undo_it_once() -> None:
         return recorder.record(hand.table, UndoSale(seq), by=hand.by, key=uuid4(), expected_seq=None)
 
     answers = at_once(undo, undo)
-    assert sorted(type(answer).__name__ for answer in answers) == ["Answer", "Refused"]
+    assert sorted(type(answer).__name__ for answer in answers) == ["Receipt", "Refused"]
     assert holdings(hand) == before
     verify(hand.table)
 
