@@ -24,6 +24,7 @@ from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import codes, secret_ages, secret_changes, staffing, terminals
+from tables.state import table_state
 from tests import floor
 from tests.floor import OWN_PIN, PASSWORD, PIN
 
@@ -304,7 +305,7 @@ def paper(olga: Staff, operator: Staff, boss: Staff) -> Any:
     chips = ((floor.CHIPS[0][0], 10),)
     clerk = floor.staff(Role.PIT_BOSS, "pax", "205")
     floor.signs(table, clerk, BeginSlip("fill", chips))
-    slip = floor.standing.of(table).slips[-1].name
+    slip = table_state.of(table).slips[-1].name
     for stage in ("issued", "carried", "received"):
         floor.signs(table, floor.crew(stage), SignSlip(slip, stage))
     return table, slip
