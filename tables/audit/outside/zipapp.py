@@ -14,7 +14,6 @@ ROOMS: Final = (
     "tables/games",
     "tables/log",
     "tables/audit/outside",
-    "tables/log/moments.py",
     "tables/refusals.py",
 )
 """What it needs. It brings no other package: msgspec and cryptography have to be installed."""
