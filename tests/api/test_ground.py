@@ -147,7 +147,7 @@ def test_a_list_costs_no_query_a_line(house: Floor) -> None:
         table = floor.table(f"Rocket {number}")
         dealer = floor.staff(Role.DEALER, f"d{number}", f"60{number}")
         floor.Hand(table, house.boss.by)("open_table")
-        floor.dealing.sign_in(table, dealer)
+        floor.recorder.sign_in(table, dealer)
         floor.signs(table, floor.crew("requested"), floor.inputs.BeginSlip("fill", ((CHIPS[3][0], 1),)))
         alerts.raise_alert(table.book, "card_refused", f"At {table.name}", {})
     assert [path for path in paths if queries(path) > before[path] + 1] == []

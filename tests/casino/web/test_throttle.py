@@ -11,12 +11,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from django.http import HttpResponse
 
+from casino.embedded.servers import BASE_DIR
 from casino.web import access_log, buckets, origin, streams
 from casino.web.access_log import AccessLog
 from casino.web.body_limits import HEALTH, BodyLimits, RefusedRequest
@@ -51,7 +51,7 @@ def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_the_tested_limits_are_the_shipped_ones() -> None:
-    text = (Path(access_log.__file__).parent / "settings.py").read_text()
+    text = (BASE_DIR / "casino" / "settings.py").read_text()
     for who, (at_once, a_second) in SHIPPED.items():
         assert f'whole("REQUESTS_PER_{who}", {at_once})' in text
         assert f'whole("REQUESTS_PER_{who}_A_SECOND", {a_second})' in text
