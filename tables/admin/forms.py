@@ -23,10 +23,10 @@ from tables.alerts.models import AlertChannel
 from tables.alerts.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.cage import chip_series, denominations
-from tables.feed.publication import FORMS
 from tables.games.catalog import GAMES
 from tables.log import moments
 from tables.log.entries.settings import PAYS
+from tables.log.publication import FORMS
 from tables.log.state import KEYED, TableState
 from tables.log.terms import Settings
 from tables.models import (

@@ -18,8 +18,8 @@ from tables.api import examples, problems
 from tables.api.operations import DECLARED, KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
 from tables.audit.downloads import AS_OF
-from tables.feed.publication import FORMS as EVENTS
 from tables.floor.inputs import Sent
+from tables.log.publication import FORMS as EVENTS
 from tables.models import Table
 
 _REF: Final = "#/components/schemas/{name}"

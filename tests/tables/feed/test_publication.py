@@ -16,10 +16,10 @@ from ledger.proof.chain import Entry
 from tables.board import secrecy
 from tables.feed import feed_records
 from tables.feed.feed_records import Envelope, EventFilter
-from tables.feed.publication import FORMS, SILENT, TELLERS
 from tables.log import catalog
 from tables.log.catalog import EVENTS
 from tables.log.entries.slips import SlipSigned
+from tables.log.publication import FORMS, SILENT, TELLERS
 from tables.log.slip_types import total
 from tests.tables.chance import by_seed
 from tests.tables.floor.test_abandoned import Walk

@@ -28,16 +28,15 @@ from tables.alerts import facts
 from tables.alerts.models import ShiftWin
 from tables.alerts.rules import Fact
 from tables.audit import log_rules
-from tables.feed import events
-from tables.feed.publication import SILENT, TELLERS, Past, event_of, needs_past
 from tables.floor import handlers
 from tables.floor.command_context import CommandContext
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.games.catalog import GAMES
 from tables.games.protocol import Bet
-from tables.log import catalog, exceptions
+from tables.log import catalog, exceptions, published
 from tables.log.entries.rounds import Played
 from tables.log.event import Author, Event
+from tables.log.publication import SILENT, TELLERS, Past, event_of, needs_past
 from tables.log.state import Dealer, Lock, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -45,7 +44,7 @@ from tables.reports import entry_list
 from tables.roles import Role
 from tests.carried import kept
 
-assert log_rules, events  # importing them registers what is enacted, and what is published
+assert log_rules, published  # importing them registers what is enacted, and what is published
 
 SITE: Final = "0.9.0"
 """The saved site of the examples: a later one has other entries."""

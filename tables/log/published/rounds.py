@@ -8,9 +8,9 @@ import msgspec
 
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
-from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log import catalog
 from tables.log.entries.rounds import Played, TakenBack, Voided
+from tables.log.publication import FeedEvent, Past, publishes
 from tables.log.state import Round, TableState
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries import proposals
+from tables.log.publication import FeedEvent, Past, publishes
 
 
 @publishes(proposals.Proposed)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tables.feed.publication import FeedEvent, publishes
 from tables.log.entries import posts, staff
+from tables.log.publication import FeedEvent, publishes
 
 
 @publishes(staff.StaffSignedIn)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tables.feed.publication import not_published
 from tables.log.entries import (
     alert_rules,
     back_entry,
@@ -30,6 +29,7 @@ from tables.log.entries import (
     terminal_keys,
     terminals,
 )
+from tables.log.publication import not_published
 
 not_published("A step of the dealer's walk: the result is told when the round is settled.", rounds.Paid)
 not_published(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries import journal
+from tables.log.publication import FeedEvent, Past, publishes
 
 
 @publishes(journal.AlertRaised)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tables.feed.events import (  # noqa: F401
+from tables.log.published import (  # noqa: F401
     alerts,
     chips,
     days,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tables.feed.publication import FeedEvent, publishes
 from tables.log.entries import carried_rows, irregularities, settings, tables
+from tables.log.publication import FeedEvent, publishes
 
 
 @publishes(tables.TableOpened)

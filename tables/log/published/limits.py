@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.feed.publication import FeedEvent, Past, publishes
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.limits import LimitsAnnounced
+from tables.log.publication import FeedEvent, Past, publishes
 
 
 @publishes(LimitPlanSet)
