@@ -27,6 +27,7 @@ from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import slip_workflow
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned, signed
+from tables.log.exception_categories import ORDINARY
 from tables.log.slip_types import IN_STOCK, KEPT_APART, SLIPS, VOID, VOID_ASKED, Chips, SlipType, Stage
 from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.models import Staff
@@ -152,7 +153,7 @@ def sign(desk: Desk, entered: SignSlip) -> Decision:
         # Asked here and not by paper.sign alone, for which a first step begins a slip: only begin gives out a number.
         raise _refused(slip_workflow.not_in_progress(name))
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
-    stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "")
+    stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "", ORDINARY)
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
     details = _beside(desk, stage, entered)
     if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:

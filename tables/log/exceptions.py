@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from tables.log.catalog import EVENTS
 from tables.log.entries import (
@@ -49,80 +49,26 @@ from tables.log.entries import (
     terminals,
 )
 from tables.log.event import Event
-from tables.log.slip_types import SLIPS, VOID, VOID_ASKED, VOIDED
-
-
-class ExceptionCategory(NamedTuple):
-    """One heading of the report."""
-
-    name: str
-    title: str
-    says: str
-    """What stands under it, in a sentence."""
-    is_of_the_floor: bool = True
-    """Whether whoever runs the floor is shown it; the rest is for operators and auditors."""
-
-
-VOIDS: Final = ExceptionCategory("voids", "Voids", "Slips and rounds that were made void, or asked to be.")
-MISHAPS: Final = ExceptionCategory(
-    "mishaps", "Mishaps", "What went wrong at a table, cards set aside, tables that were abandoned."
+from tables.log.exception_categories import (
+    ALERTS,
+    CORRECTIONS,
+    DISCREPANCIES,
+    DISPUTES,
+    FROM_PAPER,
+    KEYS,
+    LOCK_OUTS,
+    MISHAPS,
+    PEOPLE,
+    POSTS,
+    PROGRAMS,
+    REFUSED,
+    SETTINGS,
+    TAKE_BACKS,
+    TERMINALS,
+    VOIDS,
+    ExceptionCategory,
 )
-FROM_PAPER: Final = ExceptionCategory(
-    "from_paper", "Entered from paper", "After an outage: who let it be entered, from which papers, who compared it."
-)
-CHIPS_AND_CASH: Final = ExceptionCategory(
-    "chips",
-    "Chips in and out",
-    "Destroyed, lapsed, found, counterfeit; notes that no count took for money; keys that were lost.",
-)
-TAKE_BACKS: Final = ExceptionCategory(
-    "take_backs", "Take-backs", "Inputs of a round, and sales of chips, that were taken back."
-)
-CORRECTIONS: Final = ExceptionCategory(
-    "corrections", "Corrections", "Mispays put right later, and commission that was forgiven."
-)
-DISPUTES: Final = ExceptionCategory("disputes", "Disputes", "Opened and ruled on.")
-OVER_LIMIT: Final = ExceptionCategory(
-    "over_limit", "Bets over the limit", "Bets beyond the limits that were accepted and stood."
-)
-REFUSED: Final = ExceptionCategory(
-    "refused",
-    "Refused",
-    "Cards that a shoe cannot hold, decks that were not whole; what somebody tried who may not; wrong PINs; bets over"
-    " the limit that were not accepted.",
-)
-LATE: Final = ExceptionCategory(
-    "late", "Late signatures", "Steps of slips that came long after the step before, or wait still."
-)
-DISCREPANCIES: Final = ExceptionCategory(
-    "discrepancies", "Open discrepancies", "Opened on this day, and nobody has closed them."
-)
-ALERTS: Final = ExceptionCategory("alerts", "Alerts that nobody acknowledged", "Raised on this day.")
-SETTINGS: Final = ExceptionCategory("settings", "Settings", "What was set otherwise, and what was proposed.")
-POSTS: Final = ExceptionCategory(
-    "posts", "Posts and cover", "Who was given which pit, and who took one over, for how long and why."
-)
-PEOPLE: Final = ExceptionCategory(
-    "people", "People, PINs and roles", "Taken on, changed, given a secret; emergency codes.", is_of_the_floor=False
-)
-LOCK_OUTS: Final = ExceptionCategory(
-    "lock_outs", "Lock-outs", "Too many wrong secrets, and who lifted it.", is_of_the_floor=False
-)
-TERMINALS: Final = ExceptionCategory(
-    "terminals", "Terminals", "Enrolled, bound otherwise or revoked.", is_of_the_floor=False
-)
-PROGRAMS: Final = ExceptionCategory(
-    "programs", "Programs", "What programs may do, and the tokens that they have.", is_of_the_floor=False
-)
-KEYS: Final = ExceptionCategory(
-    "keys", "Clocks and keys", "Times that were mended, keys that were changed, copies put back.", is_of_the_floor=False
-)
-
-MATTERS: Final = (
-    DISCREPANCIES, ALERTS, VOIDS, MISHAPS, FROM_PAPER, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE,
-    TAKE_BACKS, POSTS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, PROGRAMS, KEYS,
-)  # fmt: skip
-"""As the report has them: what is open first."""
+from tables.log.slip_types import SLIPS
 
 EXCEPTIONS: Final[Mapping[type[Event], ExceptionCategory]] = MappingProxyType(
     {
@@ -257,35 +203,12 @@ ORDINARY: Final[frozenset[type[Event]]] = frozenset(
 )  # fmt: skip
 """What a day is made of."""
 
-STAGES: Final[Mapping[str, ExceptionCategory]] = MappingProxyType(
-    {
-        VOID_ASKED: VOIDS,
-        VOIDED: VOIDS,
-        "destroyed": CHIPS_AND_CASH,
-        "sealed": CHIPS_AND_CASH,
-        "given": CHIPS_AND_CASH,
-        "accepted": CHIPS_AND_CASH,
-        "reported": CHIPS_AND_CASH,
-    }
-)
-"""Steps of slips that are exceptions."""
-
-ORDINARY_STAGES: Final = frozenset(
-    {
-        "requested", "issued", "carried", "received", "confirmed", "approved", "counted", "recounted", "removed",
-        "witnessed", "brought", "proposed", "taken", "handed", "handed_out", "handed_over", "held_with", "returned",
-        "taken_back",
-    }
-)  # fmt: skip
-
 _SLIPS: Final = frozenset({slips.SlipSigned, slips.HouseSlipSigned})
 
 
 def undeclared() -> list[str]:
-    """What is neither an exception nor ordinary, or both: the kinds of entry and the steps of slips."""
-    wrong = [event.__name__ for event in EVENTS if event not in _SLIPS and (event in EXCEPTIONS) == (event in ORDINARY)]
-    stages = {stage.name for series in SLIPS.values() for stage in (*series.stages, *VOID)}
-    return wrong + sorted(stage for stage in stages if (stage in STAGES) == (stage in ORDINARY_STAGES))
+    """The kinds of entry that are neither an exception nor ordinary, or both."""
+    return [event.__name__ for event in EVENTS if event not in _SLIPS and (event in EXCEPTIONS) == (event in ORDINARY)]
 
 
 def _kinds() -> Iterable[tuple[bool, str, str, ExceptionCategory]]:
@@ -294,8 +217,8 @@ def _kinds() -> Iterable[tuple[bool, str, str, ExceptionCategory]]:
             yield event.of_the_house, event.subject, kind, matter
     for series in SLIPS.values():
         for kind, stage, _ in series.kinds():
-            if stage.name in STAGES:
-                yield series.in_house, series.subject, kind, STAGES[stage.name]
+            if stage.exception is not None:
+                yield series.in_house, series.subject, kind, stage.exception
 
 
 KINDS: Final[Mapping[tuple[bool, str, str], ExceptionCategory]] = MappingProxyType(

@@ -31,6 +31,7 @@ from ledger.proof.chips import (
     VAULT,
     VAULT_CASH,
 )
+from tables.log.exception_categories import CHIPS_AND_CASH, ORDINARY, VOIDS, ExceptionCategory
 
 Chips = tuple[tuple[int, int], ...]
 """(value in cents, how many), the largest value first."""
@@ -85,6 +86,8 @@ class Stage(NamedTuple):
     name: str
     by: frozenset[str]
     says: str
+    exception: ExceptionCategory | None
+    """Where the exceptions report lists this step; ORDINARY where it does not."""
     formerly: frozenset[str] = frozenset()
     """Who signed it in years past, too: such signatures are read, and none is taken any more."""
     also_by: str = ""
@@ -341,8 +344,8 @@ _OPERATORS: Final = _by("operator")
 VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"
 VOID: Final = (
-    Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by"),
-    Stage(VOIDED, _by("security", "auditor"), "Void signed by", formerly=_OPERATORS),
+    Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by", VOIDS),
+    Stage(VOIDED, _by("security", "auditor"), "Void signed by", VOIDS, formerly=_OPERATORS),
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
 
@@ -376,8 +379,8 @@ def _cash(of: str, place: str) -> CountRule:
 
 
 _RACK_STAGES: Final = (
-    Stage("counted", _by("dealer", "pit_boss"), "Counted by", is_count=True),
-    Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", is_count=True, expects=RACK),
+    Stage("counted", _by("dealer", "pit_boss"), "Counted by", ORDINARY, is_count=True),
+    Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", ORDINARY, is_count=True, expects=RACK),
 )
 _AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor", "surveillance")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
@@ -403,17 +406,18 @@ _MOVED: Final = "What it moved goes back by another slip."
 _KEY_IS_OUT: Final = "The key is out: return it with a slip, or report it lost."
 
 _BOX_STAGES: Final = (
-    Stage("removed", _by("security"), "Box removed by", by_outsiders=True),
+    Stage("removed", _by("security"), "Box removed by", ORDINARY, by_outsiders=True),
     Stage(
         "witnessed",
         _by("security", "counter"),
         "Witnessed by",
+        ORDINARY,
         expects=DROP_BOX,
         moves=Flow("box_out", DROP_BOX, BOXES),
         by_outsiders=True,
     ),
-    Stage("counted", _by("counter"), "Counted by", is_count=True),
-    Stage("recounted", _by("counter"), "Counted again, unseen, by", is_count=True),
+    Stage("counted", _by("counter"), "Counted by", ORDINARY, is_count=True),
+    Stage("recounted", _by("counter"), "Counted again, unseen, by", ORDINARY, is_count=True),
 )
 _BOX_REASON: Final = (
     Fact("reason", "Why the box is taken now", longest=200),
@@ -438,6 +442,7 @@ def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tupl
             "taken",
             taken_by,
             "Taken by",
+            ORDINARY,
             asks=(
                 *_WHERE_AND_WHEN,
                 Fact("taken_from", "From whom"),
@@ -449,6 +454,7 @@ def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tupl
             "sealed",
             _WITH_SECURITY,
             "Sealed before",
+            CHIPS_AND_CASH,
             moves=Flow("counterfeit", place, OVER_SHORT),
             if_yes="paid",
         ),
@@ -456,6 +462,7 @@ def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tupl
             "handed",
             _WITH_SECURITY,
             "Handed over by",
+            ORDINARY,
             asks=(Fact("handed_to", "To whom"), Fact("report", "Number of the police report")),
         ),
     )
@@ -509,14 +516,15 @@ SLIP_TYPES: Final = catalog(
         begun_by="Fill",
         begun_on="floor",
         stages=(
-            Stage("requested", _by("pit_boss"), "Requested by", takes_from=CAGE),
-            Stage("issued", _CAGE, "Given out by the cage", takes_from=CAGE, sets_aside=True),
-            Stage("carried", _by("security"), "Carried by", moves=Flow("fill_out", CAGE, TRANSIT)),
-            Stage("received", _by("dealer"), "Counted in by the dealer", here=True),
+            Stage("requested", _by("pit_boss"), "Requested by", ORDINARY, takes_from=CAGE),
+            Stage("issued", _CAGE, "Given out by the cage", ORDINARY, takes_from=CAGE, sets_aside=True),
+            Stage("carried", _by("security"), "Carried by", ORDINARY, moves=Flow("fill_out", CAGE, TRANSIT)),
+            Stage("received", _by("dealer"), "Counted in by the dealer", ORDINARY, here=True),
             Stage(
                 "confirmed",
                 _by("pit_boss"),
                 "Seen by the floor",
+                ORDINARY,
                 also_by="requested",
                 moves=Flow("fill", TRANSIT, RACK),
             ),
@@ -532,11 +540,19 @@ SLIP_TYPES: Final = catalog(
         begun_by="Credit",
         begun_on="floor",
         stages=(
-            Stage("requested", _by("pit_boss"), "Requested by", takes_from=RACK),
-            Stage("issued", _by("dealer"), "Broken down by the dealer", here=True, takes_from=RACK, sets_aside=True),
-            Stage("confirmed", _by("pit_boss"), "Seen by the floor", also_by="requested"),
-            Stage("carried", _by("security"), "Carried by", moves=Flow("credit_out", RACK, TRANSIT)),
-            Stage("received", _CAGE, "Counted in by the cage", moves=Flow("credit", TRANSIT, CAGE)),
+            Stage("requested", _by("pit_boss"), "Requested by", ORDINARY, takes_from=RACK),
+            Stage(
+                "issued",
+                _by("dealer"),
+                "Broken down by the dealer",
+                ORDINARY,
+                here=True,
+                takes_from=RACK,
+                sets_aside=True,
+            ),
+            Stage("confirmed", _by("pit_boss"), "Seen by the floor", ORDINARY, also_by="requested"),
+            Stage("carried", _by("security"), "Carried by", ORDINARY, moves=Flow("credit_out", RACK, TRANSIT)),
+            Stage("received", _CAGE, "Counted in by the cage", ORDINARY, moves=Flow("credit", TRANSIT, CAGE)),
         ),
         seen_by=_ON_THE_WAY,
         is_voidable=True,
@@ -557,8 +573,8 @@ SLIP_TYPES: Final = catalog(
         "correction",
         title="Correction",
         stages=(
-            Stage("proposed", _by("pit_boss"), "Proposed by"),
-            Stage("signed", _by("pit_boss"), "Signed by", formerly=_OPERATORS),
+            Stage("proposed", _by("pit_boss"), "Proposed by", ORDINARY),
+            Stage("signed", _by("pit_boss"), "Signed by", ORDINARY, formerly=_OPERATORS),
         ),
         subject="correction",
     ),
@@ -569,11 +585,12 @@ SLIP_TYPES: Final = catalog(
         begun_by="From the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _CAGE, "Requested by", takes_from=VAULT),
+            Stage("requested", _CAGE, "Requested by", ORDINARY, takes_from=VAULT),
             Stage(
                 "approved",
                 _CAGE_HEADS,
                 "Approved by",
+                ORDINARY,
                 formerly=_OPERATORS,
                 takes_from=VAULT,
                 moves=Flow("withdraw", VAULT, CAGE),
@@ -590,11 +607,12 @@ SLIP_TYPES: Final = catalog(
         begun_by="Into the vault",
         begun_on="cage",
         stages=(
-            Stage("requested", _CAGE, "Brought by", takes_from=CAGE, sets_aside=True),
+            Stage("requested", _CAGE, "Brought by", ORDINARY, takes_from=CAGE, sets_aside=True),
             Stage(
                 "approved",
                 _CAGE_HEADS,
                 "Taken into the vault by",
+                ORDINARY,
                 formerly=_OPERATORS,
                 takes_from=CAGE,
                 moves=Flow("deposit", CAGE, VAULT),
@@ -612,11 +630,12 @@ SLIP_TYPES: Final = catalog(
         begun_by="Count the cage",
         begun_on="cage",
         stages=(
-            Stage("counted", _CAGE, "Counted by", is_count=True),
+            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
             Stage(
                 "recounted",
                 _CAGE,
                 "Counted again by",
+                ORDINARY,
                 is_count=True,
                 expects=CAGE,
                 formerly=_OPERATORS,
@@ -639,8 +658,10 @@ SLIP_TYPES: Final = catalog(
         begun_by="Count the vault's chips",
         begun_on="cage",
         stages=(
-            Stage("counted", _CAGE, "Counted by", is_count=True),
-            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again, unseen, by", is_count=True, expects=VAULT),
+            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
+            Stage(
+                "recounted", _CAGE | _CAGE_HEADS, "Counted again, unseen, by", ORDINARY, is_count=True, expects=VAULT
+            ),
         ),
         seen_by=_AT_THE_VAULT,
         in_house=True,
@@ -660,8 +681,8 @@ SLIP_TYPES: Final = catalog(
         begun_by="Receive chips",
         begun_on="cage",
         stages=(
-            Stage("counted", _WITH_SECURITY, "Counted by", is_count=True, asks=(_CHIP_SERIES, _NOTE_NUMBER)),
-            Stage("recounted", _WITH_SECURITY, "Counted again, unseen, by", is_count=True),
+            Stage("counted", _WITH_SECURITY, "Counted by", ORDINARY, is_count=True, asks=(_CHIP_SERIES, _NOTE_NUMBER)),
+            Stage("recounted", _WITH_SECURITY, "Counted again, unseen, by", ORDINARY, is_count=True),
         ),
         seen_by=_WITH_SECURITY | {"auditor", "surveillance", "operator"},
         in_house=True,
@@ -676,12 +697,22 @@ SLIP_TYPES: Final = catalog(
         begun_by="Destroy chips",
         begun_on="cage",
         stages=(
-            Stage("requested", _by("cage_manager"), "Asked for by", takes_from=VAULT, asks=(_OF_SERIES, _REASON)),
-            Stage("destroyed", _by("cashier", "security"), "Destroyed by", takes_from=VAULT, sets_aside=True),
+            Stage(
+                "requested", _by("cage_manager"), "Asked for by", ORDINARY, takes_from=VAULT, asks=(_OF_SERIES, _REASON)
+            ),
+            Stage(
+                "destroyed",
+                _by("cashier", "security"),
+                "Destroyed by",
+                CHIPS_AND_CASH,
+                takes_from=VAULT,
+                sets_aside=True,
+            ),
             Stage(
                 "witnessed",
                 _by("auditor", "pit_boss"),
                 "Witnessed by",
+                ORDINARY,
                 takes_from=VAULT,
                 moves=Flow("destroy", VAULT, ISSUE),
             ),
@@ -702,9 +733,10 @@ SLIP_TYPES: Final = catalog(
                 "proposed",
                 _by("cage_manager"),
                 "Proposed by",
+                ORDINARY,
                 asks=(_CHIP_SERIES, Fact("last_day", "Redeemed up to and including", DAY), _REASON),
             ),
-            Stage("confirmed", _by("auditor", "pit_boss"), "Confirmed by"),
+            Stage("confirmed", _by("auditor", "pit_boss"), "Confirmed by", ORDINARY),
         ),
         seen_by=_CAGE | {"auditor", "surveillance", "pit_boss", "operator"},
         in_house=True,
@@ -720,8 +752,8 @@ SLIP_TYPES: Final = catalog(
         begun_by="Let a series lapse",
         begun_on="cage",
         stages=(
-            Stage("counted", _CAGE, "Counted by", is_count=True, asks=(_CHIP_SERIES,)),
-            Stage("recounted", _CAGE | {"auditor"}, "Counted again, unseen, by", is_count=True),
+            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True, asks=(_CHIP_SERIES,)),
+            Stage("recounted", _CAGE | {"auditor"}, "Counted again, unseen, by", ORDINARY, is_count=True),
         ),
         seen_by=_CAGE | {"auditor", "surveillance"},
         in_house=True,
@@ -739,11 +771,19 @@ SLIP_TYPES: Final = catalog(
                 "brought",
                 _by("pit_boss", "security", "cashier", "cage_manager"),
                 "Brought by",
+                ORDINARY,
                 takes_from=PLAYERS,
                 sets_aside=True,
                 asks=(*_WHERE_AND_WHEN, Fact("claimed_by", "Whose they are, if anybody says so", is_optional=True)),
             ),
-            Stage("received", _CAGE, "Counted in by the cage", takes_from=PLAYERS, moves=Flow("found", PLAYERS, CAGE)),
+            Stage(
+                "received",
+                _CAGE,
+                "Counted in by the cage",
+                ORDINARY,
+                takes_from=PLAYERS,
+                moves=Flow("found", PLAYERS, CAGE),
+            ),
         ),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         is_voidable=True,
@@ -761,6 +801,7 @@ SLIP_TYPES: Final = catalog(
                 "given",
                 _CAGE,
                 "Given back by",
+                CHIPS_AND_CASH,
                 takes_from=CAGE,
                 sets_aside=True,
                 asks=(Fact("slip", "Found with slip", SLIP), Fact("claimed_by", "To whom, and shown by what")),
@@ -769,6 +810,7 @@ SLIP_TYPES: Final = catalog(
                 "witnessed",
                 _by("cage_manager", "security", "pit_boss"),
                 "Witnessed by",
+                ORDINARY,
                 takes_from=CAGE,
                 moves=Flow("claimed", CAGE, PLAYERS),
             ),
@@ -823,12 +865,13 @@ SLIP_TYPES: Final = catalog(
         begun_by="From the bank",
         begun_on="cage",
         stages=(
-            Stage("requested", _CAGE, "Requested by"),
-            Stage("approved", _CAGE_HEADS, "Approved by"),
+            Stage("requested", _CAGE, "Requested by", ORDINARY),
+            Stage("approved", _CAGE_HEADS, "Approved by", ORDINARY),
             Stage(
                 "received",
                 _WITH_SECURITY,
                 "Taken into the vault by",
+                ORDINARY,
                 moves=Flow("bank_in", DEPOSITARY, VAULT_CASH),
                 asks=_RECEIPT,
             ),
@@ -845,12 +888,13 @@ SLIP_TYPES: Final = catalog(
         begun_by="To the bank",
         begun_on="cage",
         stages=(
-            Stage("requested", _CAGE, "Made up by", takes_from=VAULT_CASH, sets_aside=True),
-            Stage("approved", _CAGE_HEADS, "Approved by", takes_from=VAULT_CASH),
+            Stage("requested", _CAGE, "Made up by", ORDINARY, takes_from=VAULT_CASH, sets_aside=True),
+            Stage("approved", _CAGE_HEADS, "Approved by", ORDINARY, takes_from=VAULT_CASH),
             Stage(
                 "handed_over",
                 _WITH_SECURITY,
                 "Handed to the carrier by",
+                ORDINARY,
                 takes_from=VAULT_CASH,
                 moves=Flow("bank_out", VAULT_CASH, DEPOSITARY),
                 asks=_RECEIPT,
@@ -869,11 +913,12 @@ SLIP_TYPES: Final = catalog(
         begun_by="Float to the cage",
         begun_on="cage",
         stages=(
-            Stage("requested", _CAGE, "Requested by", takes_from=VAULT_CASH),
+            Stage("requested", _CAGE, "Requested by", ORDINARY, takes_from=VAULT_CASH),
             Stage(
                 "issued",
                 _CAGE_HEADS,
                 "Given out of the vault by",
+                ORDINARY,
                 takes_from=VAULT_CASH,
                 moves=Flow("imprest_out", VAULT_CASH, BANK),
             ),
@@ -890,11 +935,12 @@ SLIP_TYPES: Final = catalog(
         begun_by="Float to the vault",
         begun_on="cage",
         stages=(
-            Stage("brought", _CAGE, "Brought by", takes_from=BANK, sets_aside=True),
+            Stage("brought", _CAGE, "Brought by", ORDINARY, takes_from=BANK, sets_aside=True),
             Stage(
                 "received",
                 _CAGE_HEADS,
                 "Taken into the vault by",
+                ORDINARY,
                 takes_from=BANK,
                 moves=Flow("imprest_in", BANK, VAULT_CASH),
             ),
@@ -912,8 +958,8 @@ SLIP_TYPES: Final = catalog(
         begun_by="Count the cage's cash",
         begun_on="cage",
         stages=(
-            Stage("counted", _CAGE, "Counted by", is_count=True),
-            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", is_count=True, expects=BANK),
+            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", ORDINARY, is_count=True, expects=BANK),
         ),
         seen_by=_WITH_CASH,
         in_house=True,
@@ -928,8 +974,8 @@ SLIP_TYPES: Final = catalog(
         begun_by="Count the vault's cash",
         begun_on="cage",
         stages=(
-            Stage("counted", _CAGE, "Counted by", is_count=True),
-            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", is_count=True, expects=VAULT_CASH),
+            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
+            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", ORDINARY, is_count=True, expects=VAULT_CASH),
         ),
         seen_by=_WITH_CASH,
         in_house=True,
@@ -949,12 +995,13 @@ SLIP_TYPES: Final = catalog(
                 "brought",
                 _CAGE,
                 "Brought by",
+                ORDINARY,
                 asks=(
                     Fact("envelope", "Envelope", ENVELOPES),
                     Fact("reason", "Who says that it is good", longest=200),
                 ),
             ),
-            Stage("accepted", _CAGE_HEADS, "Accepted by", moves=Flow("note_in", CASH_OVER_SHORT, BANK)),
+            Stage("accepted", _CAGE_HEADS, "Accepted by", CHIPS_AND_CASH, moves=Flow("note_in", CASH_OVER_SHORT, BANK)),
         ),
         seen_by=_WITH_CASH,
         in_house=True,
@@ -970,8 +1017,8 @@ SLIP_TYPES: Final = catalog(
         begun_by="Take a key",
         begun_on="keys",
         stages=(
-            Stage("taken", _HOLDERS, "Taken by", asks=(Fact("key", "Key", KEYS),)),
-            Stage("handed_out", _WITH_SECURITY, "Handed out by"),
+            Stage("taken", _HOLDERS, "Taken by", ORDINARY, asks=(Fact("key", "Key", KEYS),)),
+            Stage("handed_out", _WITH_SECURITY, "Handed out by", ORDINARY),
         ),
         seen_by=_WITH_KEYS,
         in_house=True,
@@ -988,9 +1035,9 @@ SLIP_TYPES: Final = catalog(
         begun_by="Take a key that two hold",
         begun_on="keys",
         stages=(
-            Stage("taken", _HOLDERS, "Taken by", asks=(Fact("key", "Key", DUAL_KEYS),)),
-            Stage("held_with", _HOLDERS, "Held with"),
-            Stage("handed_out", _WITH_SECURITY, "Handed out by"),
+            Stage("taken", _HOLDERS, "Taken by", ORDINARY, asks=(Fact("key", "Key", DUAL_KEYS),)),
+            Stage("held_with", _HOLDERS, "Held with", ORDINARY),
+            Stage("handed_out", _WITH_SECURITY, "Handed out by", ORDINARY),
         ),
         seen_by=_WITH_KEYS,
         in_house=True,
@@ -1008,8 +1055,8 @@ SLIP_TYPES: Final = catalog(
         begun_by="Return a key",
         begun_on="keys",
         stages=(
-            Stage("returned", _HOLDERS, "Returned by", asks=(Fact("key", "Key", KEYS_OUT),)),
-            Stage("taken_back", _WITH_SECURITY, "Taken back by"),
+            Stage("returned", _HOLDERS, "Returned by", ORDINARY, asks=(Fact("key", "Key", KEYS_OUT),)),
+            Stage("taken_back", _WITH_SECURITY, "Taken back by", ORDINARY),
         ),
         seen_by=_WITH_KEYS,
         in_house=True,
@@ -1029,6 +1076,7 @@ SLIP_TYPES: Final = catalog(
                 "reported",
                 _HOLDERS,
                 "Reported by",
+                CHIPS_AND_CASH,
                 asks=(
                     Fact("key", "Key", EVERY_KEY),
                     Fact("place", "Where it was last"),
@@ -1036,7 +1084,7 @@ SLIP_TYPES: Final = catalog(
                     Fact("reason", "What happened", longest=200),
                 ),
             ),
-            Stage("confirmed", _WITH_SECURITY | {"pit_boss"}, "Confirmed by"),
+            Stage("confirmed", _WITH_SECURITY | {"pit_boss"}, "Confirmed by", ORDINARY),
         ),
         seen_by=_WITH_KEYS,
         in_house=True,

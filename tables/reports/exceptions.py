@@ -30,11 +30,10 @@ from tables.log.entries.journal import AlertRaised, DiscrepancyOpened
 from tables.log.entries.rounds import Played
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import Event
-from tables.log.exceptions import (
+from tables.log.exception_categories import (
     ALERTS,
     DISCREPANCIES,
     FROM_PAPER,
-    KINDS,
     LATE,
     MATTERS,
     OVER_LIMIT,
@@ -42,6 +41,7 @@ from tables.log.exceptions import (
     TAKE_BACKS,
     ExceptionCategory,
 )
+from tables.log.exceptions import KINDS
 from tables.log.slip_workflow import Slip
 from tables.log.state import UNREADABLE
 from tables.models import Table

@@ -1,7 +1,9 @@
 """Which entries are exceptions: each kind is declared one or the other."""
 
 from tables.log import exceptions
-from tables.log.exceptions import EXCEPTIONS, KINDS, MATTERS, STAGES
+from tables.log.exception_categories import MATTERS
+from tables.log.exceptions import EXCEPTIONS, KINDS
+from tables.log.slip_types import SLIPS
 
 
 def test_each_kind_of_entry_is_an_exception_or_declared_not_to_be() -> None:
@@ -11,7 +13,8 @@ def test_each_kind_of_entry_is_an_exception_or_declared_not_to_be() -> None:
 
 def test_each_exception_stands_under_a_heading_of_the_report() -> None:
     """Harm: an entry that is an exception and is drawn nowhere."""
-    assert {*EXCEPTIONS.values(), *STAGES.values()} <= set(MATTERS)
+    of_stages = {stage.exception for series in SLIPS.values() for stage in series.steps} - {None}
+    assert {*EXCEPTIONS.values(), *of_stages} <= set(MATTERS)
     assert len({matter.name for matter in MATTERS}) == len(MATTERS)
 
 

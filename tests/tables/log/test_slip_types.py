@@ -11,6 +11,7 @@ from ledger.proof.chips import CAGE, MOVEMENTS, PLACES, VAULT
 from ledger.proof.moves import Chart
 from tables.log import slip_workflow
 from tables.log.entries.slips import SpelledSlip
+from tables.log.exception_categories import ORDINARY
 from tables.log.slip_types import SLIP_TYPES, SLIPS, CountRule, Flow, SlipType, Stage, catalog, kinds
 from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.roles import Role
@@ -22,9 +23,9 @@ LOAN = SlipType(
     "loan",
     title="Loan",
     stages=(
-        Stage("asked", frozenset({"cashier"}), "Asked for by", takes_from=VAULT),
-        Stage("lent", frozenset({"operator", "pit_boss"}), "Lent by", moves=Flow("withdraw", VAULT, CAGE)),
-        Stage("back", frozenset({"cashier"}), "Brought back by", moves=Flow("deposit", CAGE, VAULT)),
+        Stage("asked", frozenset({"cashier"}), "Asked for by", ORDINARY, takes_from=VAULT),
+        Stage("lent", frozenset({"operator", "pit_boss"}), "Lent by", ORDINARY, moves=Flow("withdraw", VAULT, CAGE)),
+        Stage("back", frozenset({"cashier"}), "Brought back by", ORDINARY, moves=Flow("deposit", CAGE, VAULT)),
     ),
     in_house=True,
     is_voidable=True,
@@ -33,8 +34,10 @@ INVENTORY = SlipType(
     "inventory",
     title="Inventory",
     stages=(
-        Stage("counted", frozenset({"operator"}), "Counted by", is_count=True),
-        Stage("recounted", frozenset({"operator", "auditor"}), "Counted again by", is_count=True, expects=VAULT),
+        Stage("counted", frozenset({"operator"}), "Counted by", ORDINARY, is_count=True),
+        Stage(
+            "recounted", frozenset({"operator", "auditor"}), "Counted again by", ORDINARY, is_count=True, expects=VAULT
+        ),
     ),
     in_house=True,
     count=CountRule("the vault", VAULT, Flow("over", "over_short", VAULT), Flow("short", VAULT, "over_short")),

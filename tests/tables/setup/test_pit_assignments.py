@@ -24,7 +24,7 @@ from tables.limits import emergency
 from tables.log import dual_control
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
-from tables.log.exceptions import POSTS
+from tables.log.exception_categories import POSTS
 from tables.models import PitCover, Post, Staff, Table
 from tables.projections import row_comparison
 from tables.refusals import Refused
