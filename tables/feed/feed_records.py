@@ -20,13 +20,11 @@ from ledger import log
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
 from tables.feed import order
-from tables.log import catalog, published
+from tables.log import catalog
 from tables.log.event import Event, Unreadable
 from tables.log.publication import FORMS, FeedEvent, event_of, needs_past
 from tables.models import Table
 from tables.refusals import Refused
-
-assert published  # noqa: S101 -- importing it puts every form on the list
 
 LOOKED_AT: Final = 1_000
 """So many entries a page looks at."""

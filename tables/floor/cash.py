@@ -44,7 +44,7 @@ def kinds_at(table: Table) -> tuple[Denomination, ...]:
     return tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
 
 
-@reproduces(ChipsSold, permit=permissions.the_dealer)
+@reproduces(ChipsSold)
 def enact_sale(scene: CommandContext, event: ChipsSold, entry: Entry) -> PendingEntry:
     """As it was sold, whatever lay in the rack: the transfers tell that."""
     if event.came_back_cents and not kind_of(scene.game).is_by_count:
@@ -88,7 +88,7 @@ def _stands(scene: CommandContext, sale_seq: int) -> Refused:
     return Refused("sale_stands", says, 409)
 
 
-@reproduces(SaleUndone, permit=permissions.the_dealer)
+@reproduces(SaleUndone)
 def enact_undoing(scene: CommandContext, event: SaleUndone, entry: Entry) -> PendingEntry:
     """As it was entered, with the chips that its sale named."""
     return undo(scene, UndoSale(event.corrects)).steps[0]
@@ -107,7 +107,7 @@ def change(scene: CommandContext, entered: ChangeChips) -> Decision:
     return Decision([_changed(scene, event)])
 
 
-@reproduces(ChipsChanged, permit=permissions.the_dealer)
+@reproduces(ChipsChanged)
 def enact_change(scene: CommandContext, event: ChipsChanged, entry: Entry) -> PendingEntry:
     """As it was changed, whichever kinds the table has by now."""
     return _changed(scene, event)

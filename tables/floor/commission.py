@@ -30,7 +30,7 @@ def collect(scene: CommandContext, entered: CollectCommission) -> Decision:
     return Decision([PendingEntry(event, moves=event.moves(scene.chart))])
 
 
-@reproduces(CommissionCollected, permit=permissions.the_dealer)
+@reproduces(CommissionCollected)
 def enact_collection(scene: CommandContext, event: CommissionCollected, entry: Entry) -> PendingEntry:
     return collect(scene, CollectCommission(event.seat)).steps[0]
 
@@ -47,7 +47,7 @@ def forgive(scene: CommandContext, entered: ForgiveCommission) -> Decision:
     return Decision([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": scene.next_seq})
 
 
-@reproduces(CommissionForgiven, permit=permissions.the_floor_though_locked)
+@reproduces(CommissionForgiven)
 def enact_forgiveness(scene: CommandContext, event: CommissionForgiven, entry: Entry) -> PendingEntry:
     return forgive(scene, ForgiveCommission(event.seat, event.reason)).steps[0]
 

@@ -105,7 +105,7 @@ def _outcome(
     return Decision([report], Refused("decks_not_whole", says, 422), alert, evidence)
 
 
-@reproduces(DeckChecked, DeckCheckFailed, permit=permissions.the_dealer)
+@reproduces(DeckChecked, DeckCheckFailed)
 def enact_check(scene: CommandContext, event: DeckChecked | DeckCheckFailed, entry: Entry) -> PendingEntry:
     outcome = check_list(scene, ReadDecks(event.cards)) if event.cards else _checked(scene, CheckDecks(event.counts))
     return outcome.steps[0]

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from ledger.proof.chain import Entry
 from tables.floor.command_context import CommandContext, Decision, PendingEntry, program_of, seat_of
-from tables.floor.permissions import Permit
+from tables.floor.permissions import PERMITS, Permit
 from tables.log.event import AuditFailure, Author, Event
 from tables.log.state import signature_of
 from tables.models import Staff
@@ -41,7 +41,7 @@ class ReplayRule:
 
     enact: Enact
     permit: Permit | None
-    """What whoever wrote it had to be permitted. None: its function asks that itself."""
+    """The check of its author, by its kind record. None: the function checks that itself."""
 
 
 HANDLINGS: Final[dict[type, Handling]] = {}
@@ -60,15 +60,28 @@ def enters(*inputs: type, permit: Permit) -> Callable[[F], F]:
     return put
 
 
-def reproduces(*events: type[Event], permit: Permit | None = None) -> Callable[[F], F]:
-    """The decorated function says what the floor would have written for these entries. Raises Refused or Misconduct."""
+def reproduces(*events: type[Event]) -> Callable[[F], F]:
+    """The decorated function says what the floor would have written for these entries. Raises Refused or Misconduct.
+
+    Who may have written one is the answer of its kind record."""
 
     def put(function: F) -> F:
         for event in events:
-            ENACTMENTS[event] = ReplayRule(function, permit)
+            ENACTMENTS[event] = ReplayRule(function, _permit_of(event))
         return function
 
     return put
+
+
+def _permit_of(event: type[Event]) -> Permit | None:
+    """The check of the writer that a kind record names; None where the reproducing function decides it."""
+    writer = event.record.writer
+    if not writer.depends and writer not in PERMITS:
+        raise TypeError(
+            f"{event.__name__} is reproduced, and is written by {writer.says}: name a writer that has a permit in"
+            " tables/floor/permissions.py, or one of which depends() says that the reproducing function decides."
+        )
+    return PERMITS.get(writer)
 
 
 def checks(*events: type[Event]) -> Callable[[F], F]:

@@ -208,13 +208,13 @@ def _doubted(shoe: Shoe) -> Doubted:
     return Doubted(shoe=replace(shoe, uncertain=True))
 
 
-@reproduces(CardSetAside, permit=permissions.the_dealer)
+@reproduces(CardSetAside)
 def enact_aside(scene: CommandContext, event: CardSetAside, entry: Entry) -> PendingEntry:
     """Which card it was, only who saw it knows; of a house shoe, its order proves it."""
     return shoes.aside_step(scene, event.card, entry.seq, relief=event.relief)
 
 
-@reproduces(Doubted, permit=permissions.the_dealer_or_the_floor)
+@reproduces(Doubted)
 def enact_doubt(scene: CommandContext, event: Doubted, entry: Entry) -> PendingEntry:
     if scene.standing.shoe is None:
         raise AuditFailure("it doubts a shoe, and there is none")

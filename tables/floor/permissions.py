@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -13,8 +13,9 @@ from ledger import clock_corrections
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from tables.floor.command_context import CommandContext
-from tables.log import slip_workflow
+from tables.log import slip_workflow, writers
 from tables.log.event import AuditFailure
+from tables.log.writers import Writer
 from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -186,6 +187,16 @@ def for_the_shoe_to_go(scene: CommandContext, by: Staff) -> None:
     anybody_here(scene, by)
     if not by.has_perm("tables.run_floor"):
         _refuse_others(scene, by)
+
+
+PERMITS: Final[Mapping[Writer, Permit]] = {
+    writers.THE_DEALER: the_dealer,
+    writers.DEALER_OR_FLOOR: the_dealer_or_the_floor,
+    writers.DEALER_ELSE_FLOOR: the_dealer_or_else_the_floor,
+    writers.FLOOR: the_floor_though_locked,
+    writers.SHOE_REMOVER: for_the_shoe_to_go,
+}
+"""The check of each answer to who may write a kind of entry; other answers depend on the content of the entry."""
 
 
 def not_while_counted(scene: CommandContext, by: Staff) -> None:

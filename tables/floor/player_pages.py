@@ -65,7 +65,7 @@ def issue(scene: CommandContext, entered: IssueSeatPage) -> Decision:
     return Decision([step], alert=says, evidence={"seat": seat, "seq": scene.next_seq})
 
 
-@reproduces(SeatPageIssued, permit=permissions.the_dealer_or_the_floor)
+@reproduces(SeatPageIssued)
 def enact_issue(scene: CommandContext, event: SeatPageIssued, entry: Entry) -> PendingEntry:
     """Whether the seat had a page before, no entry tells for sure: closing ends all."""
     return PendingEntry(event, entry.round)

@@ -48,7 +48,7 @@ def buy_in(scene: CommandContext, entered: BuyIn) -> Decision:
     return Decision([_step(scene, bought)])
 
 
-@reproduces(BoughtIn, permit=permissions.the_dealer)
+@reproduces(BoughtIn)
 def enact_buy_in(scene: CommandContext, event: BoughtIn, entry: Entry) -> PendingEntry:
     """As it was entered. Time runs from the first buy-in, of which only the entry knows the moment."""
     entered = BuyIn(event.seat, event.amount_cents, chips=not event.cash)
@@ -67,7 +67,7 @@ def cash_out(scene: CommandContext, entered: CashOut) -> Decision:
     return Decision([step, *player_pages.revoke(scene, entered.seat)])
 
 
-@reproduces(CashedOut, permit=permissions.the_dealer_or_else_the_floor)
+@reproduces(CashedOut)
 def enact_cash_out(scene: CommandContext, event: CashedOut, entry: Entry) -> PendingEntry:
     """A player left with all that lay at the seat."""
     amount = between_games(scene).get(event.seat, 0)
@@ -87,7 +87,7 @@ def time_charge(scene: CommandContext, entered: TimeCharge) -> Decision:
     return Decision([_step(scene, TimeCharged(periods=periods, each_cents=each, stacks=(), charged_at=None))])
 
 
-@reproduces(TimeCharged, permit=permissions.the_dealer)
+@reproduces(TimeCharged)
 def enact_time_charge(scene: CommandContext, event: TimeCharged, entry: Entry) -> PendingEntry:
     """So many half hours had passed by then, at least."""
     between_games(scene)

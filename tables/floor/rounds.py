@@ -229,7 +229,7 @@ def enact_play(scene: CommandContext, event: Played, entry: Entry) -> PendingEnt
     return PendingEntry(structs.replace(event, opening=pinned), current.number)
 
 
-@reproduces(log.Paid, permit=permissions.the_dealer)
+@reproduces(log.Paid)
 def enact_payment(scene: CommandContext, event: log.Paid, entry: Entry) -> PendingEntry:
     return paid(scene, Paid(event.seat)).steps[0]
 
@@ -284,7 +284,7 @@ def enact_cut_card_back(scene: CommandContext, event: CutCardBack, entry: Entry)
     return take_back(scene, TakeBack()).steps[0]
 
 
-@reproduces(CardRefused, permit=permissions.the_dealer)
+@reproduces(CardRefused)
 def enact_refusal(scene: CommandContext, event: CardRefused, entry: Entry) -> PendingEntry:
     """What was keyed and refused, only whoever keyed it knows."""
     return PendingEntry(event, entry.round)

@@ -295,14 +295,14 @@ def _behind(scene: CommandContext) -> int:
 # --- enacted anew ----------------------------------------------------------------------------------------------
 
 
-@reproduces(Loaded, permit=permissions.the_dealer)
+@reproduces(Loaded)
 def enact_load(scene: CommandContext, event: Loaded, entry: Entry) -> PendingEntry:
     """As the table was set then."""
     expect(scene, "load")
     return PendingEntry(Loaded(shoe=_new_shoe(scene)))
 
 
-@reproduces(Shuffled, permit=permissions.the_dealer)
+@reproduces(Shuffled)
 def enact_shuffle(scene: CommandContext, event: Shuffled, entry: Entry) -> PendingEntry:
     """The order of a house shoe is a secret of the house: `commitments` proves it when it is opened."""
     shoe = scene.standing.shoe
@@ -312,17 +312,17 @@ def enact_shuffle(scene: CommandContext, event: Shuffled, entry: Entry) -> Pendi
     return PendingEntry(Shuffled(shoe=_just_shuffled(scene, shoe, commitment), opened=event.opened))
 
 
-@reproduces(CutCardPlaced, permit=permissions.the_dealer)
+@reproduces(CutCardPlaced)
 def enact_cut(scene: CommandContext, event: CutCardPlaced, entry: Entry) -> PendingEntry:
     return place_cut_card(scene, PlaceCutCard()).steps[0]
 
 
-@reproduces(Burned, permit=permissions.the_dealer)
+@reproduces(Burned)
 def enact_burn(scene: CommandContext, event: Burned, entry: Entry) -> PendingEntry:
     return burn(scene, Burn(event.shoe.turned)).steps[0]
 
 
-@reproduces(CutCardCame, permit=permissions.the_dealer)
+@reproduces(CutCardCame)
 def enact_cut_card_out(scene: CommandContext, event: CutCardCame, entry: Entry) -> PendingEntry:
     """By the dealer; of a house shoe, when the number of cards left says so. Entries of releases up to 0.9.0 do not
     have that number."""
@@ -336,7 +336,7 @@ def enact_cut_card_out(scene: CommandContext, event: CutCardCame, entry: Entry) 
     return step if event.cards_left is not None else replace(step, event=structs.replace(step.event, cards_left=None))
 
 
-@reproduces(Retired, permit=permissions.for_the_shoe_to_go)
+@reproduces(Retired)
 def enact_retirement(scene: CommandContext, event: Retired, entry: Entry) -> PendingEntry:
     """Between rounds, with the order that it was dealt from."""
     shoe = scene.standing.shoe

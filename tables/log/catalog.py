@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final, TypeVar
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Final, TypeGuard, TypeVar
 
 import msgspec
 
@@ -12,106 +14,53 @@ from ledger.proof import spelling
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import Misspelled
 from tables.games.cards import PAIRS, Pack
-from tables.log.entries import (
-    alert_rules,
-    back_entry,
-    carried_rows,
-    checkpoints,
-    chips,
-    clocks,
-    commission,
-    corrections,
-    custody,
-    days,
-    disputes,
-    house_terms,
-    irregularities,
-    journal,
-    keys,
-    limit_plans,
-    limits,
-    passkeys,
-    pits,
-    posts,
-    proposals,
-    readers,
-    refusals,
-    restored,
-    rounds,
-    seats,
-    service_accounts,
-    settings,
-    shoe_audits,
-    shoes,
-    slips,
-    staff,
-    tables,
-    terminal_keys,
-    terminals,
-)
+from tables.log import entries
 from tables.log.event import Event, Unreadable
+from tables.log.kind_record import KindRecord
 from tables.log.state import TableState
 
-EVENTS: Final[tuple[type[Event], ...]] = (
-    rounds.Played, rounds.Paid, rounds.TakenBack, rounds.Voided,
-    shoes.Loaded, shoes.DeckChecked, shoes.DeckCheckFailed, shoes.Shuffled, shoes.CutCardPlaced, shoes.Burned,
-    shoes.CutCardOut, shoes.CutCardBack, shoes.Retired, shoes.CardSetAside, shoes.Doubted, shoes.CardRefused,
-    readers.ReaderStarted, readers.ReaderStopped, readers.ReaderSettled, readers.ReaderTakenOver,
-    readers.ReaderGivenBack,
-    irregularities.MishapEntered, irregularities.TableAbandoned, irregularities.RackLocked, irregularities.RackUnlocked,
-    restored.BookBehind, restored.RestoreConfirmed,
-    back_entry.BackEntryBegun, back_entry.BackEntryEnded, back_entry.EnteredFromPaper, back_entry.RoundFromPaper,
-    back_entry.PaperCompared,
-    back_entry.HouseBackEntryBegun, back_entry.HouseBackEntryEnded, back_entry.HouseEnteredFromPaper,
-    back_entry.HousePaperCompared,
-    seats.BoughtIn, seats.CashedOut, seats.TimeCharged, seats.SeatPageIssued, seats.SeatPageRevoked,
-    commission.CommissionCollected, commission.CommissionForgiven,
-    chips.ChipsSold, chips.SaleUndone, chips.ChipsChanged, chips.ChipsIssued, chips.SoldAtTheCage, chips.Redeemed,
-    chips.DenominationAdded, chips.DenominationChanged, chips.DenominationRetired, chips.ChipSeriesAdded,
-    slips.SlipSigned, slips.HouseSlipSigned,
-    tables.TableOpened, tables.TableClosed, tables.DealerSignedIn, tables.DealerSignedOut,
-    disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed,
-    corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined,
-    settings.TableSet, settings.TableRetired, settings.PayTableMade, settings.HoursSet,
-    custody.HouseKeySet, custody.DropScheduled,
-    pits.PitSectionSet,
-    pits.FloorPlanDrawn,
-    posts.PostSet, posts.CoverSet,
-    limit_plans.LimitPlanSet, limits.LimitsAnnounced,
-    house_terms.TermsChanged,
-    proposals.Proposed, proposals.ProposalCommented,
-    proposals.ProposalApproved, proposals.ProposalDecided, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
-    proposals.ProposalExpired, proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
-    days.DayProposed, days.DayClosed, days.DaySealed, days.NoteRestored,
-    keys.KeyPublished, keys.KeyRotated, keys.KeyReplaced, checkpoints.CheckpointsBegun,
-    clocks.ClockMended, clocks.HouseClockMended, clocks.ClockConfirmed,
-    staff.StaffAdded, staff.StaffChanged, staff.StaffSignedIn, staff.StaffSignedOut, staff.StaffLockedOut,
-    staff.StaffLockOutLifted, staff.EmergencyCodeMade, staff.EmergencySignIn, staff.AccessReviewed,
-    staff.CertificateIssued,
-    staff.CodeAsked, staff.CodeConfirmed, staff.CodeWithdrawn, staff.SecretReset, staff.SecretMade,
-    staff.PasskeyRegistered, staff.PasskeyWithdrawn,
-    service_accounts.ServiceAccountSet, service_accounts.ServiceAccountEnded, service_accounts.ServiceTokenMade,
-    service_accounts.ServiceTokenEnded, service_accounts.ServiceTokensSealed,
-    terminals.TerminalAdded, terminals.TerminalEnrolled, terminals.TerminalLinkMade, terminals.TerminalRevoked,
-    terminals.TerminalLockedOut,
-    terminals.TerminalLockOutLifted, terminals.TerminalChanged,
-    terminal_keys.TerminalKeyMade, terminal_keys.TerminalKeyVouched, terminal_keys.TerminalKeyEnded,
-    terminal_keys.SignaturesDemanded,
-    passkeys.PasskeyVouched, passkeys.PasskeyEnded, passkeys.PasskeysDemanded,
-    carried_rows.TableAdded, carried_rows.PepperCarriedOver, carried_rows.RowsNoted, carried_rows.RowsTakenOver,
-    journal.AlertRaised, journal.AlertAcknowledged, journal.AlertEscalated, journal.DiscrepancyOpened,
-    journal.DiscrepancyAssigned, journal.DiscrepancyFound, journal.BookmarkMade,
-    alert_rules.AlertRuleSet, alert_rules.ChannelSet, alert_rules.DeadLettersResent,
-    refusals.InputRefused,
-    shoe_audits.AuditsListed, shoe_audits.AuditViewed, shoe_audits.AuditExported,
-)  # fmt: skip
+
+def _events() -> Iterator[type[Event]]:
+    """The structs of all kinds, by the names of their files and in the order in which they stand there."""
+    for name in sorted(module.name for module in iter_modules(entries.__path__, f"{entries.__name__}.")):
+        for member in vars(import_module(name)).values():
+            if _is_kind(member) and member.__module__ == name:
+                refuse_unanswered(member)
+                yield member
+
+
+def _is_kind(member: object) -> TypeGuard[type[Event]]:
+    return isinstance(member, type) and issubclass(member, Event) and bool(getattr(member, "kinds", ()))
+
+
+def refuse_unanswered(event: type[Event]) -> None:
+    """Check that a kind has answered every question. Raises TypeError that names its struct and what is missing."""
+    record = event.__dict__.get("record")
+    if not isinstance(record, KindRecord):
+        raise TypeError(f"{event.__name__} has no record of its own. Add `record = KindRecord(...)` after its kinds.")
+    faults = list(record.faults())
+    if event.words is Event.words:
+        faults.append("words: a method that describes the entry for people")
+    if faults:
+        raise TypeError(f"{event.__name__} leaves questions unanswered. It needs {'; '.join(faults)}.")
+
+
+EVENTS: Final = tuple(_events())
+"""Every kind of entry."""
 
 E = TypeVar("E", bound=Event)
 
 
 def _by_name(*, house: bool) -> Mapping[tuple[str, str], type[Event]]:
-    of_the_book = [event for event in EVENTS if event.of_the_house is house]
-    return {(event.subject, kind): event for event in of_the_book for kind in event.kinds}
+    kinds: dict[tuple[str, str], type[Event]] = {}
+    for event in EVENTS:
+        for kind in event.kinds if event.of_the_house is house else ():
+            if other := kinds.get((event.subject, kind)):
+                raise TypeError(
+                    f"{event.__name__} and {other.__name__} are both {event.subject} {kind}. Rename a kind."
+                )
+            kinds[event.subject, kind] = event
+    return kinds
 
 
 AT_TABLES: Final = _by_name(house=False)

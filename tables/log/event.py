@@ -17,6 +17,7 @@ import msgspec
 from ledger.proof.moves import Chart, Move, Posted
 from tables.games.cards import Pack
 from tables.log.attestation import Attestation
+from tables.log.kind_record import ByStage, KindRecord
 from tables.log.state import TableState
 
 
@@ -73,8 +74,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     """The kind; or all that one struct stands for, where the fields tell which."""
     of_the_house: ClassVar[bool] = False
     """Whether it is written in the house's book, and not in a table's."""
-    may_move: ClassVar[frozenset[str]] = frozenset()
-    """The kinds of transfer that it may make."""
+    record: ClassVar[KindRecord]
+    """Who may write it, what it moves, and where it is reported, published and alerted. Each kind has its own."""
 
     request: str | None = None
     """The fingerprint of the input behind it: the same key with another input is refused."""
@@ -107,7 +108,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     @classmethod
     def moves_of_kinds(cls) -> Mapping[str, frozenset[str]]:
         """The kinds of transfer that its entries may make, by their kind."""
-        return dict.fromkeys(cls.kinds, cls.may_move)
+        moves = cls.record.moves
+        if isinstance(moves, ByStage):
+            raise NotImplementedError(f"{cls.__name__} has its moves by stage and has to say them itself")
+        return dict.fromkeys(cls.kinds, moves)
 
     def may_make(self) -> frozenset[str]:
         """The kinds of transfer that this very entry may make."""

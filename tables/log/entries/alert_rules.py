@@ -6,6 +6,10 @@ from datetime import datetime
 from typing import ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import ALERTS, SETTINGS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import SETUP
+from tables.log.writers import staff_with
 
 
 class AlertRuleSet(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -14,6 +18,13 @@ class AlertRuleSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "alert_rule"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.set_alertrules"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=SETUP,
+        alert=("settings_changed",),
+    )
 
     about: str
     """The kind of alert."""
@@ -45,6 +56,13 @@ class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "channel"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_alertchannel"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=SETUP,
+        alert=("settings_changed",),
+    )
 
     name: str
     version: int
@@ -83,6 +101,9 @@ class DeadLettersResent(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "channel"
     kinds: ClassVar[tuple[str, ...]] = ("resent",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.resend_deadletters"), moves=NOTHING, exception=ALERTS, feed=SETUP, alert=NO_ALERT
+    )
 
     name: str
     deliveries: dict[str, int]

@@ -8,8 +8,12 @@ from typing import ClassVar
 from tables.log import back_entry
 from tables.log.back_entry import ROUNDS, Mode, Person, shown
 from tables.log.event import AuditFailure, Author, Context
+from tables.log.exception_categories import FROM_PAPER
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import BACK_ENTRY
 from tables.log.slip_workflow import Wrong
 from tables.log.state import HOUSE_SHOE, TableState
+from tables.log.writers import FOLLOWS, PAPER_READERS, THE_DEALER, TWO_ROLES
 
 SUBJECT = "outage"
 
@@ -49,6 +53,9 @@ class BackEntryBegun(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
     """Two people let what happened during an outage be entered from paper."""
 
     kinds: ClassVar[tuple[str, ...]] = ("back_entry_begun",)
+    record = KindRecord(
+        writer=TWO_ROLES, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=("back_entry_begun",)
+    )
 
     reason: str
     """Of `back_entry.REASONS`."""
@@ -72,6 +79,9 @@ class BackEntryEnded(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
     """Two people stand for it that all of the papers were entered."""
 
     kinds: ClassVar[tuple[str, ...]] = ("back_entry_ended",)
+    record = KindRecord(
+        writer=TWO_ROLES, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=("back_entry_ended",)
+    )
 
     second: Person
 
@@ -87,6 +97,7 @@ class EnteredFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=
     """The entry that it names was entered from paper."""
 
     kinds: ClassVar[tuple[str, ...]] = ("entered_from_paper",)
+    record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)
 
     of: int
     """That entry: one of the same input."""
@@ -109,6 +120,7 @@ class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
     """The round that is dealt next was played by hand; or the one that was open at the outage was finished so."""
 
     kinds: ClassVar[tuple[str, ...]] = ("round_from_paper",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)
 
     dealt_as: int
     """The round. The heading does not name it: it may never be dealt."""
@@ -132,6 +144,7 @@ class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tru
     """A second person compared what was entered with its paper."""
 
     kinds: ClassVar[tuple[str, ...]] = ("paper_compared",)
+    record = KindRecord(writer=PAPER_READERS, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)
 
     number: str
 
@@ -171,21 +184,29 @@ class HouseBackEntryBegun(BackEntryBegun, frozen=True, kw_only=True, omit_defaul
     """The same of the cage and the vault."""
 
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=TWO_ROLES, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=("back_entry_begun",)
+    )
 
 
 class HouseBackEntryEnded(BackEntryEnded, frozen=True, kw_only=True, omit_defaults=True):
     """The same of the cage and the vault."""
 
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=TWO_ROLES, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=("back_entry_ended",)
+    )
 
 
 class HouseEnteredFromPaper(EnteredFromPaper, frozen=True, kw_only=True, omit_defaults=True):
     """The same of the cage and the vault."""
 
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)
 
 
 class HousePaperCompared(PaperCompared, frozen=True, kw_only=True, omit_defaults=True):
     """The same of the cage and the vault."""
 
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=PAPER_READERS, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)

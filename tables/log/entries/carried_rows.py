@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import KEYS, ORDINARY, SETTINGS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import tables as forms
+from tables.log.published.form import OPERATIONS
+from tables.log.writers import COMMAND, SITE, UPGRADE, staff_with
 
 
 class TableAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -13,6 +18,13 @@ class TableAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "table"
     kinds: ClassVar[tuple[str, ...]] = ("added",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_table"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=(forms.TableAdded,),
+        alert=NO_ALERT,
+    )
 
     name: str
 
@@ -26,6 +38,7 @@ class PepperCarriedOver(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "pepper"
     kinds: ClassVar[tuple[str, ...]] = ("carried_over",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     key: str
     """The name of the key, which is no secret."""
@@ -42,6 +55,7 @@ class RowsNoted(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "rows"
     kinds: ClassVar[tuple[str, ...]] = ("noted",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=ORDINARY, feed=OPERATIONS, alert=NO_ALERT)
 
     spans: dict[str, dict[str, Any]]
 
@@ -56,6 +70,7 @@ class RowsTakenOver(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "rows"
     kinds: ClassVar[tuple[str, ...]] = ("taken_over",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=UPGRADE, moves=NOTHING, exception=ORDINARY, feed=OPERATIONS, alert=NO_ALERT)
 
     rows: str
     kept: dict[str, Any] | list[str] | None = None

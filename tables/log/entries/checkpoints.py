@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import KEYS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import OPERATIONS
+from tables.log.writers import COMMAND
 
 
 class CheckpointsBegun(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -15,6 +19,7 @@ class CheckpointsBegun(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "checkpoint"
     kinds: ClassVar[tuple[str, ...]] = ("begun",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     key: str
     """As witnesses are given it: name, id and public key. The name is the tree's origin."""

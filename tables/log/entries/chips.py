@@ -9,8 +9,13 @@ from ledger.proof.chips import REVERSAL, money
 from ledger.proof.moves import Move, undone
 from tables.log import attestation
 from tables.log.event import AuditFailure, Context, Event
+from tables.log.exception_categories import ORDINARY, SETTINGS, TAKE_BACKS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import chips as forms
+from tables.log.published.form import CHIPS_FOR_CHIPS, SETUP
 from tables.log.settlement import at_the_counter, sold
 from tables.log.slip_types import Chips, total
+from tables.log.writers import FORMER, THE_DEALER, staff_with
 
 
 def _refuse_other(chips: Chips, amount_cents: int) -> None:
@@ -23,7 +28,13 @@ class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("buy_in",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"buy_in", "drop", "table_win"})
+    record = KindRecord(
+        writer=THE_DEALER,
+        moves=frozenset({"buy_in", "drop", "table_win"}),
+        exception=ORDINARY,
+        feed=(forms.ChipsSold,),
+        alert=NO_ALERT,
+    )
 
     amount_cents: int
     chips: Chips = ()
@@ -46,7 +57,9 @@ class SaleUndone(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("undone",)
-    may_move: ClassVar[frozenset[str]] = frozenset({REVERSAL})
+    record = KindRecord(
+        writer=THE_DEALER, moves=frozenset({REVERSAL}), exception=TAKE_BACKS, feed=(forms.SaleUndone,), alert=NO_ALERT
+    )
 
     corrects: int
     """The entry of the sale: the one before this."""
@@ -72,6 +85,7 @@ class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("changed",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=CHIPS_FOR_CHIPS, alert=NO_ALERT)
 
     amount_cents: int
     up: bool
@@ -95,7 +109,9 @@ class ChipsIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("issued",)
     of_the_house: ClassVar[bool] = True
-    may_move: ClassVar[frozenset[str]] = frozenset({"issue", "withdraw"})
+    record = KindRecord(
+        writer=FORMER, moves=frozenset({"issue", "withdraw"}), exception=ORDINARY, feed=CHIPS_FOR_CHIPS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return "Chips are put into circulation"
@@ -136,7 +152,13 @@ class SoldAtTheCage(AtTheCounter, frozen=True, kw_only=True, omit_defaults=True)
     """A player bought chips for cash at the cage."""
 
     kinds: ClassVar[tuple[str, ...]] = ("sold",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"sale", "cash_in"})
+    record = KindRecord(
+        writer=staff_with("tables.run_cage"),
+        moves=frozenset({"sale", "cash_in"}),
+        exception=ORDINARY,
+        feed=(forms.ChipsSold,),
+        alert=NO_ALERT,
+    )
 
     def words(self) -> str:
         return "Players buy chips at the cage"
@@ -146,7 +168,13 @@ class Redeemed(AtTheCounter, frozen=True, kw_only=True, omit_defaults=True):
     """A player had chips redeemed for cash."""
 
     kinds: ClassVar[tuple[str, ...]] = ("redeemed",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"redeem", "cash_out"})
+    record = KindRecord(
+        writer=staff_with("tables.run_cage"),
+        moves=frozenset({"redeem", "cash_out"}),
+        exception=ORDINARY,
+        feed=(forms.ChipsRedeemed,),
+        alert=NO_ALERT,
+    )
 
     def words(self) -> str:
         return (
@@ -162,6 +190,13 @@ class DenominationAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("added",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_denomination"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=SETUP,
+        alert=("settings_changed",),
+    )
 
     value_cents: int
     colour: str
@@ -180,6 +215,13 @@ class DenominationChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("changed",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.change_denomination"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=SETUP,
+        alert=("settings_changed",),
+    )
 
     value_cents: int
     before: dict[str, Any]
@@ -197,6 +239,9 @@ class DenominationRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("retired",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.change_denomination"), moves=NOTHING, exception=SETTINGS, feed=SETUP, alert=NO_ALERT
+    )
 
     value_cents: int
     why: str
@@ -211,6 +256,9 @@ class ChipSeriesAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "chip_series"
     kinds: ClassVar[tuple[str, ...]] = ("added",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_chipseries"), moves=NOTHING, exception=SETTINGS, feed=SETUP, alert=NO_ALERT
+    )
 
     name: str
     manufacturer: str

@@ -8,6 +8,10 @@ import msgspec
 
 from ledger.proof.chain import MENDED
 from tables.log.event import Event
+from tables.log.exception_categories import KEYS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import OPERATIONS
+from tables.log.writers import COMMAND
 
 
 class MendDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,6 +33,7 @@ class ClockMended(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = MENDED[0]
     kinds: ClassVar[tuple[str, ...]] = (MENDED[1],)
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     document: MendDocument
     signature: str
@@ -46,6 +51,7 @@ class HouseClockMended(ClockMended, frozen=True, kw_only=True, omit_defaults=Tru
     """The same, in the house's book."""
 
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
 
 class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +71,7 @@ class ClockConfirmed(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "clock"
     kinds: ClassVar[tuple[str, ...]] = ("confirmed",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     document: Confirmation
     signature: str

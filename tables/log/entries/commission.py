@@ -9,7 +9,11 @@ from typing import ClassVar
 from ledger.proof.chips import PLAYERS, RACK, money
 from ledger.proof.moves import Chart, Move
 from tables.log.event import Context, Event
+from tables.log.exception_categories import CORRECTIONS, ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import chips as forms
 from tables.log.state import Stacks, TableState
+from tables.log.writers import FLOOR, THE_DEALER
 
 
 class Marked(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -30,7 +34,13 @@ class CommissionCollected(Marked, frozen=True, kw_only=True, omit_defaults=True)
     """A seat paid the commission that was marked there."""
 
     kinds: ClassVar[tuple[str, ...]] = ("collected",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"commission"})
+    record = KindRecord(
+        writer=THE_DEALER,
+        moves=frozenset({"commission"}),
+        exception=ORDINARY,
+        feed=(forms.CommissionSettled,),
+        alert=NO_ALERT,
+    )
 
     def moved(self, context: Context) -> Sequence[Move]:
         return self.moves(context.chart)
@@ -47,6 +57,9 @@ class CommissionForgiven(Marked, frozen=True, kw_only=True, omit_defaults=True):
     """The commission that was marked at a seat will not be paid."""
 
     kinds: ClassVar[tuple[str, ...]] = ("forgiven",)
+    record = KindRecord(
+        writer=FLOOR, moves=NOTHING, exception=CORRECTIONS, feed=(forms.CommissionSettled,), alert=("forgiven",)
+    )
 
     reason: str
 

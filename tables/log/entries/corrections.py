@@ -11,7 +11,11 @@ from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log import attestation
 from tables.log.event import Author, Context
+from tables.log.exception_categories import CORRECTIONS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import disputes as forms
 from tables.log.settlement import correction_moves
+from tables.log.writers import CORRECTION_PROPOSER, SECOND_SUPERVISOR
 
 
 class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,6 +96,9 @@ class CorrectionProposed(AboutCorrection, frozen=True, kw_only=True, omit_defaul
     """A pit boss said what was handed over, and what is to change hands."""
 
     kinds: ClassVar[tuple[str, ...]] = ("proposed",)
+    record = KindRecord(
+        writer=CORRECTION_PROPOSER, moves=NOTHING, exception=CORRECTIONS, feed=(forms.CorrectionMoved,), alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return self.clause(f"proposed: {self.correction.reason}")
@@ -101,7 +108,13 @@ class CorrectionSigned(AboutCorrection, frozen=True, kw_only=True, omit_defaults
     """The second signature: the chips changed hands."""
 
     kinds: ClassVar[tuple[str, ...]] = ("signed",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"correct_pay", "correct_take", "over", "short"})
+    record = KindRecord(
+        writer=SECOND_SUPERVISOR,
+        moves=frozenset({"correct_pay", "correct_take", "over", "short"}),
+        exception=CORRECTIONS,
+        feed=(forms.CorrectionMoved,),
+        alert=("corrections_streak",),
+    )
 
     counted: bool
     """Whether the rack was counted since the mispay: the count has then taken over what it left there."""
@@ -123,6 +136,9 @@ class CorrectionDeclined(AboutCorrection, frozen=True, kw_only=True, omit_defaul
     """It was not signed; its number stays, and no chips moved."""
 
     kinds: ClassVar[tuple[str, ...]] = ("declined",)
+    record = KindRecord(
+        writer=SECOND_SUPERVISOR, moves=NOTHING, exception=CORRECTIONS, feed=(forms.CorrectionMoved,), alert=NO_ALERT
+    )
 
     text: str
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from tables.log.event import Event
+from tables.log.exception_categories import SETTINGS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import SETUP
+from tables.log.writers import staff_with
 
 OPENS: Final = {
     "box_release": "Box release",
@@ -24,6 +28,9 @@ class HouseKeySet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "house_key"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_housekey"), moves=NOTHING, exception=SETTINGS, feed=SETUP, alert=NO_ALERT
+    )
 
     name: str
     lock: str
@@ -43,6 +50,9 @@ class DropScheduled(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "drop_schedule"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_dropschedule"), moves=NOTHING, exception=SETTINGS, feed=SETUP, alert=NO_ALERT
+    )
 
     name: str
     from_day: str

@@ -9,6 +9,11 @@ import msgspec
 
 from tables.log import attestation
 from tables.log.event import Event
+from tables.log.exception_categories import KEYS, ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import days as forms
+from tables.log.published.form import FIRST_SIGNATURE, OPERATIONS
+from tables.log.writers import COMMAND, SITE, staff_with
 
 
 class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,6 +46,9 @@ class DayProposed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
     """The first signature under a day's figures."""
 
     kinds: ClassVar[tuple[str, ...]] = ("proposed",)
+    record = KindRecord(
+        writer=staff_with("tables.run_floor"), moves=NOTHING, exception=ORDINARY, feed=FIRST_SIGNATURE, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"{self.name} signs the figures of {self.day}"
@@ -50,6 +58,13 @@ class DayClosed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
     """The second signature, which closes the day for good."""
 
     kinds: ClassVar[tuple[str, ...]] = ("closed",)
+    record = KindRecord(
+        writer=staff_with("tables.close_day"),
+        moves=NOTHING,
+        exception=ORDINARY,
+        feed=(forms.DayClosed,),
+        alert=NO_ALERT,
+    )
 
     proposal: int
     """The entry of the first signature."""
@@ -84,6 +99,7 @@ class DaySealed(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "day"
     kinds: ClassVar[tuple[str, ...]] = ("sealed",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=ORDINARY, feed=(forms.DaySealed,), alert=NO_ALERT)
 
     document: DayRootDocument
     signature: str
@@ -111,6 +127,7 @@ class NoteRestored(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "day"
     kinds: ClassVar[tuple[str, ...]] = ("restored",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     document: Restoration
     signature: str

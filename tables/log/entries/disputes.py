@@ -10,6 +10,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tables.log.event import Author
+from tables.log.exception_categories import DISPUTES, ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import disputes as forms
+from tables.log.writers import DISPUTE_HEARER, DISPUTE_RULER
 
 OPENED, RULED, CLOSED = "opened", "ruled", "closed"
 """Where a dispute stands."""
@@ -91,6 +95,9 @@ class DisputeOpened(AboutDispute, frozen=True, kw_only=True, omit_defaults=True)
     """A player disputes a round."""
 
     kinds: ClassVar[tuple[str, ...]] = (OPENED,)
+    record = KindRecord(
+        writer=DISPUTE_HEARER, moves=NOTHING, exception=DISPUTES, feed=(forms.DisputeMoved,), alert=("opened",)
+    )
 
     def words(self) -> str:
         claim = self.dispute
@@ -101,6 +108,9 @@ class DisputeNoted(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody was heard about a dispute, or something was looked at."""
 
     kinds: ClassVar[tuple[str, ...]] = ("noted",)
+    record = KindRecord(
+        writer=DISPUTE_HEARER, moves=NOTHING, exception=ORDINARY, feed=(forms.DisputeMoved,), alert=NO_ALERT
+    )
 
     heard: str
     text: str
@@ -113,6 +123,9 @@ class DisputeRuled(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
     """A dispute was decided."""
 
     kinds: ClassVar[tuple[str, ...]] = (RULED,)
+    record = KindRecord(
+        writer=DISPUTE_RULER, moves=NOTHING, exception=DISPUTES, feed=(forms.DisputeMoved,), alert=NO_ALERT
+    )
 
     def words(self) -> str:
         ruling = {"stands": "the result stands", "player": "for the player", "house": "for the house"}
@@ -124,6 +137,9 @@ class DisputeClosed(AboutDispute, frozen=True, kw_only=True, omit_defaults=True)
     """What was ruled is done."""
 
     kinds: ClassVar[tuple[str, ...]] = (CLOSED,)
+    record = KindRecord(
+        writer=DISPUTE_RULER, moves=NOTHING, exception=ORDINARY, feed=(forms.DisputeMoved,), alert=NO_ALERT
+    )
 
     text: str
     corrections: tuple[str, ...]

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import SETTINGS
+from tables.log.kind_record import NOTHING, KindRecord
 from tables.log.policies import said_of, title_of
+from tables.log.published.form import SETUP
+from tables.log.writers import staff_with
 
 
 class TermsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -14,6 +18,13 @@ class TermsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "house"
     kinds: ClassVar[tuple[str, ...]] = ("terms_changed",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_houseterms"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=SETUP,
+        alert=("settings_changed",),
+    )
 
     effective: str
     """The moment from which they hold, in UTC."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from tables.log import exception_categories as categories
 from tables.log.event import Author, Second, with_second
 from tables.log.irregularities import ACTS, MISHAPS, REASONS
+from tables.log.kind_record import NOTHING, KindRecord
+from tables.log.published import tables as forms
 from tables.log.state import Lock, TableState
+from tables.log.writers import ABANDON_ROLES, IRREGULARITY, RACK_LOCKER, RACK_UNLOCKER
 
 
 class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -15,6 +19,13 @@ class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "mishap"
     kinds: ClassVar[tuple[str, ...]] = ("entered",)
+    record = KindRecord(
+        writer=IRREGULARITY,
+        moves=NOTHING,
+        exception=categories.MISHAPS,
+        feed=(forms.MishapEntered,),
+        alert=("entered",),
+    )
 
     which: str
     """A name of `mishaps.MISHAPS`."""
@@ -36,6 +47,13 @@ class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "mishap"
     kinds: ClassVar[tuple[str, ...]] = ("abandoned",)
+    record = KindRecord(
+        writer=ABANDON_ROLES,
+        moves=NOTHING,
+        exception=categories.MISHAPS,
+        feed=(forms.TableAbandoned,),
+        alert=("abandoned",),
+    )
 
     reason: str
     """Of `mishaps.LEAVING`."""
@@ -50,6 +68,9 @@ class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "rack"
     kinds: ClassVar[tuple[str, ...]] = ("locked",)
+    record = KindRecord(
+        writer=RACK_LOCKER, moves=NOTHING, exception=categories.MISHAPS, feed=(forms.RackLocked,), alert=("locked",)
+    )
 
     note: str
     abandoned: bool = False
@@ -67,6 +88,13 @@ class RackUnlocked(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "rack"
     kinds: ClassVar[tuple[str, ...]] = ("unlocked",)
+    record = KindRecord(
+        writer=RACK_UNLOCKER,
+        moves=NOTHING,
+        exception=categories.MISHAPS,
+        feed=(forms.RackUnlocked,),
+        alert=("unlocked",),
+    )
 
     note: str
     second: Second | None = None

@@ -7,6 +7,11 @@ from typing import ClassVar
 from msgspec import field
 
 from tables.log.event import Event
+from tables.log.exception_categories import ALERTS, DISCREPANCIES, ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import alerts as forms
+from tables.log.published.form import INVESTIGATION
+from tables.log.writers import SITE, staff_with
 
 
 class OfARow(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -25,6 +30,7 @@ class AlertRaised(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "alert"
     kinds: ClassVar[tuple[str, ...]] = ("raised",)
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=ALERTS, feed=(forms.AlertRaised,), alert=NO_ALERT)
 
     book: str | None
     what: str = field(name="kind")
@@ -40,6 +46,13 @@ class AlertAcknowledged(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "alert"
     kinds: ClassVar[tuple[str, ...]] = ("acknowledged",)
+    record = KindRecord(
+        writer=staff_with("tables.acknowledge", "ledger.acknowledge_alert"),
+        moves=NOTHING,
+        exception=ORDINARY,
+        feed=(forms.AlertAcknowledged,),
+        alert=NO_ALERT,
+    )
 
     alert: int
     by: str
@@ -54,6 +67,7 @@ class AlertEscalated(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "alert"
     kinds: ClassVar[tuple[str, ...]] = ("escalated",)
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=ORDINARY, feed=(forms.AlertEscalated,), alert=NO_ALERT)
 
     alert: int
     step: int
@@ -72,6 +86,9 @@ class BookmarkMade(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "bookmark"
     kinds: ClassVar[tuple[str, ...]] = ("made",)
+    record = KindRecord(
+        writer=staff_with("tables.bookmark"), moves=NOTHING, exception=ORDINARY, feed=INVESTIGATION, alert=NO_ALERT
+    )
 
     by: str
     bookmark_sha256: str
@@ -85,6 +102,9 @@ class DiscrepancyOpened(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "discrepancy"
     kinds: ClassVar[tuple[str, ...]] = ("opened",)
+    record = KindRecord(
+        writer=SITE, moves=NOTHING, exception=DISCREPANCIES, feed=(forms.DiscrepancyOpened,), alert=("discrepancy",)
+    )
 
     book: str
     what: str = field(name="kind")
@@ -104,6 +124,13 @@ class DiscrepancyAssigned(OfARow, frozen=True, kw_only=True, omit_defaults=True)
 
     subject: ClassVar[str] = "discrepancy"
     kinds: ClassVar[tuple[str, ...]] = ("assigned",)
+    record = KindRecord(
+        writer=staff_with("ledger.acknowledge_alert"),
+        moves=NOTHING,
+        exception=ORDINARY,
+        feed=INVESTIGATION,
+        alert=NO_ALERT,
+    )
 
     discrepancy: int
     username: str
@@ -119,6 +146,13 @@ class DiscrepancyFound(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "discrepancy"
     kinds: ClassVar[tuple[str, ...]] = ("found",)
+    record = KindRecord(
+        writer=staff_with("ledger.acknowledge_alert"),
+        moves=NOTHING,
+        exception=ORDINARY,
+        feed=(forms.DiscrepancyClosed,),
+        alert=NO_ALERT,
+    )
 
     discrepancy: int
     username: str

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import KEYS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import OPERATIONS
+from tables.log.writers import COMMAND, SITE
 
 
 class AboutKey(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -21,6 +25,7 @@ class KeyPublished(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     """The house's first key."""
 
     kinds: ClassVar[tuple[str, ...]] = ("published",)
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     def words(self) -> str:
         return f"The key that days are sealed with is published: {self.key[:16]}"
@@ -30,6 +35,7 @@ class KeyRotated(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     """Another key, signed by the one before."""
 
     kinds: ClassVar[tuple[str, ...]] = ("rotated",)
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     rotation: dict[str, str]
     """The statement that the old key signed."""
@@ -43,6 +49,7 @@ class KeyReplaced(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     """Another key, for which nothing stands but the house's word."""
 
     kinds: ClassVar[tuple[str, ...]] = ("replaced",)
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
     reason: str
 

@@ -7,7 +7,11 @@ from typing import ClassVar
 
 from ledger.proof.chips import money
 from tables.log.event import Event
+from tables.log.exception_categories import SETTINGS
+from tables.log.kind_record import NOTHING, KindRecord
 from tables.log.limit_plans import AMOUNTS, WAGER, Plan, Schedule, Scope, Takes, Value
+from tables.log.published import limits as forms
+from tables.log.writers import staff_with
 
 
 class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -16,6 +20,13 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "limit_plan"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_limitplan", "tables.run_floor"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=(forms.LimitPlanMade,),
+        alert=("limits_emergency",),
+    )
 
     name: str
     version: int

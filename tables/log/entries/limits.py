@@ -9,7 +9,11 @@ from typing import ClassVar
 from ledger.proof.chips import money
 from tables.log.entries.limit_plans import called
 from tables.log.event import Event
+from tables.log.exception_categories import SETTINGS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import limits as forms
 from tables.log.state import Announced, TableState
+from tables.log.writers import SITE
 
 
 class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -17,6 +21,9 @@ class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "limits"
     kinds: ClassVar[tuple[str, ...]] = ("announced",)
+    record = KindRecord(
+        writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.LimitsAnnouncedToPlayers,), alert=NO_ALERT
+    )
 
     least: dict[str, int]
     """Limits by their names, and the least that they come to, in minor units."""

@@ -11,7 +11,11 @@ from typing import ClassVar
 from tables.log.attestation import PasskeyAnswer
 from tables.log.entries.terminal_keys import Vouch
 from tables.log.event import Event
+from tables.log.exception_categories import TERMINALS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import ACCESS
 from tables.log.slip_types import SLIPS
+from tables.log.writers import OWNER, OWNER_OR_OPERATOR, staff_with
 
 
 class AboutPasskey(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -28,6 +32,7 @@ class PasskeyVouched(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True
     """A trusted terminal vouched for somebody's passkey, which was used there: it signs slips from now on."""
 
     kinds: ClassVar[tuple[str, ...]] = ("vouched",)
+    record = KindRecord(writer=OWNER, moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT)
 
     username: str
     name: str
@@ -50,6 +55,7 @@ class PasskeyEnded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
     """A passkey signs no slip any more; what it signed before stays good."""
 
     kinds: ClassVar[tuple[str, ...]] = ("ended",)
+    record = KindRecord(writer=OWNER_OR_OPERATOR, moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT)
 
     username: str
     name: str
@@ -63,6 +69,9 @@ class PasskeysDemanded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=Tr
     """From now on these roles sign slips by passkey, and whoever signs in by name these slips. There is no way back."""
 
     kinds: ClassVar[tuple[str, ...]] = ("demanded",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     roles: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import SETTINGS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import SETUP
+from tables.log.writers import staff_with
 
 
 class PitSectionSet(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -13,6 +17,9 @@ class PitSectionSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "pit"
     kinds: ClassVar[tuple[str, ...]] = ("section_set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_pitsection"), moves=NOTHING, exception=SETTINGS, feed=SETUP, alert=NO_ALERT
+    )
 
     pit: str
     section: str = ""
@@ -33,6 +40,9 @@ class FloorPlanDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "pit"
     kinds: ClassVar[tuple[str, ...]] = ("plan_drawn",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_pitsection"), moves=NOTHING, exception=SETTINGS, feed=SETUP, alert=NO_ALERT
+    )
 
     pit: str
     spots: dict[str, tuple[int, int]]

@@ -7,6 +7,10 @@ from typing import ClassVar
 import msgspec
 
 from tables.log.event import Author, Event
+from tables.log.exception_categories import POSTS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import people as forms
+from tables.log.writers import staff_with
 
 
 class Stand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,6 +27,9 @@ class PostSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "post"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_post"), moves=NOTHING, exception=POSTS, feed=(forms.PostSet,), alert=NO_ALERT
+    )
 
     username: str
     name: str
@@ -49,6 +56,9 @@ class CoverSet(Author, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "post"
     kinds: ClassVar[tuple[str, ...]] = ("cover_set",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.run_floor"), moves=NOTHING, exception=POSTS, feed=(forms.PitCovered,), alert=NO_ALERT
+    )
 
     pit: str
     until: str

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import SETTINGS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import proposals as forms
+from tables.log.writers import DECIDER, PROPOSER, SITE
 
 
 class AboutProposal(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -21,6 +25,7 @@ class Proposed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody proposes a change that takes two people."""
 
     kinds: ClassVar[tuple[str, ...]] = ("proposed",)
+    record = KindRecord(writer=PROPOSER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMade,), alert=NO_ALERT)
 
     username: str
     name: str
@@ -57,12 +62,14 @@ class ProposalApproved(ProposalEnded, frozen=True, kw_only=True, omit_defaults=T
     """Somebody else approved a proposal, which is done by the entries that name it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("approved",)
+    record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
 
 class ProposalDecided(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
     """Who proposed it stands for it alone, as the house's terms let them; it waits for its moment or for a shoe."""
 
     kinds: ClassVar[tuple[str, ...]] = ("decided",)
+    record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
     def words(self) -> str:
         return f"{self.name} decides proposal {self.number} alone"
@@ -72,12 +79,14 @@ class ProposalDeclined(ProposalEnded, frozen=True, kw_only=True, omit_defaults=T
     """Somebody else declined a proposal."""
 
     kinds: ClassVar[tuple[str, ...]] = ("declined",)
+    record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
 
 class ProposalWithdrawn(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
     """Who proposed it takes a proposal back."""
 
     kinds: ClassVar[tuple[str, ...]] = ("withdrawn",)
+    record = KindRecord(writer=PROPOSER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
     def words(self) -> str:
         return f"{self.name} withdraws proposal {self.number}" + (f": {self.text}" if self.text else "")
@@ -87,6 +96,9 @@ class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=
     """Somebody who may see a proposal that waits says something to it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("commented",)
+    record = KindRecord(
+        writer=PROPOSER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalCommented,), alert=NO_ALERT
+    )
 
     username: str
     name: str
@@ -101,6 +113,7 @@ class ProposalExpired(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tr
     """Nobody approved or declined a proposal in time."""
 
     kinds: ClassVar[tuple[str, ...]] = ("expired",)
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
     def words(self) -> str:
         return f"Proposal {self.number} has expired"
@@ -110,6 +123,7 @@ class ProposalInForce(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tr
     """The moment of a proposal that was approved, or decided, has come; the entries that name it do what it says."""
 
     kinds: ClassVar[tuple[str, ...]] = ("came_into_force",)
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
     def words(self) -> str:
         return f"Proposal {self.number} comes into force"
@@ -119,6 +133,7 @@ class ProposalCalledOff(AboutProposal, frozen=True, kw_only=True, omit_defaults=
     """A proposal that waits for its moment does not come into force: as many people as it took called it off before."""
 
     kinds: ClassVar[tuple[str, ...]] = ("called_off",)
+    record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
     proposal: int | None = None
     """The proposal that called it off; None where one person had decided it, and one calls it off."""
@@ -134,6 +149,9 @@ class ProposalLapsed(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tru
     """A proposal that was approved, or decided, could not come into force when it was to."""
 
     kinds: ClassVar[tuple[str, ...]] = ("lapsed",)
+    record = KindRecord(
+        writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=("proposal_lapsed",)
+    )
 
     text: str
     """Why, in words."""

@@ -9,7 +9,12 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from tables.log.event import Event
+from tables.log.exception_categories import MISHAPS, ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import readers as forms
+from tables.log.published.form import READER_SIGNALS
 from tables.log.state import CardReader, Stop, TableState
+from tables.log.writers import READER, READER_GIVER, READER_OR_DEALER, READER_SETTLER, READER_TAKER
 
 
 class AboutReader(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,6 +38,7 @@ class ReaderStarted(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     """A reader began to count its messages anew. Whether the dealer had taken over stays as it was."""
 
     kinds: ClassVar[tuple[str, ...]] = ("started",)
+    record = KindRecord(writer=READER, moves=NOTHING, exception=ORDINARY, feed=READER_SIGNALS, alert=NO_ALERT)
 
     taken_over: bool = False
 
@@ -47,6 +53,9 @@ class ReaderStopped(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     """Reader and dealer disagree, or a card was read that cannot be: nothing goes on until it is settled."""
 
     kinds: ClassVar[tuple[str, ...]] = ("stopped",)
+    record = KindRecord(
+        writer=READER_OR_DEALER, moves=NOTHING, exception=MISHAPS, feed=(forms.ReaderStopped,), alert=("stopped",)
+    )
 
     number: int = 0
     """The reader's message that led to it; 0 where the dealer did."""
@@ -66,6 +75,7 @@ class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     """Who is right: then the reader goes on, or the dealer keys the cards."""
 
     kinds: ClassVar[tuple[str, ...]] = ("settled",)
+    record = KindRecord(writer=READER_SETTLER, moves=NOTHING, exception=MISHAPS, feed=READER_SIGNALS, alert=NO_ALERT)
 
     right: Literal["reader", "dealer"]
     role: str = ""
@@ -83,6 +93,9 @@ class ReaderTakenOver(AboutReader, frozen=True, kw_only=True, omit_defaults=True
     """The dealer keys the cards from here on."""
 
     kinds: ClassVar[tuple[str, ...]] = ("taken_over",)
+    record = KindRecord(
+        writer=READER_TAKER, moves=NOTHING, exception=MISHAPS, feed=(forms.ReaderTakenOver,), alert=NO_ALERT
+    )
 
     unheard: bool = False
     """Whether the reader was not heard of any more."""
@@ -98,6 +111,9 @@ class ReaderGivenBack(AboutReader, frozen=True, kw_only=True, omit_defaults=True
     """The reader names the cards again."""
 
     kinds: ClassVar[tuple[str, ...]] = ("given_back",)
+    record = KindRecord(
+        writer=READER_GIVER, moves=NOTHING, exception=ORDINARY, feed=(forms.ReaderGivenBack,), alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return "The reader names the cards again"

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tables.log.event import Event
+from tables.log.exception_categories import REFUSED
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import INVESTIGATION
+from tables.log.writers import SITE
 
 
 class InputRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -16,6 +20,7 @@ class InputRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "refusal"
     kinds: ClassVar[tuple[str, ...]] = ("noted",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=SITE, moves=NOTHING, exception=REFUSED, feed=INVESTIGATION, alert=NO_ALERT)
 
     entered: str
     """What was entered, as inputs are called: "void_round", "signature"."""

@@ -8,7 +8,11 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 from tables.log.event import AuditFailure, Author, Context, Event
+from tables.log.exception_categories import MISHAPS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import ALERT_TELLS
 from tables.log.state import Beyond, Restored, TableState
+from tables.log.writers import RESTORE_CONFIRMER, RESTORE_FINDER
 
 SUBJECT: Final = "restored"
 STILL: Final = frozenset(
@@ -29,6 +33,9 @@ class BookBehind(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = SUBJECT
     kinds: ClassVar[tuple[str, ...]] = ("book_behind",)
+    record = KindRecord(
+        writer=RESTORE_FINDER, moves=NOTHING, exception=MISHAPS, feed=ALERT_TELLS, alert=("book_behind",)
+    )
 
     ended: int
     """The book's last entry when it was found to be behind."""
@@ -69,6 +76,7 @@ class RestoreConfirmed(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = SUBJECT
     kinds: ClassVar[tuple[str, ...]] = ("confirmed",)
+    record = KindRecord(writer=RESTORE_CONFIRMER, moves=NOTHING, exception=MISHAPS, feed=ALERT_TELLS, alert=NO_ALERT)
 
     ended: int
     """The book's last entry when it was found to be behind."""

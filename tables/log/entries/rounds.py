@@ -20,8 +20,13 @@ from tables.games.stored_wording import stored_payouts
 from tables.log import digest
 from tables.log.digest import dealt_by, rules_version
 from tables.log.event import AuditFailure, Author, Context, Event, Opened, Second, with_second
+from tables.log.exception_categories import ORDINARY, TAKE_BACKS, VOIDS
 from tables.log.game_kinds import kind_of
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import rounds as forms
+from tables.log.published.form import STEP_OF_PAYMENT
 from tables.log.state import Play, Round, Stacks, TableState
+from tables.log.writers import ROUND_INPUT, ROUND_TAKE_BACK, THE_DEALER, VOID_ROLES
 
 DEALT: Final = frozenset({"stake", "loss", "win", "return", "pay_pot", "pay_seat", "win_pot", "rake"})
 """The movements that only a round makes."""
@@ -88,7 +93,13 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "round"
     kinds: ClassVar[tuple[str, ...]] = ("play",)
-    may_move: ClassVar[frozenset[str]] = DEALT
+    record = KindRecord(
+        writer=ROUND_INPUT,
+        moves=DEALT,
+        exception=ORDINARY,
+        feed=(forms.RoundOpened, forms.RoundSettled),
+        alert=("large_bet", "large_win", "large_win_shift", "play"),
+    )
 
     actions: tuple[Action, ...]
     opening: Pinned | None = None
@@ -183,6 +194,7 @@ class Paid(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "round"
     kinds: ClassVar[tuple[str, ...]] = ("paid",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=STEP_OF_PAYMENT, alert=NO_ALERT)
 
     seat: int
 
@@ -207,7 +219,13 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "round"
     kinds: ClassVar[tuple[str, ...]] = ("take_back",)
-    may_move: ClassVar[frozenset[str]] = frozenset({REVERSAL})
+    record = KindRecord(
+        writer=ROUND_TAKE_BACK,
+        moves=frozenset({REVERSAL}),
+        exception=TAKE_BACKS,
+        feed=(forms.RoundReopened,),
+        alert=("corrections_streak", "take_back"),
+    )
 
     corrects: int
     """The entry that does not count."""
@@ -257,7 +275,9 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "round"
     kinds: ClassVar[tuple[str, ...]] = ("voided",)
-    may_move: ClassVar[frozenset[str]] = frozenset({REVERSAL})
+    record = KindRecord(
+        writer=VOID_ROLES, moves=frozenset({REVERSAL}), exception=VOIDS, feed=(forms.RoundVoided,), alert=("voided",)
+    )
 
     reason: str
     """A word of `mishaps.REASONS`."""

@@ -12,9 +12,14 @@ from msgspec import structs
 from ledger.proof.chips import PLAYERS, RACK, SEAT, money
 from ledger.proof.moves import Chart, Move
 from tables.log.event import AuditFailure, Context, Event
+from tables.log.exception_categories import ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import chips as forms
+from tables.log.published.form import SEAT_PAGES
 from tables.log.settlement import sold
 from tables.log.slip_types import Chips, total
 from tables.log.state import Stacks, TableState
+from tables.log.writers import DEALER_ELSE_FLOOR, DEALER_OR_FLOOR, FOLLOWS, THE_DEALER
 
 SEATED: Final = frozenset({"sit_down", "stand_up", "time_charge"})
 """The movements that only chips at the seats of a table with a pot make."""
@@ -68,7 +73,13 @@ class BoughtIn(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
     """A player put chips in play at a seat: bought for cash, or brought along."""
 
     kinds: ClassVar[tuple[str, ...]] = ("buy_in",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"buy_in", "drop", "sit_down"})
+    record = KindRecord(
+        writer=THE_DEALER,
+        moves=frozenset({"buy_in", "drop", "sit_down"}),
+        exception=ORDINARY,
+        feed=(forms.SeatBoughtIn,),
+        alert=NO_ALERT,
+    )
 
     seat: int
     amount_cents: int
@@ -94,7 +105,13 @@ class CashedOut(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
     """A player left with the chips that lay at the seat."""
 
     kinds: ClassVar[tuple[str, ...]] = ("cash_out",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"stand_up"})
+    record = KindRecord(
+        writer=DEALER_ELSE_FLOOR,
+        moves=frozenset({"stand_up"}),
+        exception=ORDINARY,
+        feed=(forms.SeatCashedOut,),
+        alert=NO_ALERT,
+    )
 
     seat: int
     amount_cents: int
@@ -113,7 +130,13 @@ class TimeCharged(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
     """Every seat paid for the half hours that had passed, or what was there."""
 
     kinds: ClassVar[tuple[str, ...]] = ("time_charge",)
-    may_move: ClassVar[frozenset[str]] = frozenset({"time_charge"})
+    record = KindRecord(
+        writer=THE_DEALER,
+        moves=frozenset({"time_charge"}),
+        exception=ORDINARY,
+        feed=(forms.TimeCharged,),
+        alert=NO_ALERT,
+    )
 
     periods: int
     each_cents: int
@@ -138,6 +161,7 @@ class SeatPageIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "seat_page"
     kinds: ClassVar[tuple[str, ...]] = ("issued",)
+    record = KindRecord(writer=DEALER_OR_FLOOR, moves=NOTHING, exception=ORDINARY, feed=SEAT_PAGES, alert=("issued",))
 
     seat: int
     again: bool
@@ -154,6 +178,7 @@ class SeatPageRevoked(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "seat_page"
     kinds: ClassVar[tuple[str, ...]] = ("revoked",)
+    record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=ORDINARY, feed=SEAT_PAGES, alert=NO_ALERT)
 
     seat: int
 

@@ -6,6 +6,10 @@ from typing import ClassVar, Final
 
 from tables.log import scopes
 from tables.log.event import Event
+from tables.log.exception_categories import KEYS, PROGRAMS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import ACCESS
+from tables.log.writers import COMMAND, staff_with
 
 MOST_LIVE: Final = 2
 """Tokens that a program may have at once: one, and the one that takes its place."""
@@ -24,6 +28,13 @@ class ServiceAccountSet(AboutServiceAccount, frozen=True, kw_only=True, omit_def
     """A program may do this; the newest entry of its name stands."""
 
     kinds: ClassVar[tuple[str, ...]] = ("set",)
+    record = KindRecord(
+        writer=staff_with("tables.change_serviceaccount"),
+        moves=NOTHING,
+        exception=PROGRAMS,
+        feed=ACCESS,
+        alert=NO_ALERT,
+    )
 
     purpose: str
     scopes: tuple[str, ...]
@@ -45,6 +56,13 @@ class ServiceAccountEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_d
     """A program may do nothing any more: it was revoked, or its time is over."""
 
     kinds: ClassVar[tuple[str, ...]] = ("revoked", "expired")
+    record = KindRecord(
+        writer=staff_with("tables.change_serviceaccount"),
+        moves=NOTHING,
+        exception=PROGRAMS,
+        feed=ACCESS,
+        alert=NO_ALERT,
+    )
 
     why: str = ""
     """Empty where its time is over."""
@@ -61,6 +79,13 @@ class ServiceTokenMade(AboutServiceAccount, frozen=True, kw_only=True, omit_defa
     """A program has another token. It was shown once."""
 
     kinds: ClassVar[tuple[str, ...]] = ("token_made",)
+    record = KindRecord(
+        writer=staff_with("tables.change_serviceaccount"),
+        moves=NOTHING,
+        exception=PROGRAMS,
+        feed=ACCESS,
+        alert=NO_ALERT,
+    )
 
     token: str
     """By what it is told from others; no part of its secret."""
@@ -78,6 +103,13 @@ class ServiceTokenEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_def
     """One token of a program is good no more."""
 
     kinds: ClassVar[tuple[str, ...]] = ("token_revoked",)
+    record = KindRecord(
+        writer=staff_with("tables.change_serviceaccount"),
+        moves=NOTHING,
+        exception=PROGRAMS,
+        feed=ACCESS,
+        alert=NO_ALERT,
+    )
 
     token: str
     until: str
@@ -92,6 +124,7 @@ class ServiceTokensSealed(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "service_account"
     kinds: ClassVar[tuple[str, ...]] = ("tokens_sealed",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=ACCESS, alert=NO_ALERT)
 
     key: str
     """The name of the key, which is no secret."""

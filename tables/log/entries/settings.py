@@ -9,6 +9,11 @@ import msgspec
 
 from ledger.proof.chips import money
 from tables.log.event import Event
+from tables.log.exception_categories import SETTINGS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import tables as forms
+from tables.log.published.form import SETUP
+from tables.log.writers import TABLE_RETIRER, staff_with
 
 PAYS: Final = "pays"
 """The option that has a pay table of an operator's making."""
@@ -32,6 +37,13 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "table"
     kinds: ClassVar[tuple[str, ...]] = ("settings_changed",)
+    record = KindRecord(
+        writer=staff_with("tables.add_table", "tables.change_table"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=(forms.TableSet,),
+        alert=("settings_changed",),
+    )
 
     before: dict[str, Any]
     after: dict[str, Any]
@@ -75,6 +87,9 @@ class TableRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "table"
     kinds: ClassVar[tuple[str, ...]] = ("retired",)
+    record = KindRecord(
+        writer=TABLE_RETIRER, moves=NOTHING, exception=SETTINGS, feed=(forms.TableRetired,), alert=NO_ALERT
+    )
 
     why: str
 
@@ -125,6 +140,13 @@ class HoursSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "hours"
     kinds: ClassVar[tuple[str, ...]] = ("changed",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_househours"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=SETUP,
+        alert=("settings_changed",),
+    )
 
     from_day: str
     time_zone: str
@@ -143,6 +165,13 @@ class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "pay_table"
     kinds: ClassVar[tuple[str, ...]] = ("made",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.add_paytable"),
+        moves=NOTHING,
+        exception=SETTINGS,
+        feed=SETUP,
+        alert=("settings_changed",),
+    )
 
     game: str
     name: str

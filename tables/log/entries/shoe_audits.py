@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tables.log.event import Author
+from tables.log.exception_categories import ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import INVESTIGATION
+from tables.log.writers import staff_with
 
 
 class AuditsListed(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -13,6 +17,9 @@ class AuditsListed(Author, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "shoe_audit"
     kinds: ClassVar[tuple[str, ...]] = ("listed",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.watch_shoes"), moves=NOTHING, exception=ORDINARY, feed=INVESTIGATION, alert=NO_ALERT
+    )
 
     day: str
 
@@ -27,6 +34,9 @@ class AuditViewed(Author, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("viewed",)
     of_the_house: ClassVar[bool] = True
     does: ClassVar[str] = "looks at"
+    record = KindRecord(
+        writer=staff_with("tables.watch_shoes"), moves=NOTHING, exception=ORDINARY, feed=INVESTIGATION, alert=NO_ALERT
+    )
 
     table: str
     shoe: int
@@ -42,3 +52,6 @@ class AuditExported(AuditViewed, frozen=True, kw_only=True, omit_defaults=True):
 
     kinds: ClassVar[tuple[str, ...]] = ("exported",)
     does: ClassVar[str] = "takes a copy of"
+    record = KindRecord(
+        writer=staff_with("tables.watch_shoes"), moves=NOTHING, exception=ORDINARY, feed=INVESTIGATION, alert=NO_ALERT
+    )

@@ -7,7 +7,11 @@ from typing import ClassVar
 
 from tables.games.cards import UNKNOWN, Pack
 from tables.log.event import Event, Opened
+from tables.log.exception_categories import MISHAPS, ORDINARY, REFUSED, TAKE_BACKS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import SHOE_CONTENTS
 from tables.log.state import Shoe, TableState
+from tables.log.writers import DEALER_OR_FLOOR, SHOE_REMOVER, TAKE_BACK, THE_DEALER
 
 
 class ShoeStep(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -25,6 +29,7 @@ class Loaded(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """A shoe is on the table."""
 
     kinds: ClassVar[tuple[str, ...]] = ("loaded",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     def words(self) -> str:
         return f"Shoe {self.shoe.number} is loaded: {self.shoe.decks} decks, {self.shoe.source}"
@@ -34,6 +39,7 @@ class DeckChecked(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """Its decks were counted in columns, and are whole."""
 
     kinds: ClassVar[tuple[str, ...]] = ("deck_checked",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     counts: tuple[int, ...]
     """How many of each rank."""
@@ -49,6 +55,9 @@ class DeckCheckFailed(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """Its decks were counted in columns, and are not whole: it is not dealt."""
 
     kinds: ClassVar[tuple[str, ...]] = ("deck_check_failed",)
+    record = KindRecord(
+        writer=THE_DEALER, moves=NOTHING, exception=REFUSED, feed=SHOE_CONTENTS, alert=("deck_check_failed",)
+    )
 
     counts: tuple[int, ...]
     cards: tuple[str, ...] = ()
@@ -61,6 +70,7 @@ class Shuffled(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The whole shoe was shuffled. A house shoe's order is committed to, and the one before is opened."""
 
     kinds: ClassVar[tuple[str, ...]] = ("shuffled",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     opened: Opened | None = None
 
@@ -80,6 +90,7 @@ class CutCardPlaced(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The cut card is in its place."""
 
     kinds: ClassVar[tuple[str, ...]] = ("cut_card_placed",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     cards_behind: int
 
@@ -91,6 +102,7 @@ class Burned(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The first cards were burned; from here on the shoe is dealt."""
 
     kinds: ClassVar[tuple[str, ...]] = ("burned",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(super().folded(standing, seq, round), shoe=replace(self.shoe, ready_seq=seq))
@@ -103,6 +115,9 @@ class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The cut card came out: this is the last round of the shoe."""
 
     kinds: ClassVar[tuple[str, ...]] = ("cut_card_out",)
+    record = KindRecord(
+        writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=("cut_card_out",)
+    )
 
     cards_left: int | None = None
     """The number of cards left in the shoe. None in entries of releases up to 0.9.0."""
@@ -119,6 +134,7 @@ class CutCardBack(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The cut card had not come out: it lies in the shoe still."""
 
     kinds: ClassVar[tuple[str, ...]] = ("cut_card_back",)
+    record = KindRecord(writer=TAKE_BACK, moves=NOTHING, exception=TAKE_BACKS, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     corrects: int
     """The entry that does not count."""
@@ -131,6 +147,7 @@ class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """The shoe left the table. A house shoe's order is opened."""
 
     kinds: ClassVar[tuple[str, ...]] = ("retired",)
+    record = KindRecord(writer=SHOE_REMOVER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     opened: Opened | None = None
 
@@ -149,6 +166,7 @@ class CardSetAside(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """A card left the shoe unplayed between two rounds: exposed, boxed, on the floor, or burned."""
 
     kinds: ClassVar[tuple[str, ...]] = ("card_set_aside",)
+    record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=MISHAPS, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     card: int
     """The card; UNKNOWN where nobody saw it."""
@@ -170,6 +188,7 @@ class Doubted(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     """It is no longer known exactly what the shoe holds: once no round is open, it is retired."""
 
     kinds: ClassVar[tuple[str, ...]] = ("doubted",)
+    record = KindRecord(writer=DEALER_OR_FLOOR, moves=NOTHING, exception=MISHAPS, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     def words(self) -> str:
         return f"Shoe {self.shoe.number}: what it holds is no longer known exactly"
@@ -180,6 +199,9 @@ class CardRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "alert"
     kinds: ClassVar[tuple[str, ...]] = ("card_refused",)
+    record = KindRecord(
+        writer=THE_DEALER, moves=NOTHING, exception=REFUSED, feed=SHOE_CONTENTS, alert=("card_refused",)
+    )
 
     rank: int | str | None
     says: str

@@ -13,9 +13,12 @@ from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log import attestation, slip_workflow
 from tables.log.event import AuditFailure, Author, Context
+from tables.log.kind_record import BY_STAGE, KindRecord
+from tables.log.published import slips as forms
 from tables.log.slip_types import SLIPS, Chips, SlipType, kinds
 from tables.log.slip_workflow import APART, GivenSignature, QuestionedNote, Signature, Slip, Wrong
 from tables.log.state import TableState
+from tables.log.writers import SLIP_SIGNERS
 
 
 class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -65,6 +68,9 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
 
     subject: ClassVar[str] = "slip"
     kinds: ClassVar[tuple[str, ...]] = tuple(kinds(house=False))
+    record = KindRecord(
+        writer=SLIP_SIGNERS, moves=BY_STAGE, exception=BY_STAGE, feed=(forms.SlipStepSigned,), alert=BY_STAGE
+    )
 
     slip: str
     """Its series, year and number."""
@@ -196,6 +202,9 @@ class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True,
 
     kinds: ClassVar[tuple[str, ...]] = tuple(kinds(house=True))
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=SLIP_SIGNERS, moves=BY_STAGE, exception=BY_STAGE, feed=(forms.SlipStepSigned,), alert=BY_STAGE
+    )
 
 
 def signed(signature: Signature, after: Slip, slips: Sequence[Slip], through: Mapping[str, int] | None) -> SlipSigned:

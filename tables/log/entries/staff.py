@@ -8,6 +8,11 @@ import msgspec
 
 from tables.log.entries.settings import change
 from tables.log.event import Event
+from tables.log.exception_categories import LOCK_OUTS, ORDINARY, PEOPLE
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import people as forms
+from tables.log.published.form import ACCESS
+from tables.log.writers import OWNER, OWNER_OR_OPERATOR, SITE, staff_with
 
 
 class AboutStaff(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -23,6 +28,9 @@ class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody was taken on."""
 
     kinds: ClassVar[tuple[str, ...]] = ("added",)
+    record = KindRecord(
+        writer=staff_with("tables.add_staff"), moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT
+    )
 
     name: str
     role: str
@@ -45,6 +53,13 @@ class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody's name, role, badge or secret was changed, or whether they work here."""
 
     kinds: ClassVar[tuple[str, ...]] = ("changed",)
+    record = KindRecord(
+        writer=staff_with("tables.change_staff"),
+        moves=NOTHING,
+        exception=PEOPLE,
+        feed=ACCESS,
+        alert=("settings_changed",),
+    )
 
     new: tuple[str, ...]
     """Which secrets are others now."""
@@ -64,6 +79,7 @@ class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody signed in to the house."""
 
     kinds: ClassVar[tuple[str, ...]] = ("signed_in",)
+    record = KindRecord(writer=OWNER, moves=NOTHING, exception=ORDINARY, feed=(forms.StaffSignedIn,), alert=NO_ALERT)
 
     terminal: str | None
     address: str | None
@@ -79,6 +95,7 @@ class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody signed out of the house, or was signed out."""
 
     kinds: ClassVar[tuple[str, ...]] = ("signed_out",)
+    record = KindRecord(writer=OWNER, moves=NOTHING, exception=ORDINARY, feed=(forms.StaffSignedOut,), alert=NO_ALERT)
 
     relieved_by: str | None = None
     """Who signed in on the same device."""
@@ -97,6 +114,9 @@ class StaffLockedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Too many wrong passwords were tried under somebody's name."""
 
     kinds: ClassVar[tuple[str, ...]] = ("locked_out",)
+    record = KindRecord(
+        writer=SITE, moves=NOTHING, exception=LOCK_OUTS, feed=(forms.StaffLockedOut,), alert=("lock_out",)
+    )
 
     place: str = msgspec.field(name="from")
     terminal: str | None
@@ -110,6 +130,9 @@ class StaffLockOutLifted(AboutStaff, frozen=True, kw_only=True, omit_defaults=Tr
     """Somebody may try again."""
 
     kinds: ClassVar[tuple[str, ...]] = ("lock_out_lifted",)
+    record = KindRecord(
+        writer=staff_with("tables.change_staff"), moves=NOTHING, exception=LOCK_OUTS, feed=ACCESS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"The lock-out of {self.username} is lifted"
@@ -119,6 +142,7 @@ class EmergencyCodeMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=Tru
     """An operator has a new emergency code."""
 
     kinds: ClassVar[tuple[str, ...]] = ("emergency_code_made",)
+    record = KindRecord(writer=OWNER, moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT)
 
     code: str | None = None
     """The digest of what is kept of it. None in entries of before it was entered."""
@@ -131,6 +155,7 @@ class EmergencySignIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True)
     """An operator came in by two emergency codes."""
 
     kinds: ClassVar[tuple[str, ...]] = ("emergency_sign_in",)
+    record = KindRecord(writer=OWNER, moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=("emergency_sign_in",))
 
     other: str = msgspec.field(name="with")
     """Whose code was the second."""
@@ -154,6 +179,9 @@ class CodeAsked(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """An operator asked for a one-time code; what was asked for before is worthless."""
 
     kinds: ClassVar[tuple[str, ...]] = ("code_asked",)
+    record = KindRecord(
+        writer=staff_with("tables.change_staff"), moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT
+    )
 
     half: str
     """The digest of what is kept of the half that the operator saw."""
@@ -166,6 +194,9 @@ class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """A second person agreed: from now on the owner may make the secret with both halves."""
 
     kinds: ClassVar[tuple[str, ...]] = ("code_confirmed",)
+    record = KindRecord(
+        writer=staff_with("tables.confirm_code"), moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=("code_of_one",)
+    )
 
     half: str
     asked: int
@@ -183,6 +214,9 @@ class CodeWithdrawn(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """A code is worthless before anybody used it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("code_withdrawn",)
+    record = KindRecord(
+        writer=staff_with("tables.confirm_code"), moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"The code for a new {CALLED[self.secret]} of {self.username} is withdrawn"
@@ -192,6 +226,13 @@ class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Two people took somebody's secret away. Whose PIN it was signs nothing that was begun before there is another."""
 
     kinds: ClassVar[tuple[str, ...]] = ("secret_reset",)
+    record = KindRecord(
+        writer=staff_with("tables.confirm_code"),
+        moves=NOTHING,
+        exception=PEOPLE,
+        feed=ACCESS,
+        alert=("pin_reset", "secret_reset"),
+    )
 
     secret: str
     secrets: dict[str, str]
@@ -206,6 +247,7 @@ class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody made a PIN or a password of their own."""
 
     kinds: ClassVar[tuple[str, ...]] = ("secret_made",)
+    record = KindRecord(writer=OWNER, moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT)
 
     secret: str
     secrets: dict[str, str]
@@ -225,6 +267,7 @@ class PasskeyRegistered(AboutStaff, frozen=True, kw_only=True, omit_defaults=Tru
     """Somebody has another passkey to sign in with."""
 
     kinds: ClassVar[tuple[str, ...]] = ("passkey_registered",)
+    record = KindRecord(writer=OWNER, moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT)
 
     name: str
     credential: str
@@ -240,6 +283,7 @@ class PasskeyWithdrawn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True
     """A passkey opens nothing any more."""
 
     kinds: ClassVar[tuple[str, ...]] = ("passkey_withdrawn",)
+    record = KindRecord(writer=OWNER_OR_OPERATOR, moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT)
 
     name: str
     credential: str
@@ -253,6 +297,9 @@ class AccessReviewed(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """An auditor has looked at who may do what."""
 
     kinds: ClassVar[tuple[str, ...]] = ("access_reviewed",)
+    record = KindRecord(
+        writer=staff_with("tables.review_access"), moves=NOTHING, exception=ORDINARY, feed=ACCESS, alert=NO_ALERT
+    )
 
     people: int
     sha256: str
@@ -269,6 +316,9 @@ class CertificateIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "certificate"
     kinds: ClassVar[tuple[str, ...]] = ("issued",)
     of_the_house: ClassVar[bool] = True
+    record = KindRecord(
+        writer=staff_with("tables.run_floor"), moves=NOTHING, exception=ORDINARY, feed=ACCESS, alert=NO_ALERT
+    )
 
     number: int
     username: str

@@ -9,9 +9,13 @@ from typing import ClassVar, Final
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log.event import AuditFailure, Context, Event
+from tables.log.exception_categories import ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published import tables as forms
 from tables.log.slip_types import Chips
 from tables.log.slip_workflow import Slip
 from tables.log.state import Dealer, TableState, signature_of
+from tables.log.writers import COMING_DEALER, FOLLOWS, LEAVING_DEALER
 
 
 class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,6 +62,7 @@ class TableOpened(Door, frozen=True, kw_only=True, omit_defaults=True):
 
     kinds: ClassVar[tuple[str, ...]] = ("opened",)
     follows: ClassVar[str] = "an opener"
+    record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=ORDINARY, feed=(forms.TableOpened,), alert=NO_ALERT)
 
     def words(self) -> str:
         return f"The table opens, {money(self.rack_cents)} in the rack"
@@ -68,6 +73,7 @@ class TableClosed(Door, frozen=True, kw_only=True, omit_defaults=True):
 
     kinds: ClassVar[tuple[str, ...]] = ("closed",)
     follows: ClassVar[str] = "a closer"
+    record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=ORDINARY, feed=(forms.TableClosed,), alert=NO_ALERT)
 
     def words(self) -> str:
         return f"The table closes, {money(self.rack_cents)} in the rack"
@@ -82,6 +88,9 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "dealer"
     kinds: ClassVar[tuple[str, ...]] = ("signed_in",)
+    record = KindRecord(
+        writer=COMING_DEALER, moves=NOTHING, exception=ORDINARY, feed=(forms.DealerSignedIn,), alert=NO_ALERT
+    )
 
     username: str
     name: str
@@ -114,6 +123,9 @@ class DealerSignedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     subject: ClassVar[str] = "dealer"
     kinds: ClassVar[tuple[str, ...]] = ("signed_out",)
+    record = KindRecord(
+        writer=LEAVING_DEALER, moves=NOTHING, exception=ORDINARY, feed=(forms.DealerSignedOut,), alert=NO_ALERT
+    )
 
     username: str
     name: str

@@ -7,6 +7,10 @@ from typing import ClassVar
 import msgspec
 
 from tables.log.event import Event
+from tables.log.exception_categories import TERMINALS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import ACCESS
+from tables.log.writers import KEY_MAKER, staff_with
 
 
 class Vouch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +36,7 @@ class TerminalKeyMade(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults
     """A terminal's browser made a key, and proved that it has it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("made",)
+    record = KindRecord(writer=KEY_MAKER, moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=("terminal_root",))
 
     name: str
     key: str
@@ -55,6 +60,9 @@ class TerminalKeyVouched(AboutTerminalKey, frozen=True, kw_only=True, omit_defau
     """A trusted terminal vouched for another one's key."""
 
     kinds: ClassVar[tuple[str, ...]] = ("vouched",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     name: str
     key: str
@@ -69,6 +77,9 @@ class TerminalKeyEnded(AboutTerminalKey, frozen=True, kw_only=True, omit_default
     """A terminal's key signs nothing any more; what it signed before stays good."""
 
     kinds: ClassVar[tuple[str, ...]] = ("ended",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     name: str
     key: str
@@ -83,6 +94,9 @@ class SignaturesDemanded(AboutTerminalKey, frozen=True, kw_only=True, omit_defau
     """From now on every signature carries one by its terminal's key. There is no way back."""
 
     kinds: ClassVar[tuple[str, ...]] = ("demanded",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return "From now on every signature carries one by its terminal"

@@ -6,6 +6,10 @@ from typing import Any, ClassVar
 
 from tables.log.entries.settings import change
 from tables.log.event import Event
+from tables.log.exception_categories import LOCK_OUTS, TERMINALS
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import ACCESS
+from tables.log.writers import SITE, staff_with
 
 
 class AboutTerminal(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,6 +40,9 @@ class TerminalAdded(TerminalDevice, frozen=True, kw_only=True, omit_defaults=Tru
     """There is to be a terminal; no device is it yet."""
 
     kinds: ClassVar[tuple[str, ...]] = ("added",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"{self.name} is to be a terminal" + (f" for {self.table}" if self.table else "")
@@ -45,6 +52,9 @@ class TerminalEnrolled(TerminalDevice, frozen=True, kw_only=True, omit_defaults=
     """A device is a terminal from now on."""
 
     kinds: ClassVar[tuple[str, ...]] = ("enrolled",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     link: bool = False
     """Whether a link was opened on it."""
@@ -57,6 +67,9 @@ class TerminalLinkMade(TerminalAtTable, frozen=True, kw_only=True, omit_defaults
     """There is a link that enrols the device on which it is opened first."""
 
     kinds: ClassVar[tuple[str, ...]] = ("link_made",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"A link to enrol {self.name} is made"
@@ -66,6 +79,9 @@ class TerminalRevoked(TerminalDevice, frozen=True, kw_only=True, omit_defaults=T
     """The device is no terminal any more."""
 
     kinds: ClassVar[tuple[str, ...]] = ("revoked",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"{self.name} is no terminal any more"
@@ -75,6 +91,9 @@ class TerminalLockedOut(TerminalAtTable, frozen=True, kw_only=True, omit_default
     """Too many wrong PINs were tried on it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("locked_out",)
+    record = KindRecord(
+        writer=SITE, moves=NOTHING, exception=LOCK_OUTS, feed=ACCESS, alert=("lock_out", "terminal_locked")
+    )
 
     tries: int
     of: str
@@ -88,6 +107,9 @@ class TerminalLockOutLifted(TerminalAtTable, frozen=True, kw_only=True, omit_def
     """It takes PINs again."""
 
     kinds: ClassVar[tuple[str, ...]] = ("lock_out_lifted",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=LOCK_OUTS, feed=ACCESS, alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"{self.name} takes PINs again"
@@ -97,6 +119,13 @@ class TerminalChanged(AboutTerminal, frozen=True, kw_only=True, omit_defaults=Tr
     """It is for another table, or for any."""
 
     kinds: ClassVar[tuple[str, ...]] = ("changed",)
+    record = KindRecord(
+        writer=staff_with("tables.enrol_terminal"),
+        moves=NOTHING,
+        exception=TERMINALS,
+        feed=ACCESS,
+        alert=("settings_changed",),
+    )
 
     before: dict[str, Any]
     after: dict[str, Any]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.log.entries import journal
-from tables.log.publication import FeedEvent, Past, publishes
+from tables.log.published.form import FeedEvent, RoundHistory
 
 
-@publishes(journal.AlertRaised)
 class AlertRaised(FeedEvent, frozen=True, kw_only=True):
     """Something does not reconcile, or a rule wants somebody to look."""
 
@@ -20,7 +18,7 @@ class AlertRaised(FeedEvent, frozen=True, kw_only=True):
     book: str | None
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> AlertRaised:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> AlertRaised:
         return cls(alert=event.number, kind=event.what, book=event.book)
 
     @property
@@ -28,7 +26,6 @@ class AlertRaised(FeedEvent, frozen=True, kw_only=True):
         return self.book
 
 
-@publishes(journal.AlertAcknowledged)
 class AlertAcknowledged(FeedEvent, frozen=True, kw_only=True):
     """Somebody took note of an alert by name."""
 
@@ -37,7 +34,6 @@ class AlertAcknowledged(FeedEvent, frozen=True, kw_only=True):
     alert: int
 
 
-@publishes(journal.AlertEscalated)
 class AlertEscalated(FeedEvent, frozen=True, kw_only=True):
     """Nobody took note of an alert in time."""
 
@@ -48,7 +44,6 @@ class AlertEscalated(FeedEvent, frozen=True, kw_only=True):
     level: int
 
 
-@publishes(journal.DiscrepancyOpened)
 class DiscrepancyOpened(FeedEvent, frozen=True, kw_only=True):
     """What was counted and what the transfers say were not the same."""
 
@@ -60,7 +55,7 @@ class DiscrepancyOpened(FeedEvent, frozen=True, kw_only=True):
     book: str
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> DiscrepancyOpened:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> DiscrepancyOpened:
         return cls(discrepancy=event.number, kind=event.what, level=event.level, book=event.book)
 
     @property
@@ -68,7 +63,6 @@ class DiscrepancyOpened(FeedEvent, frozen=True, kw_only=True):
         return self.book
 
 
-@publishes(journal.DiscrepancyFound)
 class DiscrepancyClosed(FeedEvent, frozen=True, kw_only=True):
     """Somebody who had no part in it said what a discrepancy came to."""
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.log.entries import chips, commission, seats
-from tables.log.publication import FeedEvent, Past, publishes
+from tables.log.published.form import FeedEvent, RoundHistory
 
 
-@publishes(chips.ChipsSold, chips.SoldAtTheCage)
 class ChipsSold(FeedEvent, frozen=True, kw_only=True):
     """A player bought chips for cash: at the table, or at the cage where there is none."""
 
@@ -18,7 +16,6 @@ class ChipsSold(FeedEvent, frozen=True, kw_only=True):
     amount_cents: int | None
 
 
-@publishes(chips.SaleUndone)
 class SaleUndone(FeedEvent, frozen=True, kw_only=True):
     """A sale of chips was keyed wrongly: it does not count."""
 
@@ -29,7 +26,6 @@ class SaleUndone(FeedEvent, frozen=True, kw_only=True):
     """The entry of the sale."""
 
 
-@publishes(chips.Redeemed)
 class ChipsRedeemed(FeedEvent, frozen=True, kw_only=True):
     """A player had chips redeemed for cash at the cage."""
 
@@ -38,7 +34,6 @@ class ChipsRedeemed(FeedEvent, frozen=True, kw_only=True):
     amount_cents: int | None
 
 
-@publishes(seats.BoughtIn)
 class SeatBoughtIn(FeedEvent, frozen=True, kw_only=True):
     """A player put chips in play at a seat: bought for cash, or brought along."""
 
@@ -49,7 +44,6 @@ class SeatBoughtIn(FeedEvent, frozen=True, kw_only=True):
     cash: bool
 
 
-@publishes(seats.CashedOut)
 class SeatCashedOut(FeedEvent, frozen=True, kw_only=True):
     """A player left with the chips that lay at the seat."""
 
@@ -59,7 +53,6 @@ class SeatCashedOut(FeedEvent, frozen=True, kw_only=True):
     amount_cents: int
 
 
-@publishes(seats.TimeCharged)
 class TimeCharged(FeedEvent, frozen=True, kw_only=True):
     """Every seat paid for the half hours that had passed."""
 
@@ -69,7 +62,6 @@ class TimeCharged(FeedEvent, frozen=True, kw_only=True):
     each_cents: int
 
 
-@publishes(commission.CommissionCollected, commission.CommissionForgiven)
 class CommissionSettled(FeedEvent, frozen=True, kw_only=True):
     """Commission that was marked at a seat was collected, or will not be."""
 
@@ -80,6 +72,5 @@ class CommissionSettled(FeedEvent, frozen=True, kw_only=True):
     forgiven: bool
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> CommissionSettled:
-        forgiven = isinstance(event, commission.CommissionForgiven)
-        return cls(seat=event.seat, amount_cents=event.amount_cents, forgiven=forgiven)
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> CommissionSettled:
+        return cls(seat=event.seat, amount_cents=event.amount_cents, forgiven=event.kind == "forgiven")

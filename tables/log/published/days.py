@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.log.entries import days
-from tables.log.publication import FeedEvent, Past, publishes
+from tables.log.published.form import FeedEvent, RoundHistory
 
 
-@publishes(days.DayClosed)
 class DayClosed(FeedEvent, frozen=True, kw_only=True):
     """Two people signed a day's figures: they stand for good."""
 
@@ -20,7 +18,6 @@ class DayClosed(FeedEvent, frozen=True, kw_only=True):
     """SHA-256 of the day and its figures."""
 
 
-@publishes(days.DaySealed)
 class DaySealed(FeedEvent, frozen=True, kw_only=True):
     """A day's entries were sealed by the house's key."""
 
@@ -30,5 +27,5 @@ class DaySealed(FeedEvent, frozen=True, kw_only=True):
     root: str
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> DaySealed:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> DaySealed:
         return cls(day=event.document.day, root=event.document.root)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.log.entries import corrections, disputes
-from tables.log.publication import FeedEvent, Past, publishes
+from tables.log.published.form import FeedEvent, RoundHistory
+
+if TYPE_CHECKING:
+    from tables.log.entries.corrections import Correction
+    from tables.log.entries.disputes import Dispute
 
 
-@publishes(disputes.DisputeOpened, disputes.DisputeNoted, disputes.DisputeRuled, disputes.DisputeClosed)
 class DisputeMoved(FeedEvent, frozen=True, kw_only=True):
     """A dispute was opened, heard, ruled on or closed. Whose claim it is, and what was said, stays in the house."""
 
@@ -25,8 +27,8 @@ class DisputeMoved(FeedEvent, frozen=True, kw_only=True):
     ruling: str | None
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> DisputeMoved:
-        claim: disputes.Dispute = event.dispute
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> DisputeMoved:
+        claim: Dispute = event.dispute
         return cls(
             dispute=claim.number,
             round=claim.round,
@@ -37,7 +39,6 @@ class DisputeMoved(FeedEvent, frozen=True, kw_only=True):
         )
 
 
-@publishes(corrections.CorrectionProposed, corrections.CorrectionSigned, corrections.CorrectionDeclined)
 class CorrectionMoved(FeedEvent, frozen=True, kw_only=True):
     """A correction of one seat was proposed, signed or declined. Signed, its chips changed hands."""
 
@@ -57,8 +58,8 @@ class CorrectionMoved(FeedEvent, frozen=True, kw_only=True):
     dispute: int | None
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> CorrectionMoved:
-        mispay: corrections.Correction = event.correction
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> CorrectionMoved:
+        mispay: Correction = event.correction
         return cls(
             slip=mispay.slip,
             round=mispay.round,

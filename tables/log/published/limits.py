@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.entries.limits import LimitsAnnounced
-from tables.log.publication import FeedEvent, Past, publishes
+from tables.log.published.form import FeedEvent, RoundHistory
 
 
-@publishes(LimitPlanSet)
 class LimitPlanMade(FeedEvent, frozen=True, kw_only=True):
     """A version of a limit plan was set, or retired."""
 
@@ -30,7 +27,7 @@ class LimitPlanMade(FeedEvent, frozen=True, kw_only=True):
     proposal: int | None
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> LimitPlanMade:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> LimitPlanMade:
         return cls(
             name=event.name,
             plan_version=event.version,
@@ -43,7 +40,6 @@ class LimitPlanMade(FeedEvent, frozen=True, kw_only=True):
         )
 
 
-@publishes(LimitsAnnounced)
 class LimitsAnnouncedToPlayers(FeedEvent, frozen=True, kw_only=True):
     """The players of a table are told what will be raised, and from when; with nothing to be raised, that no notice
     stands any more."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tables.log.entries import posts, staff
-from tables.log.publication import FeedEvent, publishes
+from tables.log.published.form import FeedEvent
 
 
-@publishes(staff.StaffSignedIn)
 class StaffSignedIn(FeedEvent, frozen=True, kw_only=True):
     """Somebody signed in."""
 
@@ -17,7 +15,6 @@ class StaffSignedIn(FeedEvent, frozen=True, kw_only=True):
     username: str
 
 
-@publishes(staff.StaffSignedOut)
 class StaffSignedOut(FeedEvent, frozen=True, kw_only=True):
     """Somebody signed out, or was relieved."""
 
@@ -26,7 +23,6 @@ class StaffSignedOut(FeedEvent, frozen=True, kw_only=True):
     username: str
 
 
-@publishes(staff.StaffLockedOut)
 class StaffLockedOut(FeedEvent, frozen=True, kw_only=True):
     """Too many wrong secrets were tried under somebody's name."""
 
@@ -35,7 +31,6 @@ class StaffLockedOut(FeedEvent, frozen=True, kw_only=True):
     username: str
 
 
-@publishes(posts.PostSet)
 class PostSet(FeedEvent, frozen=True, kw_only=True):
     """Somebody runs these pits from a moment on."""
 
@@ -48,7 +43,6 @@ class PostSet(FeedEvent, frozen=True, kw_only=True):
     effective: str
 
 
-@publishes(posts.CoverSet)
 class PitCovered(FeedEvent, frozen=True, kw_only=True):
     """Somebody took over a pit until a moment, or gave it back."""
 

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.log.entries import proposals
-from tables.log.publication import FeedEvent, Past, publishes
+from tables.log.published.form import FeedEvent, RoundHistory
 
 
-@publishes(proposals.Proposed)
 class ProposalMade(FeedEvent, frozen=True, kw_only=True):
     """Somebody proposes a change: a second person approves it, or the same one decides it where it takes one."""
 
@@ -29,7 +27,7 @@ class ProposalMade(FeedEvent, frozen=True, kw_only=True):
     effective moment comes), `shoe` (the table's next shoe)."""
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> ProposalMade:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> ProposalMade:
         return cls(
             number=event.number,
             matter=event.matter,
@@ -45,11 +43,6 @@ def _shoe(after: Mapping[str, Any]) -> list[str]:
     return ["shoe"] if after.get("takes") == "shoe" else []
 
 
-@publishes(
-    proposals.ProposalApproved, proposals.ProposalDecided, proposals.ProposalDeclined, proposals.ProposalWithdrawn,
-    proposals.ProposalExpired,
-    proposals.ProposalInForce, proposals.ProposalCalledOff, proposals.ProposalLapsed,
-)  # fmt: skip
 class ProposalMoved(FeedEvent, frozen=True, kw_only=True):
     """A proposal waits no longer, or comes into force."""
 
@@ -60,11 +53,10 @@ class ProposalMoved(FeedEvent, frozen=True, kw_only=True):
     """approved, decided, declined, withdrawn, expired, came_into_force, called_off or lapsed."""
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> ProposalMoved:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> ProposalMoved:
         return cls(number=event.number, state=event.kind)
 
 
-@publishes(proposals.ProposalCommented)
 class ProposalCommented(FeedEvent, frozen=True, kw_only=True):
     """Somebody said something to a proposal that waits."""
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tables.log.entries import readers
-from tables.log.publication import FeedEvent, publishes
+from tables.log.published.form import FeedEvent
 
 
-@publishes(readers.ReaderStopped)
 class ReaderStopped(FeedEvent, frozen=True, kw_only=True):
     """Reader and dealer disagree, or a card was read that cannot be: nothing goes on until it is settled."""
 
     type: ClassVar[str] = "reader.stopped"
 
 
-@publishes(readers.ReaderTakenOver)
 class ReaderTakenOver(FeedEvent, frozen=True, kw_only=True):
     """The dealer keys the cards from here on."""
 
     type: ClassVar[str] = "reader.taken_over"
 
 
-@publishes(readers.ReaderGivenBack)
 class ReaderGivenBack(FeedEvent, frozen=True, kw_only=True):
     """The reader names the cards again."""
 

@@ -8,13 +8,9 @@ import msgspec
 
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import timestamp
-from tables.log import catalog
-from tables.log.entries.rounds import Played, TakenBack, Voided
-from tables.log.publication import FeedEvent, Past, publishes
-from tables.log.state import Round, TableState
+from tables.log.published.form import FeedEvent, RoundHistory
 
 
-@publishes(Played)
 class RoundOpened(FeedEvent, frozen=True, kw_only=True):
     """A round began with its first bet; a game for a pot with its start."""
 
@@ -26,7 +22,7 @@ class RoundOpened(FeedEvent, frozen=True, kw_only=True):
     """The number of the shoe."""
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> RoundOpened | None:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> RoundOpened | None:
         """A round that begins and ends with one entry is told by its end."""
         if event.opening is None or event.ends_round:
             return None
@@ -43,7 +39,6 @@ class SeatResult(msgspec.Struct, frozen=True):
     outcome: str
 
 
-@publishes(Played)
 class RoundSettled(FeedEvent, frozen=True, kw_only=True):
     """A round ended, and this is what became of it. It stands until the round is opened again or corrected."""
 
@@ -58,14 +53,14 @@ class RoundSettled(FeedEvent, frozen=True, kw_only=True):
     """What the house won of the seats, or raked from the pot; below zero what it paid."""
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> RoundSettled | None:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> RoundSettled | None:
         if not event.ends_round:
             return None
-        current = _replayed(past)
+        current = past.round()
         return cls(
             round=current.number,
             game=current.game.name,
-            opened_at=timestamp(past[0].heading.at),
+            opened_at=timestamp(past.begun_at),
             seats=tuple(
                 SeatResult(payout.seat, payout.staked_cents, payout.returned_cents, payout.outcome)
                 for payout in sorted(current.settled, key=lambda payout: payout.seat)
@@ -74,7 +69,6 @@ class RoundSettled(FeedEvent, frozen=True, kw_only=True):
         )
 
 
-@publishes(TakenBack)
 class RoundReopened(FeedEvent, frozen=True, kw_only=True):
     """What had settled a round was taken back: its result does not count, and another follows."""
 
@@ -86,16 +80,14 @@ class RoundReopened(FeedEvent, frozen=True, kw_only=True):
     """The entry that does not count."""
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> RoundReopened | None:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> RoundReopened | None:
         """Of what is taken back before the round has a result, nothing is told."""
-        corrected = next((earlier for earlier in past if earlier.seq == event.corrects), None)
-        play = catalog.event_of(corrected) if corrected is not None else None
-        if event.seat is not None or not isinstance(play, Played) or not play.ends_round:
+        play = past.event(event.corrects)
+        if event.seat is not None or not getattr(play, "ends_round", False):
             return None
         return cls(round=entry.round or 0, corrects=event.corrects)
 
 
-@publishes(Voided)
 class RoundVoided(FeedEvent, frozen=True, kw_only=True):
     """A round ended without a result: all bets went back."""
 
@@ -105,13 +97,5 @@ class RoundVoided(FeedEvent, frozen=True, kw_only=True):
     reason: str
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> RoundVoided:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> RoundVoided:
         return cls(round=entry.round or 0, reason=event.reason)
-
-
-def _replayed(past: Past) -> Round:
-    standing = TableState()
-    for entry in past:
-        standing = catalog.follow(standing, entry)
-    assert standing.round is not None  # noqa: S101 -- its first entry opens it
-    return standing.round

@@ -6,11 +6,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
-from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.publication import FeedEvent, Past, publishes
+from tables.log.published.form import FeedEvent, RoundHistory
 
 
-@publishes(SlipSigned, HouseSlipSigned)
 class SlipStepSigned(FeedEvent, frozen=True, kw_only=True):
     """One step of a slip was signed."""
 
@@ -28,7 +26,7 @@ class SlipStepSigned(FeedEvent, frozen=True, kw_only=True):
     """What is moved; of a count what two people agreed upon, once the slip is complete."""
 
     @classmethod
-    def of(cls, entry: Entry, event: Any, past: Past) -> SlipStepSigned:
+    def of(cls, entry: Entry, event: Any, past: RoundHistory) -> SlipStepSigned:
         slip = event.after
         goes_on = slip in event.waiting
         blind = slip.series.count is not None and (goes_on or slip.agreed is None)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tables.log.entries import carried_rows, irregularities, settings, tables
-from tables.log.publication import FeedEvent, publishes
+from tables.log.published.form import FeedEvent
 
 
-@publishes(tables.TableOpened)
 class TableOpened(FeedEvent, frozen=True, kw_only=True):
     """A table opened with what two people counted in its rack."""
 
@@ -18,7 +16,6 @@ class TableOpened(FeedEvent, frozen=True, kw_only=True):
     rack_cents: int
 
 
-@publishes(tables.TableClosed)
 class TableClosed(FeedEvent, frozen=True, kw_only=True):
     """A table closed with what two people counted in its rack."""
 
@@ -28,7 +25,6 @@ class TableClosed(FeedEvent, frozen=True, kw_only=True):
     rack_cents: int
 
 
-@publishes(carried_rows.TableAdded)
 class TableAdded(FeedEvent, frozen=True, kw_only=True):
     """There is another table."""
 
@@ -41,7 +37,6 @@ class TableAdded(FeedEvent, frozen=True, kw_only=True):
         return self.name
 
 
-@publishes(settings.TableSet)
 class TableSet(FeedEvent, frozen=True, kw_only=True):
     """A table's limits or options are others from its next round on: of what changed, before and after."""
 
@@ -53,14 +48,12 @@ class TableSet(FeedEvent, frozen=True, kw_only=True):
     """The proposal that two people stand for, where it took two."""
 
 
-@publishes(settings.TableRetired)
 class TableRetired(FeedEvent, frozen=True, kw_only=True):
     """A table is used no more."""
 
     type: ClassVar[str] = "table.retired"
 
 
-@publishes(tables.DealerSignedIn)
 class DealerSignedIn(FeedEvent, frozen=True, kw_only=True):
     """A dealer took the table, or relieved the one who stood there."""
 
@@ -72,7 +65,6 @@ class DealerSignedIn(FeedEvent, frozen=True, kw_only=True):
     """The user name of whoever stood there."""
 
 
-@publishes(tables.DealerSignedOut)
 class DealerSignedOut(FeedEvent, frozen=True, kw_only=True):
     """The dealer tapped out."""
 
@@ -82,7 +74,6 @@ class DealerSignedOut(FeedEvent, frozen=True, kw_only=True):
     name: str
 
 
-@publishes(irregularities.RackLocked)
 class RackLocked(FeedEvent, frozen=True, kw_only=True):
     """Nothing goes into the rack or out of it, and nobody deals."""
 
@@ -92,14 +83,12 @@ class RackLocked(FeedEvent, frozen=True, kw_only=True):
     """Whether everybody left the table at once."""
 
 
-@publishes(irregularities.RackUnlocked)
 class RackUnlocked(FeedEvent, frozen=True, kw_only=True):
     """The rack is in use again."""
 
     type: ClassVar[str] = "rack.unlocked"
 
 
-@publishes(irregularities.MishapEntered)
 class MishapEntered(FeedEvent, frozen=True, kw_only=True):
     """Something went wrong at the table; what was done about it has events of its own."""
 
@@ -108,7 +97,6 @@ class MishapEntered(FeedEvent, frozen=True, kw_only=True):
     which: str
 
 
-@publishes(irregularities.TableAbandoned)
 class TableAbandoned(FeedEvent, frozen=True, kw_only=True):
     """Everybody left the table at once."""
 

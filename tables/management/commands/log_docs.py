@@ -12,12 +12,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from tables.log.catalog import EVENTS
 from tables.log.event import Event
+from tables.log.kind_record import ByStage, KindRecord
 from tables.management.commands.game_docs import rewritten
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "the-log.md"
 START: Final = "<!-- from the catalog: ./run manage log_docs -->"
 OF_EVERY_ENTRY: Final = frozenset({"request", "refused", "happened_at", "attested"})
 """Fields that any entry may have; the page tells them once."""
+BY_STEP: Final = "by step"
+COLUMNS: Final = "| entry | what it says | content | written by | moves | exception | feed | alerts |"
 
 
 class Command(BaseCommand):
@@ -43,7 +46,7 @@ def page() -> str:
 def facts() -> Iterator[str]:
     """Every kind of entry, a line each, by book."""
     for title, of_the_house in (("At a table", False), ("In the house's book", True)):
-        yield from (f"### {title}", "", "| entry | what it says | content | moves |", "|---|---|---|---|")
+        yield from (f"### {title}", "", COLUMNS, "|---" * COLUMNS.count(" | ") + "|---|")
         yield from (_line(event) for event in EVENTS if event.of_the_house is of_the_house)
         yield ""
 
@@ -53,11 +56,20 @@ def _line(event: type[Event]) -> str:
     sentence = (event.__doc__ or "").partition("\n")[0]
     fields: Any = msgspec.inspect.type_info(event).fields  # type: ignore[attr-defined]
     content = ", ".join(_field(field) for field in fields if field.encode_name not in OF_EVERY_ENTRY)
-    return f"| {event.subject} {kinds} | {sentence} | {content} | {', '.join(sorted(_moves(event)))} |"
+    cells = (f"{event.subject} {kinds}", sentence, content, event.record.writer.says, _moves(event))
+    return f"| {' | '.join([*cells, *_answers(event.record)])} |"
 
 
-def _moves(event: type[Event]) -> frozenset[str]:
-    return event.may_move or frozenset().union(*event.moves_of_kinds().values())
+def _answers(record: KindRecord) -> Iterator[str]:
+    """Where entries of a kind are reported, published and alerted; empty for *no*."""
+    exception = record.exception
+    yield BY_STEP if isinstance(exception, ByStage) else exception.title if exception else ""
+    yield ", ".join(f"`{form.type}`" for form in record.forms)
+    yield BY_STEP if isinstance(record.alert, ByStage) else ", ".join(f"`{name}`" for name in record.alert)
+
+
+def _moves(event: type[Event]) -> str:
+    return ", ".join(sorted(frozenset().union(*event.moves_of_kinds().values())))
 
 
 def _field(field: Any) -> str:

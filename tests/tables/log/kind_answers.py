@@ -33,10 +33,11 @@ from tables.floor.command_context import CommandContext
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.games.catalog import GAMES
 from tables.games.protocol import Bet
-from tables.log import catalog, exceptions, published
+from tables.log import catalog, exceptions
 from tables.log.entries.rounds import Played
 from tables.log.event import Author, Event
-from tables.log.publication import SILENT, TELLERS, Past, event_of, needs_past
+from tables.log.publication import Past, event_of, needs_past
+from tables.log.published.form import NotPublished
 from tables.log.state import Dealer, Lock, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -44,7 +45,7 @@ from tables.reports import entry_list
 from tables.roles import Role
 from tests.carried import kept
 
-assert log_rules, published  # importing them registers what is enacted, and what is published
+assert log_rules  # importing it registers what is enacted
 
 SITE: Final = "0.9.0"
 """The saved site of the examples: a later one has other entries."""
@@ -252,9 +253,9 @@ def declared(name: Name, event: type[Event]) -> Answers:
         "exception": [heading.name, heading.title, heading.is_of_the_floor] if heading else None,
         "published": [
             {"type": form.type, "version": form.version, "needs past": form.needs_past, "fields": _names(form)}
-            for form in TELLERS.get(event, ())
+            for form in event.record.forms
         ],
-        "not published because": SILENT.get(event),
+        "not published because": feed.reason if isinstance(feed := event.record.feed, NotPublished) else None,
     }
 
 

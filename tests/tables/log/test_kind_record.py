@@ -1,0 +1,98 @@
+"""The record of each kind of entry answers every question, and an unanswered one is named at import."""
+
+from typing import ClassVar
+
+import pytest
+
+from tables.floor import handlers
+from tables.log import writers
+from tables.log.catalog import EVENTS, refuse_unanswered
+from tables.log.entries.chips import ChipsSold
+from tables.log.event import Event
+from tables.log.exception_categories import ORDINARY
+from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.published.form import SETUP
+from tables.roles import PERMISSIONS
+
+WHOLE = KindRecord(writer=writers.SITE, moves=NOTHING, exception=ORDINARY, feed=SETUP, alert=NO_ALERT)
+
+
+class Noted(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry whose kind has answered every question."""
+
+    subject: ClassVar[str] = "test"
+    kinds: ClassVar[tuple[str, ...]] = ("noted",)
+    record = WHOLE
+
+    def words(self) -> str:
+        return "noted"
+
+
+class Wordless(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry that no one can read."""
+
+    subject: ClassVar[str] = "test"
+    kinds: ClassVar[tuple[str, ...]] = ("wordless",)
+    record = WHOLE
+
+
+class Silent(Noted, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry whose kind has left its alerts open."""
+
+    record = KindRecord(writer=writers.SITE, moves=NOTHING, exception=ORDINARY, feed=SETUP)
+
+
+class Inherited(Noted, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of another kind, with the answers of the one that it extends."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("inherited",)
+
+
+def test_a_kind_that_has_answered_every_question_is_taken() -> None:
+    """Harm: the check refuses a right kind, and the site does not start."""
+    refuse_unanswered(Noted)
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        (Silent, "Silent leaves questions unanswered. It needs alert: .* or NO_ALERT"),
+        (Wordless, "Wordless leaves questions unanswered. It needs words: a method"),
+        (Inherited, "Inherited has no record of its own"),
+    ],
+)
+def test_an_unanswered_question_is_named_with_its_struct(event: type[Event], sentence: str) -> None:
+    """Harm: a new kind raises no alert or is in no report, because the question was forgotten or its answer copied from
+    another kind; or the site does not start, and the error does not say which struct is wrong."""
+    with pytest.raises(TypeError, match=sentence):
+        refuse_unanswered(event)
+
+
+@pytest.mark.parametrize(
+    ("answers", "question"),
+    [
+        ({"writer": "the dealer"}, "writer"),
+        ({"moves": {"fill"}}, "moves"),
+        ({"exception": "voids"}, "exception"),
+        ({"feed": ()}, "feed"),
+        ({"feed": (ChipsSold,)}, "feed"),
+        ({"alert": "large_bet"}, "alert"),
+    ],
+)
+def test_an_answer_of_another_kind_is_a_fault(answers: dict[str, object], question: str) -> None:
+    """Harm: an answer that no report understands counts as one."""
+    whole = {"writer": writers.SITE, "moves": NOTHING, "exception": ORDINARY, "feed": SETUP, "alert": NO_ALERT}
+    wrong: dict[str, object] = whole | answers
+    assert [fault.partition(":")[0] for fault in KindRecord(**wrong).faults()] == [question]  # type: ignore[arg-type]
+
+
+def test_every_permission_that_a_record_names_is_one_of_the_site() -> None:
+    """Harm: the page about the log says that a permission protects an entry, and no role can have it."""
+    named = {permission for event in EVENTS for permission in event.record.writer.permissions}
+    assert named - frozenset().union(*PERMISSIONS.values()) == set()
+
+
+def test_a_writer_without_a_permit_is_refused_where_its_entry_is_reproduced() -> None:
+    """Harm: a proof accepts an entry of any author, because no permit belongs to the writer of its record."""
+    with pytest.raises(TypeError, match="Noted is reproduced, and is written by the site"):
+        handlers.reproduces(Noted)(lambda: None)
