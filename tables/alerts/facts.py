@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from django.db.models import F
 
@@ -14,30 +14,23 @@ from ledger import cage, discrepancies
 from ledger.models import Account, LogEntry, Transfer
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, REVERSAL, money
+from tables.alerts.alert_types import ALERT_TYPES
 from tables.alerts.models import ShiftWin
-from tables.alerts.rules import STREAK_WINDOW, Fact
+from tables.alerts.rules import KINDS, STREAK_WINDOW, Fact
 from tables.games.catalog import GAMES
 from tables.games.protocol import Bet
-from tables.log.catalog import read_as
-from tables.log.entries.alert_rules import AlertRuleSet, ChannelSet
-from tables.log.entries.chips import DenominationAdded, DenominationChanged
+from tables.log.catalog import EVENTS, read_as
 from tables.log.entries.corrections import CorrectionSigned
-from tables.log.entries.house_terms import TermsChanged
 from tables.log.entries.journal import DiscrepancyOpened
 from tables.log.entries.rounds import Played, TakenBack, Voided
-from tables.log.entries.settings import HoursSet, PayTableMade, TableSet
+from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
-from tables.log.entries.terminals import TerminalChanged, TerminalLockedOut
+from tables.log.entries.terminals import TerminalLockedOut
 from tables.log.event import Event
 from tables.models import PIN, Table
 from tables.reports import gaming_hours
 from tables.state import table_state
 
-SETTINGS: Final = (
-    TableSet, PayTableMade, HoursSet, TermsChanged, DenominationAdded, DenominationChanged, TerminalChanged,
-    AlertRuleSet, ChannelSet,
-)  # fmt: skip
-"""The entries by which the house is set otherwise."""
 PAID: Final = ("pay_pot", "pay_seat")
 """What a seat pays in a game for a pot: to the pot, or to another seat."""
 WITHIN: Final = 5_000
@@ -52,24 +45,61 @@ class Noticed:
     entry: Entry
 
 
+Producer = Callable[[Entry, Any, Any], Iterator[Fact]]
+"""Computes facts from an entry, its event and its table; the table is None for entries in the log of the site."""
+P = TypeVar("P", bound=Producer)
+PRODUCERS: Final[dict[str, Producer]] = {}
+"""What computes the facts of each type of alert that a rule raises from entries."""
+
+
+def raises(*alerts: str) -> Callable[[P], P]:
+    """The decorated function computes the facts of these types of alert, for the kinds whose records name one."""
+
+    def put(function: P) -> P:
+        PRODUCERS.update(dict.fromkeys(alerts, function))
+        return function
+
+    return put
+
+
+def of_entry(entry: Entry, event: Event, table: Table | None) -> Iterator[Fact]:
+    """The facts of one entry, by the types of alert that the record of its kind names."""
+    if table is not None:
+        _correct_wins(table, entry, event)
+    for producer in dict.fromkeys(PRODUCERS[name] for name in event.record.alerts if name in PRODUCERS):
+        yield from producer(entry, event, table)
+
+
 # --- At a table ------------------------------------------------------------------------------------------------
 
 
-def at_table(table: Table, entry: Entry, event: Event) -> Iterator[Fact]:
-    """What one entry of a table's book tells."""
-    match event:
-        case Played():
-            yield from (_bets if _is_banked(table) else _pot_bets)(table, entry, event)
-            yield from _wins(table, entry, _decided(table, entry.round, entry.seq, event))
-        case Voided():
-            _unwin_all(table, entry)
-        case TakenBack(seat=None):
-            _unwin(table, entry, event)
-            yield from _streak(table, entry, _author(table, event.corrects))
-        case CorrectionSigned():
-            yield from _streak(table, entry, _dealer_of(table, event.correction.round))
-        case TableSet() if event.before:
-            yield _setting(entry, event, table)
+@raises("large_bet")
+def _stakes(entry: Entry, event: Played, table: Table) -> Iterator[Fact]:
+    """The bets of an input, or in a game for a pot what its seats have paid."""
+    return (_bets if _is_banked(table) else _pot_bets)(table, entry, event)
+
+
+@raises("large_win", "large_win_shift")
+def _results(entry: Entry, event: Played, table: Table) -> Iterator[Fact]:
+    """What seats win by an input."""
+    return _wins(table, entry, _decided(table, entry.round, entry.seq, event))
+
+
+@raises("corrections_streak")
+def _corrections(entry: Entry, event: TakenBack | CorrectionSigned, table: Table) -> Iterator[Fact]:
+    """The recent take-backs and corrections of the dealer whose input an entry takes back or corrects."""
+    if isinstance(event, CorrectionSigned):
+        yield from _streak(table, entry, _dealer_of(table, event.correction.round))
+    elif event.seat is None:
+        yield from _streak(table, entry, _author(table, event.corrects))
+
+
+def _correct_wins(table: Table, entry: Entry, event: Event) -> None:
+    """Take from the results of the shift what an entry takes back or makes void."""
+    if isinstance(event, Voided):
+        _unwin_all(table, entry)
+    elif isinstance(event, TakenBack) and event.seat is None:
+        _unwin(table, entry, event)
 
 
 def _bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
@@ -257,33 +287,44 @@ def _moment(entry: Entry) -> datetime:
     return entry.at
 
 
-# --- In the house's book ---------------------------------------------------------------------------------------
+# --- In the log of the site ------------------------------------------------------------------------------------
 
 
-def in_house(entry: Entry, event: Event) -> Iterator[Fact]:
-    """What one entry of the house's book tells."""
-    match event:
-        case DiscrepancyOpened():
-            level = discrepancies.LEVELS[event.level]
-            sentence = f"Discrepancy {event.number}, level {level}: {event.message}"
-            yield Fact(
-                "discrepancy", f"discrepancy {event.number}", sentence, event.level, table=_table_named(event.book),
-                once=True, least_level=event.level, evidence={"discrepancy": event.number},
-            )  # fmt: skip
-        case SecretReset() if event.secret == PIN:
-            sentence = f"The PIN of {event.username} is reset, as {entry.by} confirmed"
-            yield Fact("pin_reset", f"of {event.username}", sentence)
-        case StaffChanged() if "role" in (event.after or {}):
-            yield _setting(entry, event)
-        case StaffLockedOut():
-            yield Fact("lock_out", f"of {event.username}", f"{event.username} is locked out: too many wrong secrets")
-        case TerminalLockedOut():
-            yield Fact("lock_out", f"at {event.name}", f"{event.name} is locked: too many wrong PINs were tried there")
-        case _ if isinstance(event, SETTINGS):
-            yield _setting(entry, event)
+@raises("discrepancy")
+def _variance(entry: Entry, event: DiscrepancyOpened, table: None) -> Iterator[Fact]:
+    level = discrepancies.LEVELS[event.level]
+    sentence = f"Discrepancy {event.number}, level {level}: {event.message}"
+    yield Fact(
+        "discrepancy", f"discrepancy {event.number}", sentence, event.level, table=_table_named(event.book), once=True,
+        least_level=event.level, evidence={"discrepancy": event.number},
+    )  # fmt: skip
 
 
-def _setting(entry: Entry, event: Event, table: Table | None = None) -> Fact:
+@raises("pin_reset")
+def _pin_reset(entry: Entry, event: SecretReset, table: None) -> Iterator[Fact]:
+    if event.secret == PIN:
+        sentence = f"The PIN of {event.username} is reset, as {entry.by} confirmed"
+        yield Fact("pin_reset", f"of {event.username}", sentence)
+
+
+@raises("lock_out")
+def _lock_out(entry: Entry, event: StaffLockedOut | TerminalLockedOut, table: None) -> Iterator[Fact]:
+    if isinstance(event, TerminalLockedOut):
+        yield Fact("lock_out", f"at {event.name}", f"{event.name} is locked: too many wrong PINs were tried there")
+    else:
+        yield Fact("lock_out", f"of {event.username}", f"{event.username} is locked out: too many wrong secrets")
+
+
+@raises("settings_changed")
+def _settings(entry: Entry, event: Event, table: Table | None) -> Iterator[Fact]:
+    """Not when a table is set up, and of changes of staff only those of a role."""
+    is_new = isinstance(event, TableSet) and not event.before
+    keeps_role = isinstance(event, StaffChanged) and "role" not in (event.after or {})
+    if not (is_new or keeps_role):
+        yield _setting(entry, event, table)
+
+
+def _setting(entry: Entry, event: Event, table: Table | None) -> Fact:
     place = f" at {table.name}" if table else ""
     return Fact(
         "settings_changed", f"{event.subject} by {entry.by}", f"Settings changed{place} by {entry.by}: {event.words()}",
@@ -299,3 +340,18 @@ def evidence_of(noticed: Noticed) -> Mapping[str, object]:
     """Where an alert's fact stands in the log."""
     entry = noticed.entry
     return {"entry": entry.seq, "in": entry.book, **({"round": entry.round} if entry.round else {})}
+
+
+def refuse_mismatch(named: Set[str]) -> None:
+    """Compare the alerts that records of kinds name with the alert types, and those with a rule with the functions that
+    compute their facts. Raises TypeError."""
+    faults = {
+        "No alert type is called": named - ALERT_TYPES.keys(),
+        "No function of tables/alerts/facts.py @raises": (named & KINDS.keys()) - PRODUCERS.keys(),
+        "No record of a kind of entry names": PRODUCERS.keys() - named,
+    }
+    if sentences := [f"{says} {', '.join(sorted(names))}." for says, names in faults.items() if names]:
+        raise TypeError(" ".join(sentences))
+
+
+refuse_mismatch({name for event in EVENTS for name in event.record.alerts})

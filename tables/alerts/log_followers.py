@@ -112,10 +112,8 @@ def _look_at(book: Book, table: Table | None, entry: Entry, rules: Mapping[str, 
         event = event_of(entry)
     except Unreadable:
         return  # the proof names it
-    if book.name == HOUSE:
-        tell(book, entry, facts.in_house(entry, event), rules)
-    elif table is not None:
-        tell(book, entry, facts.at_table(table, entry, event), rules)
+    if book.name == HOUSE or table is not None:
+        tell(book, entry, facts.of_entry(entry, event, table), rules)
 
 
 def _notice(book: Book, entry: Entry, news: Iterator[Fact], rules: Mapping[str, Rule]) -> None:

@@ -26,7 +26,6 @@ from ledger.proof.chain import Entry
 from ledger.proof.spelling import canonical
 from tables.alerts import facts
 from tables.alerts.models import ShiftWin
-from tables.alerts.rules import Fact
 from tables.audit import log_rules
 from tables.floor import handlers
 from tables.floor.command_context import CommandContext
@@ -349,16 +348,10 @@ def alert_facts(example: Example) -> Answers:
     """The facts that alert rules get from an entry, and what it adds to the seats' results of the shift."""
     table = None if example.name[0] else Table.objects.get(book_id=example.entry.book_id)
     with transaction.atomic():
-        heard = [asdict(fact) for fact in _facts(example, table)]
+        heard = [asdict(fact) for fact in facts.of_entry(example.entry, example.event, table)]
         results = dict(ShiftWin.objects.exclude(cents=0).order_by("seat").values_list("seat", "cents"))
         transaction.set_rollback(True)
     return {"facts": heard, "shift results by seat": results}
-
-
-def _facts(example: Example, table: Table | None) -> Iterator[Fact]:
-    if table is None:
-        return facts.in_house(example.entry, example.event)
-    return facts.at_table(table, example.entry, example.event)
 
 
 def load_site() -> None:

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import pytest
 
+from tables.alerts import facts
 from tables.floor import handlers
 from tables.log import writers
 from tables.log.catalog import EVENTS, refuse_unanswered
@@ -96,3 +97,23 @@ def test_a_writer_without_a_permit_is_refused_where_its_entry_is_reproduced() ->
     """Harm: a proof accepts an entry of any author, because no permit belongs to the writer of its record."""
     with pytest.raises(TypeError, match="Noted is reproduced, and is written by the site"):
         handlers.reproduces(Noted)(lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("large_bat", "No alert type is called large_bat"),
+        ("clock_drift", "No function of tables/alerts/facts.py @raises clock_drift"),
+    ],
+)
+def test_an_alert_that_nothing_raises_is_refused(name: str, sentence: str) -> None:
+    """Harm: the record of a kind promises an alert, and none is ever raised: its name is misspelled, or no function
+    computes its facts."""
+    with pytest.raises(TypeError, match=sentence):
+        facts.refuse_mismatch(facts.PRODUCERS.keys() | {name})
+
+
+def test_a_function_whose_alert_no_record_names_is_refused() -> None:
+    """Harm: an alert was raised by a kind, its record no longer says so, and the rule silently never applies."""
+    with pytest.raises(TypeError, match="No record of a kind of entry names large_win"):
+        facts.refuse_mismatch(facts.PRODUCERS.keys() - {"large_win"})
