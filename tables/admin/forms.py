@@ -19,8 +19,8 @@ from unfold import widgets
 
 from ledger.proof.chips import money
 from tables.alerts import channels
+from tables.alerts.alert_types import KINDS, LEVELS
 from tables.alerts.models import AlertChannel
-from tables.alerts.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.cage import chip_series, denominations
 from tables.games.catalog import GAMES

@@ -52,8 +52,8 @@ from tables.admin.pay_tables import PayTableForm, previews
 from tables.admin.policies import FromThenOn, ReasonForm, TermsForm, changes, lines_by_group
 from tables.admin.roles import RolesForm
 from tables.alerts import channels
+from tables.alerts.alert_types import KINDS, LEVELS
 from tables.alerts.models import AlertChannel, ChannelContent
-from tables.alerts.rules import KINDS, LEVELS
 from tables.approvals import proposals
 from tables.board import pays, secrecy
 from tables.cage import chip_series, retirement

@@ -13,8 +13,9 @@ from django.db.models.functions import Coalesce
 from ledger import alerts
 from ledger.models import Alert, AlertRepeat, Book, Escalation
 from tables.alerts import rules_in_force
+from tables.alerts.alert_types import Rule
 from tables.alerts.facts import Noticed, evidence_of
-from tables.alerts.rules import AT_LEVEL, Fact, RaisedAlert, Rule, call, escalated, escalation_due
+from tables.alerts.rules import AT_LEVEL, Fact, RaisedAlert, call, escalated, escalation_due
 
 
 def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Alert | None:

@@ -1,4 +1,7 @@
-"""What each kind of alert is called, how pressing it is, and what it usually comes to: said here once for each."""
+"""The types of alert, one record each: title, severity, usual notes, and for those with a rule its measure and default.
+
+Alerts that an entry raises at once have the name of the kind of entry (``tables/log/kind_record.py``).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from tables.alerts.rules import KINDS, OTHER
+from ledger.proof.chips import money
+
+LEVELS: Final = ("info", "supervisor", "surveillance", "regulator")
+"""How far an alert goes. They are the levels of discrepancies, too."""
+SUPERVISOR, SURVEILLANCE, REGULATOR = 1, 2, 3
+CENTS, MINUTES, SECONDS, PERCENT, COUNT, LEVEL = "amount", "minutes", "seconds", "per cent", "times", "level"
 
 
 class Severity(IntEnum):
@@ -26,6 +34,33 @@ class Severity(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """When an alert of a kind is raised, and who hears of it."""
+
+    about: str
+    is_on: bool
+    threshold: int | None
+    level: int
+    tables: tuple[str, ...] = ()
+    """By name; none named means all."""
+    games: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ("pit_boss",)
+    escalate_minutes: int = 10
+    """So long may nobody take note of it; 0 where it is never escalated."""
+    escalate_to: tuple[str, ...] = ("surveillance",)
+
+    @property
+    def kind(self) -> AlertType:
+        return KINDS[self.about]
+
+    def is_for(self, table: str, game: str) -> bool:
+        """Whether it looks at a table. What belongs to no table is looked at in any case."""
+        if not table or not (self.tables or self.games):
+            return True
+        return table in self.tables or game in self.games
+
+
+@dataclass(frozen=True, slots=True)
 class AlertType:
     """All that is known of alerts of one kind."""
 
@@ -35,6 +70,28 @@ class AlertType:
     """What such alerts usually come to, in words that may be signed at once."""
     is_apart: bool = False
     """Whether each is a matter of its own, and never stands in one line with others like it."""
+    rule: Rule | None = None
+    """Its rule in a site that has set none. None: its alerts are raised without a rule of their own."""
+    says: str = ""
+    """What the rule is about, for its page."""
+    measure: str = ""
+    """What the threshold counts; empty where the rule has none."""
+    bounds: tuple[int, int] = (1, 10**12)
+    is_below: bool = False
+    """Whether the alert is raised below the threshold, and not from it on."""
+    of_tables: bool = True
+    """Whether the rule may be limited to some tables or games."""
+    always_on: bool = False
+
+    def spelled(self, threshold: int | None) -> str:
+        """A threshold in words."""
+        if threshold is None:
+            return ""
+        if self.measure == CENTS:
+            return money(threshold)
+        if self.measure == LEVEL:
+            return LEVELS[threshold]
+        return f"{threshold} {self.measure}"
 
 
 _NOTICE, _ATTENTION, _URGENT = Severity.NOTICE, Severity.ATTENTION, Severity.URGENT
@@ -45,25 +102,133 @@ _MACHINE: Final = ("The operator looks into it", "It runs again")
 _BOOKS: Final = ("The operator is called: nothing is moved until it is settled",)
 _CHIPS: Final = ("The cage is told", "The chips are on their way")
 
-_BY_RULE: Final[Mapping[str, tuple[Severity, tuple[str, ...]]]] = {
-    "large_bet": (_ATTENTION, _GUEST),
-    "large_win": (_ATTENTION, _GUEST),
-    "large_win_shift": (_ATTENTION, _GUEST),
-    "rack_low": (_ATTENTION, _CHIPS),
-    "rack_low_share": (_ATTENTION, _CHIPS),
-    "table_idle": (_NOTICE, ("No guests", "The dealer cleans the layout")),
-    "relief_due": (_NOTICE, ("The relief is on their way", "The dealer stays by agreement")),
-    "corrections_streak": (_ATTENTION, ("Spoke with the dealer", "The dealer is relieved")),
-    "pin_reset": (_ATTENTION, _PERSON),
-    "lock_out": (_ATTENTION, _PERSON),
-    "settings_changed": (_NOTICE, ("Agreed with the operator",)),
-    "clock_drift": (_ATTENTION, _MACHINE),
+RULED: Final[Mapping[str, AlertType]] = {
+    "large_bet": AlertType(
+        "Large bet",
+        _ATTENTION,
+        _GUEST,
+        rule=Rule("large_bet", True, 100_000, SUPERVISOR),
+        says="A seat's bet, or all that it staked in a round; in a game for a pot, all that it paid.",
+        measure=CENTS,
+    ),
+    "large_win": AlertType(
+        "Large win in a round",
+        _ATTENTION,
+        _GUEST,
+        rule=Rule("large_win", True, 500_000, SUPERVISOR),
+        says="What a seat won in one round: from the house, or in a game for a pot from the others.",
+        measure=CENTS,
+    ),
+    "large_win_shift": AlertType(
+        "Large win over a shift",
+        _ATTENTION,
+        _GUEST,
+        rule=Rule("large_win_shift", True, 1_000_000, SURVEILLANCE, roles=("pit_boss", "surveillance")),
+        says="What a seat won since the shift began, from the house or from the others.",
+        measure=CENTS,
+    ),
+    "rack_low": AlertType(
+        "Rack below an amount",
+        _ATTENTION,
+        _CHIPS,
+        rule=Rule("rack_low", False, 100_000, SUPERVISOR),
+        says="A fill is due: the rack holds less than this.",
+        measure=CENTS,
+        is_below=True,
+    ),
+    "rack_low_share": AlertType(
+        "Rack below a share of the opener",
+        _ATTENTION,
+        _CHIPS,
+        rule=Rule("rack_low_share", True, 40, SUPERVISOR),
+        says="A fill is due: the rack holds less than this part of what it opened with.",
+        measure=PERCENT,
+        bounds=(1, 99),
+        is_below=True,
+    ),
+    "table_idle": AlertType(
+        "Table idle",
+        _NOTICE,
+        ("No guests", "The dealer cleans the layout"),
+        rule=Rule("table_idle", True, 15, 0, escalate_minutes=0),
+        says="The table is open and has a dealer, and nothing was entered for so long.",
+        measure=MINUTES,
+        bounds=(1, 1_440),
+    ),
+    "relief_due": AlertType(
+        "Relief due",
+        _NOTICE,
+        ("The relief is on their way", "The dealer stays by agreement"),
+        rule=Rule("relief_due", True, 60, 0, escalate_minutes=15, escalate_to=("pit_boss",)),
+        says="A dealer has dealt at the table for so long.",
+        measure=MINUTES,
+        bounds=(5, 720),
+    ),
+    "corrections_streak": AlertType(
+        "Dealer's streak of corrections",
+        _ATTENTION,
+        ("Spoke with the dealer", "The dealer is relieved"),
+        rule=Rule("corrections_streak", True, 4, SUPERVISOR),
+        says="So many take-backs and corrections of one dealer within an hour.",
+        measure=COUNT,
+        bounds=(2, 100),
+    ),
+    "discrepancy": AlertType(
+        "Discrepancy",
+        _URGENT,
+        ("Counted again: in order",),
+        is_apart=True,
+        rule=Rule("discrepancy", True, SUPERVISOR, SUPERVISOR),
+        says="Counted and expected were not the same, at this level or above.",
+        measure=LEVEL,
+        bounds=(0, REGULATOR),
+    ),
+    "pin_reset": AlertType(
+        "PIN reset",
+        _ATTENTION,
+        _PERSON,
+        rule=Rule("pin_reset", False, None, SUPERVISOR, roles=("pit_boss", "surveillance")),
+        says="Somebody's PIN was reset. That raises an alert in any case: here further people hear of it.",
+        of_tables=False,
+    ),
+    "lock_out": AlertType(
+        "Lock-out",
+        _ATTENTION,
+        _PERSON,
+        rule=Rule("lock_out", True, None, SUPERVISOR, roles=("pit_boss", "operator", "surveillance")),
+        says="Too many wrong secrets were tried: for a person, or at a terminal.",
+        of_tables=False,
+    ),
+    "settings_changed": AlertType(
+        "Settings changed",
+        _NOTICE,
+        ("Agreed with the operator",),
+        rule=Rule("settings_changed", True, None, 0, roles=("pit_boss", "surveillance"), escalate_minutes=0),
+        says="A table, a pay table, chips, hours, a role, a rule or a channel is set otherwise.",
+    ),
+    "clock_drift": AlertType(
+        "Clock drift",
+        _ATTENTION,
+        _MACHINE,
+        rule=Rule(
+            "clock_drift",
+            True,
+            30,
+            SUPERVISOR,
+            roles=("pit_boss", "operator"),
+            escalate_minutes=60,
+            escalate_to=("operator", "surveillance"),
+        ),
+        says="The clock of a browser or of a server differs from the database's by more than this.",
+        measure=SECONDS,
+        bounds=(2, 3_600),
+        of_tables=False,
+    ),
 }
-"""Of kinds that a rule raises; they have their titles there."""
+"""The types whose alerts are raised by a rule that a site may set."""
 
 ALERT_TYPES: Final[Mapping[str, AlertType]] = {
-    **{kind: AlertType(KINDS[kind].title, severity, notes) for kind, (severity, notes) in _BY_RULE.items()},
-    "discrepancy": AlertType(KINDS["discrepancy"].title, _URGENT, ("Counted again: in order",), is_apart=True),
+    **RULED,
     # The books, and what watches them.
     "log_broken": AlertType("Broken log", _URGENT, _BOOKS, is_apart=True),
     "row_differs": AlertType("A row differs from the log", _URGENT, _BOOKS, is_apart=True),
@@ -135,6 +300,24 @@ ALERT_TYPES: Final[Mapping[str, AlertType]] = {
 """Every kind that has a name; slips that open with an alarm raise it by the name of their first step."""
 
 
+OTHER: Final = "other"
+_ANYTHING_ELSE: Final = AlertType(
+    "Anything else",
+    _ATTENTION,
+    (),
+    rule=Rule("other", True, None, SUPERVISOR, roles=("pit_boss", "operator", "surveillance"), escalate_minutes=30),
+    says="What the watch or the floor found and no other rule is about: a broken log, a wrong clock, a"
+    " card that the shoe cannot hold.",
+    of_tables=False,
+    always_on=True,
+)
+"""The rule for all types that have none of their own: no type of alert itself."""
+KINDS: Final[Mapping[str, AlertType]] = {**RULED, OTHER: _ANYTHING_ELSE}
+"""Everything that has a rule."""
+DEFAULTS: Final[Mapping[str, Rule]] = {about: kind.rule for about, kind in KINDS.items() if kind.rule is not None}
+"""The rules of a site that has set none."""
+
+
 def sort_of(kind: str) -> AlertType:
     """Of a kind that is named nowhere, its own name, and that somebody should look."""
     return ALERT_TYPES.get(kind) or AlertType(kind.replace("_", " ").capitalize(), Severity.ATTENTION, _PLAY)
@@ -143,6 +326,3 @@ def sort_of(kind: str) -> AlertType:
 def of_severity(severity: Severity) -> frozenset[str]:
     """The kinds that are so pressing; those that are named nowhere are not among them."""
     return frozenset(kind for kind, sort in ALERT_TYPES.items() if sort.severity == severity)
-
-
-assert OTHER not in ALERT_TYPES  # noqa: S101 -- it is a rule for many kinds, and no kind

@@ -14,9 +14,9 @@ from ledger import cage, discrepancies
 from ledger.models import Account, LogEntry, Transfer
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK, REVERSAL, money
-from tables.alerts.alert_types import ALERT_TYPES
+from tables.alerts.alert_types import ALERT_TYPES, KINDS
 from tables.alerts.models import ShiftWin
-from tables.alerts.rules import KINDS, STREAK_WINDOW, Fact
+from tables.alerts.rules import STREAK_WINDOW, Fact
 from tables.games.catalog import GAMES
 from tables.games.protocol import Bet
 from tables.log.catalog import EVENTS, read_as

@@ -14,8 +14,7 @@ from ledger import alerts, clock
 from ledger.models import Acknowledgement, Alert, Escalation
 from tables.alerts import rules_in_force
 from tables.alerts.alert_raising import with_steps
-from tables.alerts.alert_types import ALERT_TYPES, Severity, of_severity, sort_of
-from tables.alerts.rules import OTHER, Rule
+from tables.alerts.alert_types import ALERT_TYPES, OTHER, Rule, Severity, of_severity, sort_of
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role

@@ -21,9 +21,10 @@ from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
 from tables.alerts import delivery, facts, rules_in_force, subscriptions
 from tables.alerts.alert_raising import notice
+from tables.alerts.alert_types import Rule
 from tables.alerts.facts import Noticed
 from tables.alerts.models import BookPosition
-from tables.alerts.rules import Fact, Rule
+from tables.alerts.rules import Fact
 from tables.log.catalog import event_of
 from tables.log.event import Unreadable
 from tables.models import Table

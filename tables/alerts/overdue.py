@@ -12,7 +12,8 @@ from ledger.models import Alert, LogEntry
 from ledger.runs import WatchPlan
 from tables.alerts import delivery, rules_in_force, subscriptions
 from tables.alerts.alert_raising import alert_of, escalate_due
-from tables.alerts.rules import Fact, Rule
+from tables.alerts.alert_types import Rule
+from tables.alerts.rules import Fact
 from tables.log.state import TableState
 from tables.models import Table
 from tables.state import table_state

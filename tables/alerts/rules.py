@@ -1,7 +1,7 @@
 """The rules that alerts are raised by: facts go in, and an alert comes out or none does. Pure; nothing is read here.
 
-What a rule asks of a fact is one number: a bet in cents, minutes without an entry, a level. Each kind of rule says in
-which measure, and what it is set to in a house that has set nothing.
+A rule compares one number of a fact with its threshold: a bet in cents, minutes without an entry, a level. The alert
+types and the default of each rule are in ``alert_types.py``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ledger.proof.chips import money
+from tables.alerts.alert_types import KINDS, LEVELS, REGULATOR, SUPERVISOR, SURVEILLANCE, AlertType, Rule
 from tables.games.catalog import GAMES
 
-LEVELS: Final = ("info", "supervisor", "surveillance", "regulator")
-"""How far an alert goes. They are the levels of discrepancies, too."""
-SUPERVISOR, SURVEILLANCE, REGULATOR = 1, 2, 3
 HEARERS: Final = ("pit_boss", "operator", "auditor", "surveillance")
 """The roles that an alert may be told to: those that watch the floor."""
 AT_LEVEL: Final[Mapping[int, frozenset[str]]] = {
@@ -28,135 +25,6 @@ AT_LEVEL: Final[Mapping[int, frozenset[str]]] = {
 """Who hears of an alert that was escalated so far, whatever its rule says besides."""
 STREAK_WINDOW: Final = timedelta(hours=1)
 """So far back a dealer's take-backs and corrections count together."""
-
-CENTS, MINUTES, SECONDS, PERCENT, COUNT, LEVEL = "amount", "minutes", "seconds", "per cent", "times", "level"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """When an alert of a kind is raised, and who hears of it."""
-
-    about: str
-    is_on: bool
-    threshold: int | None
-    level: int
-    tables: tuple[str, ...] = ()
-    """By name; none named means all."""
-    games: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ("pit_boss",)
-    escalate_minutes: int = 10
-    """So long may nobody take note of it; 0 where it is never escalated."""
-    escalate_to: tuple[str, ...] = ("surveillance",)
-
-    @property
-    def kind(self) -> RuleKind:
-        return KINDS[self.about]
-
-    def is_for(self, table: str, game: str) -> bool:
-        """Whether it looks at a table. What belongs to no table is looked at in any case."""
-        if not table or not (self.tables or self.games):
-            return True
-        return table in self.tables or game in self.games
-
-
-@dataclass(frozen=True, slots=True)
-class RuleKind:
-    """A kind of alert that has a rule."""
-
-    title: str
-    says: str
-    """What it is about, for whoever sets it."""
-    measure: str
-    """What its threshold counts; empty where it has none."""
-    rule: Rule
-    """As it is set in a house that has set nothing."""
-    bounds: tuple[int, int] = (1, 10**12)
-    is_below: bool = False
-    """Whether the alert is raised below the threshold, and not from it on."""
-    of_tables: bool = True
-    """Whether it may be kept to some tables or games."""
-    always_on: bool = False
-
-    def spelled(self, threshold: int | None) -> str:
-        """A threshold in words."""
-        if threshold is None:
-            return ""
-        if self.measure == CENTS:
-            return money(threshold)
-        if self.measure == LEVEL:
-            return LEVELS[threshold]
-        return f"{threshold} {self.measure}"
-
-
-def _kinds(*kinds: RuleKind) -> Mapping[str, RuleKind]:
-    return {kind.rule.about: kind for kind in kinds}
-
-
-KINDS: Final = _kinds(
-    RuleKind(
-        "Large bet", "A seat's bet, or all that it staked in a round; in a game for a pot, all that it paid.", CENTS,
-        Rule("large_bet", True, 100_000, SUPERVISOR),
-    ),
-    RuleKind(
-        "Large win in a round", "What a seat won in one round: from the house, or in a game for a pot from the others.",
-        CENTS,
-        Rule("large_win", True, 500_000, SUPERVISOR),
-    ),
-    RuleKind(
-        "Large win over a shift", "What a seat won since the shift began, from the house or from the others.", CENTS,
-        Rule("large_win_shift", True, 1_000_000, SURVEILLANCE, roles=("pit_boss", "surveillance")),
-    ),
-    RuleKind(
-        "Rack below an amount", "A fill is due: the rack holds less than this.", CENTS,
-        Rule("rack_low", False, 100_000, SUPERVISOR), is_below=True,
-    ),
-    RuleKind(
-        "Rack below a share of the opener", "A fill is due: the rack holds less than this part of what it opened"
-        " with.", PERCENT, Rule("rack_low_share", True, 40, SUPERVISOR), bounds=(1, 99), is_below=True,
-    ),
-    RuleKind(
-        "Table idle", "The table is open and has a dealer, and nothing was entered for so long.", MINUTES,
-        Rule("table_idle", True, 15, 0, escalate_minutes=0), bounds=(1, 1_440),
-    ),
-    RuleKind(
-        "Relief due", "A dealer has dealt at the table for so long.", MINUTES,
-        Rule("relief_due", True, 60, 0, escalate_minutes=15, escalate_to=("pit_boss",)), bounds=(5, 720),
-    ),
-    RuleKind(
-        "Dealer's streak of corrections", "So many take-backs and corrections of one dealer within an hour.", COUNT,
-        Rule("corrections_streak", True, 4, SUPERVISOR), bounds=(2, 100),
-    ),
-    RuleKind(
-        "Discrepancy", "Counted and expected were not the same, at this level or above.", LEVEL,
-        Rule("discrepancy", True, SUPERVISOR, SUPERVISOR), bounds=(0, REGULATOR),
-    ),
-    RuleKind(
-        "PIN reset", "Somebody's PIN was reset. That raises an alert in any case: here further people hear of it.", "",
-        Rule("pin_reset", False, None, SUPERVISOR, roles=("pit_boss", "surveillance")), of_tables=False,
-    ),
-    RuleKind(
-        "Lock-out", "Too many wrong secrets were tried: for a person, or at a terminal.", "",
-        Rule("lock_out", True, None, SUPERVISOR, roles=("pit_boss", "operator", "surveillance")), of_tables=False,
-    ),
-    RuleKind(
-        "Settings changed", "A table, a pay table, chips, hours, a role, a rule or a channel is set otherwise.", "",
-        Rule("settings_changed", True, None, 0, roles=("pit_boss", "surveillance"), escalate_minutes=0),
-    ),
-    RuleKind(
-        "Clock drift", "The clock of a browser or of a server differs from the database's by more than this.", SECONDS,
-        Rule("clock_drift", True, 30, SUPERVISOR, roles=("pit_boss", "operator"), escalate_minutes=60,
-             escalate_to=("operator", "surveillance")), bounds=(2, 3_600), of_tables=False,
-    ),
-    RuleKind(
-        "Anything else", "What the watch or the floor found and no other rule is about: a broken log, a wrong clock, a"
-        " card that the shoe cannot hold.", "",
-        Rule("other", True, None, SUPERVISOR, roles=("pit_boss", "operator", "surveillance"), escalate_minutes=30),
-        of_tables=False, always_on=True,
-    ),
-)  # fmt: skip
-"""Every kind that has a rule."""
-DEFAULTS: Final[Mapping[str, Rule]] = {about: kind.rule for about, kind in KINDS.items()}
-OTHER: Final = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +121,7 @@ def faults(rule: Rule, tables: Collection[str]) -> dict[str, str]:
     return wrong
 
 
-def _threshold_faults(kind: RuleKind, rule: Rule) -> dict[str, str]:
+def _threshold_faults(kind: AlertType, rule: Rule) -> dict[str, str]:
     least, most = kind.bounds
     if not kind.measure:
         return {} if rule.threshold is None else {"threshold": "This rule has no threshold."}

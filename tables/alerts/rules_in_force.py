@@ -11,8 +11,9 @@ from ledger import log, site_log
 from ledger.log import Draft
 from ledger.models import Alert
 from ledger.proof.chain import Entry
+from tables.alerts.alert_types import DEFAULTS, OTHER, Rule
 from tables.alerts.models import AlertRule
-from tables.alerts.rules import DEFAULTS, OTHER, Rule, faults
+from tables.alerts.rules import faults
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import AlertRuleSet
 from tables.log.event import AuditFailure

@@ -11,9 +11,8 @@ from msgspec import Meta
 from ledger.models import Alert
 from tables.alerts import inbox
 from tables.alerts.alert_raising import Heard, heard_all, repeats_of
-from tables.alerts.alert_types import Severity, sort_of
+from tables.alerts.alert_types import LEVELS, Severity, sort_of
 from tables.alerts.inbox import AlertFilter
-from tables.alerts.rules import LEVELS
 from tables.api import repeats
 from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position

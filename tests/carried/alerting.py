@@ -9,9 +9,9 @@ from uuid import UUID
 
 from ledger import alerts
 from tables.alerts import bookmarks, channels, delivery, log_followers, rules_in_force
+from tables.alerts.alert_types import DEFAULTS
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import Delivery, DeliveryAttempt, Outcome
-from tables.alerts.rules import DEFAULTS
 from tables.models import Staff, Table
 
 

@@ -25,9 +25,9 @@ from ledger.alerts import open_alerts
 from ledger.models import Alert, AlertRepeat
 from tables.alerts import alert_raising, inbox
 from tables.alerts.alert_raising import Heard, heard_all, with_steps
-from tables.alerts.alert_types import AlertType, Severity, sort_of
+from tables.alerts.alert_types import LEVELS, AlertType, Severity, sort_of
 from tables.alerts.inbox import ACKNOWLEDGED, OPEN, OVERSEERS, AlertFilter
-from tables.alerts.rules import HEARERS, LEVELS
+from tables.alerts.rules import HEARERS
 from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused

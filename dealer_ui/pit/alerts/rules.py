@@ -19,8 +19,9 @@ from dealer_ui.guards import watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
 from tables.alerts import channels, delivery, log_followers, rules_in_force, subscriptions
+from tables.alerts.alert_types import CENTS, LEVEL, LEVELS, AlertType, Rule
 from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Resending
-from tables.alerts.rules import CENTS, HEARERS, LEVEL, LEVELS, Rule, RuleKind
+from tables.alerts.rules import HEARERS
 from tables.audit import day_delivery
 from tables.games.catalog import GAMES
 from tables.models import Staff, Table
@@ -46,7 +47,7 @@ class RuleRow:
     rule: Rule
 
     @property
-    def kind(self) -> RuleKind:
+    def kind(self) -> AlertType:
         return self.rule.kind
 
     @property

@@ -22,7 +22,7 @@ from ledger import cage
 from ledger.models import Account, Alert
 from ledger.proof.chips import RACK
 from tables.alerts import rules_in_force
-from tables.alerts.rules import Rule
+from tables.alerts.alert_types import Rule
 from tables.audit import round_list
 from tables.board.table_view import Board, board
 from tables.cage import blind_counts

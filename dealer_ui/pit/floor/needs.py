@@ -9,7 +9,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from tables.alerts.rules import Rule
+from tables.alerts.alert_types import Rule
 from tables.board.table_view import Board
 from tables.log.state import TableState
 from tables.models import Table

@@ -13,8 +13,8 @@ from django.utils import timezone
 from ledger import alerts, cage, discrepancies
 from ledger.models import Alert, AlertRepeat, Book, Escalation
 from tables.alerts import log_followers, overdue, rules_in_force
+from tables.alerts.alert_types import DEFAULTS, Rule
 from tables.alerts.models import BookPosition, ShiftWin
-from tables.alerts.rules import DEFAULTS, Rule
 from tables.floor import recorder
 from tables.floor.inputs import ProposeCorrection, SignCorrection, VoidRound
 from tables.models import Staff

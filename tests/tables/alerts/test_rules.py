@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tables.alerts.rules import DEFAULTS, Fact, RaisedAlert, Rule, call, escalated, escalation_due
+from tables.alerts.alert_types import DEFAULTS, Rule
+from tables.alerts.rules import Fact, RaisedAlert, call, escalated, escalation_due
 from tables.alerts.webhook_signatures import DELIVERY, SIGNATURE, TIMESTAMP, WINDOW_SECONDS, headers, is_ours
 
 BET = replace(DEFAULTS["large_bet"], threshold=5_000)
