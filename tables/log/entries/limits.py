@@ -13,7 +13,7 @@ from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import limits as forms
 from tables.log.state import Announced, TableState
-from tables.log.writers import SITE
+from tables.log.writers import ANNOUNCER
 
 
 class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,7 +22,7 @@ class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "limits"
     kinds: ClassVar[tuple[str, ...]] = ("announced",)
     record = KindRecord(
-        writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.LimitsAnnouncedToPlayers,), alert=NO_ALERT
+        writer=ANNOUNCER, moves=NOTHING, exception=SETTINGS, feed=(forms.LimitsAnnouncedToPlayers,), alert=NO_ALERT
     )
 
     least: dict[str, int]

@@ -9,7 +9,7 @@ from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import proposals as forms
-from tables.log.writers import DECIDER, PROPOSER, SITE
+from tables.log.writers import DECIDER, PROPOSAL_AUTHOR, PROPOSAL_READER, PROPOSER, SITE
 
 
 class AboutProposal(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,7 +86,9 @@ class ProposalWithdrawn(ProposalEnded, frozen=True, kw_only=True, omit_defaults=
     """Who proposed it takes a proposal back."""
 
     kinds: ClassVar[tuple[str, ...]] = ("withdrawn",)
-    record = KindRecord(writer=PROPOSER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
+    record = KindRecord(
+        writer=PROPOSAL_AUTHOR, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT
+    )
 
     def words(self) -> str:
         return f"{self.name} withdraws proposal {self.number}" + (f": {self.text}" if self.text else "")
@@ -97,7 +99,7 @@ class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=
 
     kinds: ClassVar[tuple[str, ...]] = ("commented",)
     record = KindRecord(
-        writer=PROPOSER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalCommented,), alert=NO_ALERT
+        writer=PROPOSAL_READER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalCommented,), alert=NO_ALERT
     )
 
     username: str

@@ -9,7 +9,7 @@ from tables.log.event import Event
 from tables.log.exception_categories import KEYS, PROGRAMS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published.form import ACCESS
-from tables.log.writers import COMMAND, staff_with
+from tables.log.writers import ACCOUNT_ENDER, COMMAND, staff_with
 
 MOST_LIVE: Final = 2
 """Tokens that a program may have at once: one, and the one that takes its place."""
@@ -57,7 +57,7 @@ class ServiceAccountEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_d
 
     kinds: ClassVar[tuple[str, ...]] = ("revoked", "expired")
     record = KindRecord(
-        writer=staff_with("tables.change_serviceaccount"),
+        writer=ACCOUNT_ENDER,
         moves=NOTHING,
         exception=PROGRAMS,
         feed=ACCESS,

@@ -13,7 +13,7 @@ from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import tables as forms
 from tables.log.published.form import SETUP
-from tables.log.writers import TABLE_RETIRER, staff_with
+from tables.log.writers import TABLE_RETIRER, TABLE_SETTER, staff_with
 
 PAYS: Final = "pays"
 """The option that has a pay table of an operator's making."""
@@ -38,7 +38,7 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "table"
     kinds: ClassVar[tuple[str, ...]] = ("settings_changed",)
     record = KindRecord(
-        writer=staff_with("tables.add_table", "tables.change_table"),
+        writer=TABLE_SETTER,
         moves=NOTHING,
         exception=SETTINGS,
         feed=(forms.TableSet,),

@@ -12,7 +12,7 @@ from tables.log.exception_categories import LOCK_OUTS, ORDINARY, PEOPLE
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import people as forms
 from tables.log.published.form import ACCESS
-from tables.log.writers import OWNER, OWNER_OR_OPERATOR, SITE, staff_with
+from tables.log.writers import LEAVER, OWNER, OWNER_OR_OPERATOR, SITE, staff_with
 
 
 class AboutStaff(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -95,7 +95,7 @@ class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody signed out of the house, or was signed out."""
 
     kinds: ClassVar[tuple[str, ...]] = ("signed_out",)
-    record = KindRecord(writer=OWNER, moves=NOTHING, exception=ORDINARY, feed=(forms.StaffSignedOut,), alert=NO_ALERT)
+    record = KindRecord(writer=LEAVER, moves=NOTHING, exception=ORDINARY, feed=(forms.StaffSignedOut,), alert=NO_ALERT)
 
     relieved_by: str | None = None
     """Who signed in on the same device."""
