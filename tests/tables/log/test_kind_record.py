@@ -5,15 +5,18 @@ from typing import ClassVar
 import pytest
 
 from tables.alerts import facts
+from tables.alerts.alert_types import ALERT_TYPES
 from tables.floor import handlers
 from tables.log import writers
 from tables.log.catalog import EVENTS, refuse_unanswered
 from tables.log.entries.chips import ChipsSold
+from tables.log.entries.journal import AlertRaised
 from tables.log.event import Event
 from tables.log.exception_categories import ORDINARY
-from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.kind_record import BY_STAGE, NO_ALERT, NOTHING, KindRecord
 from tables.log.published.form import SETUP
 from tables.roles import PERMISSIONS
+from tests.tables.log.kind_answers import entries
 
 WHOLE = KindRecord(writer=writers.SITE, moves=NOTHING, exception=ORDINARY, feed=SETUP, alert=NO_ALERT)
 
@@ -117,3 +120,14 @@ def test_a_function_whose_alert_no_record_names_is_refused() -> None:
     """Harm: an alert was raised by a kind, its record no longer says so, and the rule silently never applies."""
     with pytest.raises(TypeError, match="No record of a kind of entry names large_win"):
         facts.refuse_mismatch(facts.PRODUCERS.keys() - {"large_win"})
+
+
+def test_an_alert_that_an_entry_raises_at_once_is_named_by_its_record() -> None:
+    """Harm: a kind raises an alert under its name, and its record says that it raises none: the page about the log
+    misleads an auditor."""
+    named = {name for event in EVENTS for name in event.record.alerts}
+    kinds = {kind for event in EVENTS if event.record.alert is not BY_STAGE for kind in event.kinds}
+    assert (ALERT_TYPES.keys() & kinds) - named == set()
+    raised = {example.event.what for example in entries() if isinstance(example.event, AlertRaised)}
+    assert len(raised & named) > 10
+    assert (raised & kinds) - named == set()
