@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
@@ -51,9 +51,10 @@ EVENTS: Final = tuple(_events())
 E = TypeVar("E", bound=Event)
 
 
-def _by_name(*, house: bool) -> Mapping[tuple[str, str], type[Event]]:
+def by_name(events: Iterable[type[Event]], *, house: bool) -> Mapping[tuple[str, str], type[Event]]:
+    """The kinds of a table's log or of the log of the site. Raises TypeError where two structs are of one kind."""
     kinds: dict[tuple[str, str], type[Event]] = {}
-    for event in EVENTS:
+    for event in events:
         for kind in event.kinds if event.of_the_house is house else ():
             if other := kinds.get((event.subject, kind)):
                 raise TypeError(
@@ -63,8 +64,8 @@ def _by_name(*, house: bool) -> Mapping[tuple[str, str], type[Event]]:
     return kinds
 
 
-AT_TABLES: Final = _by_name(house=False)
-IN_THE_HOUSE: Final = _by_name(house=True)
+AT_TABLES: Final = by_name(EVENTS, house=False)
+IN_THE_HOUSE: Final = by_name(EVENTS, house=True)
 
 HOUSE: Final = "house"
 """The name of the house's own book."""

@@ -8,7 +8,7 @@ from tables.alerts import facts
 from tables.alerts.alert_types import ALERT_TYPES
 from tables.floor import handlers
 from tables.log import writers
-from tables.log.catalog import EVENTS, refuse_unanswered
+from tables.log.catalog import EVENTS, by_name, refuse_unanswered
 from tables.log.entries.chips import ChipsSold
 from tables.log.entries.journal import AlertRaised
 from tables.log.event import Event
@@ -70,6 +70,12 @@ def test_an_unanswered_question_is_named_with_its_struct(event: type[Event], sen
     another kind; or the site does not start, and the error does not say which struct is wrong."""
     with pytest.raises(TypeError, match=sentence):
         refuse_unanswered(event)
+
+
+def test_two_structs_of_one_kind_are_refused() -> None:
+    """Harm: entries of a kind are read as those of another struct, by the order of files."""
+    with pytest.raises(TypeError, match="Silent and Noted are both test noted"):
+        by_name([Noted, Silent], house=False)
 
 
 @pytest.mark.parametrize(
