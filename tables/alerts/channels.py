@@ -20,7 +20,7 @@ from ledger.proof.chain import Entry, Head
 from ledger.site_log import digest_of
 from tables import pepper
 from tables.alerts.alert_types import KINDS, LEVELS
-from tables.alerts.models import AlertChannel, FeedPosition, Means, ChannelContent
+from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition, Means
 from tables.feed import order
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import ChannelSet

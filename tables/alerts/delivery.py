@@ -30,7 +30,16 @@ from tables import pepper
 from tables.alerts import channels, outbound, webhook_signatures
 from tables.alerts.alert_raising import Heard, heard, with_steps
 from tables.alerts.alert_types import LEVELS, Rule, sort_of
-from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Means, OutboxMark, Outcome, Resending, ChannelContent
+from tables.alerts.models import (
+    AlertChannel,
+    ChannelContent,
+    Delivery,
+    DeliveryAttempt,
+    Means,
+    OutboxMark,
+    Outcome,
+    Resending,
+)
 from tables.alerts.outbound import NotSent, OutboundResponse
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import DeadLettersResent
