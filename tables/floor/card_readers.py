@@ -53,9 +53,9 @@ NOTED_SECONDS: Final = 5
 NO_CARD_DUE: Final = "no card is due now"
 
 
-def about(scene: CommandContext) -> dict[str, Any]:
+def about(context: CommandContext) -> dict[str, Any]:
     """The reader of a table, as its entries name it."""
-    reader = scene.standing.reader
+    reader = context.standing.reader
     assert reader is not None  # noqa: S101 -- whoever asks looked
     return {"name": reader.name, "session": reader.session}
 
@@ -69,10 +69,10 @@ def latest_number(book_id: int, reader: CardReader, before_seq: int | None = Non
     return (number_of(read(*row)) or 0) if row else 0
 
 
-def latest_card(standing: TableState) -> str:
+def latest_card(state: TableState) -> str:
     """The card that was read last, while it is the latest input of the open round; empty where another is."""
-    current = standing.round
-    if current is None or not standing.round_open or not current.plays or not current.plays[-1].is_read:
+    current = state.round
+    if current is None or not state.round_open or not current.plays or not current.plays[-1].is_read:
         return ""
     card = current.plays[-1].actions[-1]
     return str(kind_of(current.game).pack(current.rules).spell(card.rank)) if isinstance(card, Card) else ""
@@ -96,20 +96,20 @@ def is_heard(reader: CardReader) -> bool:
     return timezone.now() - account.heard_at <= timedelta(seconds=HEARD_SECONDS)
 
 
-def awaits_card(standing: TableState) -> bool:
+def awaits_card(state: TableState) -> bool:
     """Whether the next card of the shoe is the reader's to name."""
-    current = standing.round
-    if current is None or not standing.round_open or current.to_pay:
+    current = state.round
+    if current is None or not state.round_open or current.to_pay:
         return False
     prompts = current.game.prompts(current.state)
     ask = rounds.card_due(current, current.state)
     return bool(prompts) and isinstance(prompts[0], AskCard) and ask is not None and not ask.lies_at
 
 
-def may_draw(standing: TableState) -> bool:
+def may_draw(state: TableState) -> bool:
     """Whether a seat is to decide, and a card of the shoe would mean that it took one."""
-    current = standing.round
-    if current is None or not standing.round_open or current.to_pay:
+    current = state.round
+    if current is None or not state.round_open or current.to_pay:
         return False
     first = next(iter(current.game.prompts(current.state)), None)
     return isinstance(first, AskChoice) and first.seat != DEALER and sum(way.draws for way in first.choices) == 1
@@ -118,77 +118,77 @@ def may_draw(standing: TableState) -> bool:
 # --- What a reader enters ---------------------------------------------------------------------------------------
 
 
-def permit(scene: CommandContext, by: ServiceAccount, entered: Input) -> None:
+def permit(context: CommandContext, by: ServiceAccount, entered: Input) -> None:
     """A reader names cards at its own table, and does nothing else; any program shows what it was acknowledged. Raises
     Refused. Its account is read anew under the table's lock: revoked in mid-round, it names no further card."""
     by.refresh_from_db()
-    if isinstance(entered, ShowAcknowledged) and by.is_active and by.reaches(scene.table):
+    if isinstance(entered, ShowAcknowledged) and by.is_active and by.reaches(context.table):
         return
-    if not (by.may(scopes.CARDS, scene.table) and isinstance(entered, StartReader | ReadCard)):
-        raise Refused("not_permitted", f"{by} does not name the cards of {scene.table.name}.", 403)
-    source = scene.standing.shoe.source if scene.standing.shoe else scene.table.source
+    if not (by.may(scopes.CARDS, context.table) and isinstance(entered, StartReader | ReadCard)):
+        raise Refused("not_permitted", f"{by} does not name the cards of {context.table.name}.", 403)
+    source = context.standing.shoe.source if context.standing.shoe else context.table.source
     if source == ShoeSource.HOUSE:
-        raise Refused("house_shoe", f"The house shoe deals at {scene.table.name}: no card is read.", 422)
-    if scene.game.hides or scene.game.looks:
-        says = f"Cards lie facedown at {scene.table.name}: a reader would tell them before their time."
+        raise Refused("house_shoe", f"The house shoe deals at {context.table.name}: no card is read.", 422)
+    if context.game.hides or context.game.looks:
+        says = f"Cards lie facedown at {context.table.name}: a reader would tell them before their time."
         raise Refused("cards_hidden", says, 422)
 
 
 @enters(StartReader, permit=permissions.only_readers)
-def start(scene: CommandContext, entered: StartReader) -> Decision:
+def start(context: CommandContext, entered: StartReader) -> Decision:
     """From here on its messages are counted from 1. After a restart of the device, too, nothing is counted twice."""
-    assert isinstance(scene.by, ServiceAccount)  # noqa: S101 -- its permit lets nobody else in
-    permissions.not_stopped(scene)
-    before = scene.standing.reader
+    assert isinstance(context.by, ServiceAccount)  # noqa: S101 -- its permit lets nobody else in
+    permissions.not_stopped(context)
+    before = context.standing.reader
     taken_over = before is not None and not before.is_live
-    return Decision([PendingEntry(ReaderStarted(name=scene.by.name, session=entered.session, taken_over=taken_over))])
+    return Decision([PendingEntry(ReaderStarted(name=context.by.name, session=entered.session, taken_over=taken_over))])
 
 
 @enters(ReadCard, permit=permissions.only_readers)
-def read_card(scene: CommandContext, entered: ReadCard) -> Decision:
+def read_card(context: CommandContext, entered: ReadCard) -> Decision:
     """A card is named as its key would name it; one that cannot be stops the round. Raises Refused."""
-    reader = _in_turn(scene, entered)
-    permissions.for_a_reader(scene)
-    current, due = scene.standing.round, latest_number(scene.table.book_id, reader) + 1
-    if not scene.standing.round_open or current is None:
-        rounds.shoe_ready(scene)  # while it is shuffled and burned, cards pass the reader that are nobody's
-        return _stopped(scene, entered.card, NO_CARD_DUE, number=due)
+    reader = _in_turn(context, entered)
+    permissions.for_a_reader(context)
+    current, due = context.standing.round, latest_number(context.table.book_id, reader) + 1
+    if not context.standing.round_open or current is None:
+        rounds.shoe_ready(context)  # while it is shuffled and burned, cards pass the reader that are nobody's
+        return _stopped(context, entered.card, NO_CARD_DUE, number=due)
     if current.to_pay:
-        return _stopped(scene, entered.card, NO_CARD_DUE, number=due)
+        return _stopped(context, entered.card, NO_CARD_DUE, number=due)
     ask = rounds.card_due(current, current.state)
     if ask is not None and ask.lies_at:
         says = "The card that is due lies facedown: the dealer names it when it is turned."
         raise Refused("not_told_yet", says, 409, due=due)
-    key = KeyStandardCard(str(entered.card)) if _is_standard(scene) else KeyCard(_rank(entered.card))
+    key = KeyStandardCard(str(entered.card)) if _is_standard(context) else KeyCard(_rank(entered.card))
     try:
-        outcome = rounds.play(scene, current, None, key)
+        decision = rounds.play(context, current, None, key)
     except Illegal as illegal:
-        return _stopped(scene, entered.card, illegal.say(money), number=due)
-    step = outcome.steps[0]
+        return _stopped(context, entered.card, illegal.say(money), number=due)
+    step = decision.steps[0]
     assert isinstance(step.event, Played)  # noqa: S101 -- a card is a play
     read = replace(step, event=structs.replace(step.event, read=due))
-    return replace(outcome, steps=[read, *outcome.steps[1:]])
+    return replace(decision, steps=[read, *decision.steps[1:]])
 
 
-def _in_turn(scene: CommandContext, entered: ReadCard) -> CardReader:
-    reader = scene.standing.reader
-    if reader is None or (reader.name, reader.session) != (scene.by.name, entered.session):
+def _in_turn(context: CommandContext, entered: ReadCard) -> CardReader:
+    reader = context.standing.reader
+    if reader is None or (reader.name, reader.session) != (context.by.name, entered.session):
         says = "Another session of a reader has begun here: start one, by its number 0."
         raise Refused("other_session", says, 409, due=0)
-    due = latest_number(scene.table.book_id, reader) + 1
+    due = latest_number(context.table.book_id, reader) + 1
     if entered.number != due:
         raise Refused("reader_gap", f"Message {due} is due, and this is {entered.number}.", 409, due=due)
     if reader.stop is not None:
-        raise Refused("reader_stopped", f"{scene.table.name} waits until the dealer says who is right.", 409, due=due)
+        raise Refused("reader_stopped", f"{context.table.name} waits until the dealer says who is right.", 409, due=due)
     if not reader.is_live:
         raise Refused(
-            "taken_over", f"The dealer keys the cards of {scene.table.name}: leave this one out.", 409, due=due
+            "taken_over", f"The dealer keys the cards of {context.table.name}: leave this one out.", 409, due=due
         )
     return reader
 
 
-def _is_standard(scene: CommandContext) -> bool:
-    return kind_of(scene.game).pack(scene.rules) is not PAIRS
+def _is_standard(context: CommandContext) -> bool:
+    return kind_of(context.game).pack(context.rules) is not PAIRS
 
 
 def _rank(card: int | str) -> int:
@@ -198,23 +198,23 @@ def _rank(card: int | str) -> int:
         return 0  # no rank: the prompt says which there are
 
 
-def _stopped(scene: CommandContext, card: int | str, says: str, *, number: int) -> Decision:
+def _stopped(context: CommandContext, card: int | str, says: str, *, number: int) -> Decision:
     """The round stops for a card that was read and cannot be; the reader is told so, however often it asks."""
     says = sentence(says)
-    event = ReaderStopped(**about(scene), number=number, read=str(card), says=says)
-    refusal = Refused("reader_stopped", f"{scene.table.name} stops: {says}", 409, due=number + 1)
-    return _reported(scene, event, refusal)
+    event = ReaderStopped(**about(context), number=number, read=str(card), says=says)
+    refusal = Refused("reader_stopped", f"{context.table.name} stops: {says}", 409, due=number + 1)
+    return _reported(context, event, refusal)
 
 
-def _reported(scene: CommandContext, event: ReaderStopped, refusal: Refused | None = None) -> Decision:
-    standing = scene.standing
-    current = standing.round.number if standing.round_open and standing.round else None
-    alert = f"{scene.table.name}, round {standing.next_number}: {event.words()}"
+def _reported(context: CommandContext, event: ReaderStopped, refusal: Refused | None = None) -> Decision:
+    state = context.standing
+    current = state.round.number if state.round_open and state.round else None
+    alert = f"{context.table.name}, round {state.next_number}: {event.words()}"
     return Decision(
         [PendingEntry(event, current)],
         refusal,
         alert,
-        {"seq": scene.next_seq, "reader": standing.reader.name if standing.reader else ""},
+        {"seq": context.next_seq, "reader": state.reader.name if state.reader else ""},
     )
 
 
@@ -222,115 +222,115 @@ def _reported(scene: CommandContext, event: ReaderStopped, refusal: Refused | No
 
 
 @enters(KeyCard, KeyStandardCard, permit=permissions.the_dealer)
-def key_card(scene: CommandContext, entered: KeyCard | KeyStandardCard) -> Decision:
+def key_card(context: CommandContext, entered: KeyCard | KeyStandardCard) -> Decision:
     """A card by key. Beside a reader that names the cards it says that the one that was read is wrong; where that is
     not heard of any more, the dealer takes over with it."""
-    reader = scene.standing.reader
-    if reader is None or not reader.is_live or reader.stop is not None or _lies(scene):
-        return rounds.enter(scene, entered)
+    reader = context.standing.reader
+    if reader is None or not reader.is_live or reader.stop is not None or _lies(context):
+        return rounds.enter(context, entered)
     if not is_heard(reader):
-        outcome = rounds.enter(scene, entered)
-        if outcome.refusal:
-            return outcome
-        return replace(outcome, steps=[PendingEntry(ReaderTakenOver(**about(scene), unheard=True)), *outcome.steps])
+        decision = rounds.enter(context, entered)
+        if decision.refusal:
+            return decision
+        return replace(decision, steps=[PendingEntry(ReaderTakenOver(**about(context), unheard=True)), *decision.steps])
     keyed = str(rounds.name_of(entered))
-    card = latest_card(scene.standing)
+    card = latest_card(context.standing)
     if not card:
         raise Refused("reader_names", "The reader names the cards: take over first, then key.", 409)
     if keyed == card:
         raise Refused("named_already", f"The reader read that {keyed} already.", 409)
-    event = ReaderStopped(**about(scene), read=card, keyed=keyed, says="The dealer keyed another card.")
-    return _reported(scene, event)
+    event = ReaderStopped(**about(context), read=card, keyed=keyed, says="The dealer keyed another card.")
+    return _reported(context, event)
 
 
-def _lies(scene: CommandContext) -> bool:
+def _lies(context: CommandContext) -> bool:
     """Whether the card that is due lies facedown: the dealer names it by key, reader or not."""
-    current = scene.standing.round
-    if current is None or not scene.standing.round_open:
+    current = context.standing.round
+    if current is None or not context.standing.round_open:
         return False
     ask = rounds.card_due(current, current.state)
     return ask is not None and bool(ask.lies_at)
 
 
 @enters(TakeOverReader, permit=permissions.the_dealer)
-def take_over(scene: CommandContext, entered: TakeOverReader) -> Decision:
+def take_over(context: CommandContext, entered: TakeOverReader) -> Decision:
     """The dealer keys the cards from here on."""
-    permissions.not_stopped(scene)
-    reader = scene.standing.reader
+    permissions.not_stopped(context)
+    reader = context.standing.reader
     if reader is None or not reader.is_live:
         raise Refused("not_read", "The dealer keys the cards here already.", 409)
-    return Decision([PendingEntry(ReaderTakenOver(**about(scene)))])
+    return Decision([PendingEntry(ReaderTakenOver(**about(context)))])
 
 
 @enters(GiveBackReader, permit=permissions.the_dealer)
-def give_back(scene: CommandContext, entered: GiveBackReader) -> Decision:
+def give_back(context: CommandContext, entered: GiveBackReader) -> Decision:
     """The reader names the cards again, where it is heard of."""
-    permissions.not_stopped(scene)
-    reader = scene.standing.reader
+    permissions.not_stopped(context)
+    reader = context.standing.reader
     if reader is None or reader.is_live:
         raise Refused("not_taken_over", "There is no reader here whose cards the dealer keys.", 409)
     if not is_heard(reader):
         raise Refused("reader_silent", f"The reader {reader.name} is not heard: go on with the keys.", 409)
-    return Decision([PendingEntry(ReaderGivenBack(**about(scene)))])
+    return Decision([PendingEntry(ReaderGivenBack(**about(context)))])
 
 
 @enters(SettleReader, permit=permissions.who_settles_readers)
-def settle(scene: CommandContext, entered: SettleReader) -> Decision:
+def settle(context: CommandContext, entered: SettleReader) -> Decision:
     """Who is right, by whom the house's terms let say it. With the dealer: what the reader named wrongly is taken back
     and keyed, as any wrong key is, with the pit where that takes the pit."""
-    reader = scene.standing.reader
+    reader = context.standing.reader
     if reader is None or reader.stop is None:
         raise Refused("nothing_to_settle", "Reader and dealer do not disagree.", 409)
-    role = scene.author["role"] if permissions.settles_readers() == Role.PIT_BOSS else ""
-    return Decision([PendingEntry(ReaderSettled(**about(scene), right=entered.right, role=role))])
+    role = context.author["role"] if permissions.settles_readers() == Role.PIT_BOSS else ""
+    return Decision([PendingEntry(ReaderSettled(**about(context), right=entered.right, role=role))])
 
 
 # --- enacted anew -----------------------------------------------------------------------------------------------
 
 
 @reproduces(ReaderStarted)
-def enact_start(scene: CommandContext, event: ReaderStarted, entry: Entry) -> PendingEntry:
+def enact_start(context: CommandContext, event: ReaderStarted, entry: Entry) -> PendingEntry:
     """By the reader itself, while nothing waits to be settled."""
     if program_of(entry.by) != event.name:
         raise AuditFailure(f"it starts the reader {event.name}, and {entry.by} wrote it")
-    permissions.not_stopped(scene)
-    before = scene.standing.reader
+    permissions.not_stopped(context)
+    before = context.standing.reader
     return PendingEntry(structs.replace(event, taken_over=before is not None and not before.is_live), entry.round)
 
 
 @reproduces(ReaderStopped)
-def enact_stop(scene: CommandContext, event: ReaderStopped, entry: Entry) -> PendingEntry:
+def enact_stop(context: CommandContext, event: ReaderStopped, entry: Entry) -> PendingEntry:
     """By the reader for a card of its own, by the dealer for a key beside it. What was read, only the reader knows."""
-    reader = scene.standing.reader
+    reader = context.standing.reader
     if reader is None or not reader.is_live or reader.stop is not None:
         raise AuditFailure("no card reader names the cards here then")
     if not event.number:
-        permissions.the_dealer(scene, staff_of(scene, entry))
-        if not event.keyed or event.read != latest_card(scene.standing):
+        permissions.the_dealer(context, staff_of(context, entry))
+        if not event.keyed or event.read != latest_card(context.standing):
             raise AuditFailure("the dealer disagrees with a card that the reader did not name")
     elif program_of(entry.by) != reader.name:
         raise AuditFailure(f"it is of a card reader, and {entry.by} names no cards here")
-    return PendingEntry(structs.replace(event, **about(scene)), entry.round)
+    return PendingEntry(structs.replace(event, **about(context)), entry.round)
 
 
 @reproduces(ReaderTakenOver, ReaderGivenBack)
-def enact_by_dealer(scene: CommandContext, event: ReaderTakenOver | ReaderGivenBack, entry: Entry) -> PendingEntry:
+def enact_by_dealer(context: CommandContext, event: ReaderTakenOver | ReaderGivenBack, entry: Entry) -> PendingEntry:
     """Whether the reader was heard then, no entry tells. With a card that is taken back, the pit takes over too."""
-    by, reader = staff_of(scene, entry), scene.standing.reader
-    (permissions.the_dealer_or_the_floor if isinstance(event, ReaderTakenOver) else permissions.the_dealer)(scene, by)
+    by, reader = staff_of(context, entry), context.standing.reader
+    (permissions.the_dealer_or_the_floor if isinstance(event, ReaderTakenOver) else permissions.the_dealer)(context, by)
     if reader is None or reader.stop is not None:
         raise AuditFailure("no card reader is there, or it has stopped")
     if reader.is_live is not isinstance(event, ReaderTakenOver):
         raise AuditFailure("the cards are named by whom it says already")
-    return PendingEntry(structs.replace(event, **about(scene)), entry.round)
+    return PendingEntry(structs.replace(event, **about(context)), entry.round)
 
 
 @reproduces(ReaderSettled)
-def enact_settled(scene: CommandContext, event: ReaderSettled, entry: Entry) -> PendingEntry:
+def enact_settled(context: CommandContext, event: ReaderSettled, entry: Entry) -> PendingEntry:
     """By whom the house's terms let say it then."""
-    (permissions.the_floor if event.role else permissions.the_dealer)(scene, staff_of(scene, entry))
+    (permissions.the_floor if event.role else permissions.the_dealer)(context, staff_of(context, entry))
     if not policies.went_by(permissions.SETTLED_BY, entry, (event.role or str(Role.DEALER)).__eq__):
         raise AuditFailure(f"the house's terms did not let the {event.role or 'dealer'} settle it then")
-    if scene.standing.reader is None or scene.standing.reader.stop is None:
+    if context.standing.reader is None or context.standing.reader.stop is None:
         raise AuditFailure("no card reader is there, or it has not stopped")
-    return PendingEntry(structs.replace(event, **about(scene)), entry.round)
+    return PendingEntry(structs.replace(event, **about(context)), entry.round)

@@ -72,16 +72,16 @@ def check_not_barred(entry: Entry, username: str, begun_seq: int) -> None:
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-def anybody_here(scene: CommandContext, by: Staff) -> None:
+def anybody_here(context: CommandContext, by: Staff) -> None:
     """Whoever works here: the slip says who may sign which step."""
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
 
 
-def in_their_pit(scene: CommandContext, by: Staff) -> None:
+def in_their_pit(context: CommandContext, by: Staff) -> None:
     """Whoever works as one who runs the floor, at a table of a pit of theirs. Asked of every input of the staff, beside
     its own permit, so that no act on the floor can forget it."""
-    pit_assignments.refuse(by, scene.table.name, scene.moment)
+    pit_assignments.refuse(by, context.table.name, context.moment)
 
 
 def not_administering(by: Staff) -> None:
@@ -93,100 +93,100 @@ def not_administering(by: Staff) -> None:
         raise Refused("not_permitted", says, 403)
 
 
-def a_dealer(scene: CommandContext, by: Staff) -> None:
+def a_dealer(context: CommandContext, by: Staff) -> None:
     """Any dealer may take a table."""
-    anybody_here(scene, by)
+    anybody_here(context, by)
     if by.role != Role.DEALER:
         raise Refused("not_permitted", "Only a dealer takes a table.", 403)
 
 
-def the_dealer(scene: CommandContext, by: Staff) -> None:
+def the_dealer(context: CommandContext, by: Staff) -> None:
     """The dealer who stands there, while the table is open and its rack is not being counted."""
-    not_while_counted(scene, by)
-    _refuse_closed(scene)
-    not_locked(scene)
-    _refuse_others(scene, by)
+    not_while_counted(context, by)
+    _refuse_closed(context)
+    not_locked(context)
+    _refuse_others(context, by)
 
 
-def the_dealer_or_the_floor(scene: CommandContext, by: Staff) -> None:
+def the_dealer_or_the_floor(context: CommandContext, by: Staff) -> None:
     """The same, or somebody who runs the floor."""
-    not_while_counted(scene, by)
-    _refuse_closed(scene)
-    not_locked(scene)
+    not_while_counted(context, by)
+    _refuse_closed(context)
+    not_locked(context)
     if not by.has_perm("tables.run_floor"):
-        _refuse_others(scene, by)
+        _refuse_others(context, by)
 
 
-def the_floor(scene: CommandContext, by: Staff) -> None:
+def the_floor(context: CommandContext, by: Staff) -> None:
     """Who runs the floor, while the table is open, its rack is not being counted and not locked."""
-    the_floor_though_locked(scene, by)
-    not_locked(scene)
+    the_floor_though_locked(context, by)
+    not_locked(context)
 
 
-def the_floor_though_locked(scene: CommandContext, by: Staff) -> None:
+def the_floor_though_locked(context: CommandContext, by: Staff) -> None:
     """The same for what leads to a closed table: it has to be possible from a locked rack too."""
-    not_while_counted(scene, by)
-    the_floor_at_once(scene, by)
+    not_while_counted(context, by)
+    the_floor_at_once(context, by)
 
 
-def the_floor_at_once(scene: CommandContext, by: Staff) -> None:
+def the_floor_at_once(context: CommandContext, by: Staff) -> None:
     """Who runs the floor, while the table is open, whatever is going on there."""
-    at_once(scene, by)
+    at_once(context, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "That takes a pit boss.", 403)
 
 
-def at_once(scene: CommandContext, by: Staff) -> None:
+def at_once(context: CommandContext, by: Staff) -> None:
     """Whoever works here, while the table is open, whatever is going on there."""
-    anybody_here(scene, by)
-    _refuse_closed(scene)
+    anybody_here(context, by)
+    _refuse_closed(context)
 
 
-def uncounted(scene: CommandContext, by: Staff) -> None:
+def uncounted(context: CommandContext, by: Staff) -> None:
     """Whoever works here, while the table is open and its rack is not being counted."""
-    not_while_counted(scene, by)
-    _refuse_closed(scene)
+    not_while_counted(context, by)
+    _refuse_closed(context)
 
 
-def who_voids(scene: CommandContext, by: Staff) -> None:
+def who_voids(context: CommandContext, by: Staff) -> None:
     """Whom the house's terms let void a round, at a table whose rack is not being counted."""
-    uncounted(scene, by)
+    uncounted(context, by)
     _refuse_roles(by, policies.words("void_roles"), "A round is made void")
 
 
-def who_abandons(scene: CommandContext, by: Staff) -> None:
+def who_abandons(context: CommandContext, by: Staff) -> None:
     """Whom the house's terms let abandon a table, whatever is going on there."""
-    at_once(scene, by)
+    at_once(context, by)
     _refuse_roles(by, policies.words("abandon_roles"), "A table is abandoned")
 
 
-def the_dealer_or_the_floor_at_once(scene: CommandContext, by: Staff) -> None:
+def the_dealer_or_the_floor_at_once(context: CommandContext, by: Staff) -> None:
     """The dealer who stands there or who runs the floor, whatever is going on."""
-    at_once(scene, by)
+    at_once(context, by)
     if not by.has_perm("tables.run_floor"):
-        _refuse_others(scene, by)
+        _refuse_others(context, by)
 
 
-def the_dealer_or_else_the_floor(scene: CommandContext, by: Staff) -> None:
+def the_dealer_or_else_the_floor(context: CommandContext, by: Staff) -> None:
     """The dealer who stands there; where nobody deals, who runs the floor."""
-    if scene.standing.dealer is None and by.has_perm("tables.run_floor"):
-        the_floor_though_locked(scene, by)
+    if context.standing.dealer is None and by.has_perm("tables.run_floor"):
+        the_floor_though_locked(context, by)
     else:
-        the_dealer(scene, by)
+        the_dealer(context, by)
 
 
-def the_dealer_who_leaves(scene: CommandContext, by: Staff) -> None:
+def the_dealer_who_leaves(context: CommandContext, by: Staff) -> None:
     """The dealer who stands there, whatever is being counted."""
-    anybody_here(scene, by)
-    _refuse_closed(scene)
-    _refuse_others(scene, by)
+    anybody_here(context, by)
+    _refuse_closed(context)
+    _refuse_others(context, by)
 
 
-def for_the_shoe_to_go(scene: CommandContext, by: Staff) -> None:
+def for_the_shoe_to_go(context: CommandContext, by: Staff) -> None:
     """A shoe may leave a table that is closed, too."""
-    anybody_here(scene, by)
+    anybody_here(context, by)
     if not by.has_perm("tables.run_floor"):
-        _refuse_others(scene, by)
+        _refuse_others(context, by)
 
 
 PERMITS: Final[Mapping[Writer, Permit]] = {
@@ -199,25 +199,25 @@ PERMITS: Final[Mapping[Writer, Permit]] = {
 """The check of each answer to who may write a kind of entry; other answers depend on the content of the entry."""
 
 
-def not_while_counted(scene: CommandContext, by: Staff) -> None:
+def not_while_counted(context: CommandContext, by: Staff) -> None:
     """Whoever works here, unless the rack is being counted: chips must not move then."""
-    anybody_here(scene, by)
-    for slip in scene.standing.slips:
+    anybody_here(context, by)
+    for slip in context.standing.slips:
         if slip.series.counts(RACK):
             says = f"The rack is being counted: sign {slip.series.name} {slip.number} first."
             raise Refused("count_open", says, 409)
 
 
-def not_locked(scene: CommandContext) -> None:
+def not_locked(context: CommandContext) -> None:
     """Raises Refused while the rack is locked: nothing is dealt, paid, filled or carried away then."""
-    if scene.standing.lock is not None:
-        says = f"The rack of {scene.table.name} is locked: it is unlocked first, by a pit boss on the floor's page."
+    if context.standing.lock is not None:
+        says = f"The rack of {context.table.name} is locked: it is unlocked first, by a pit boss on the floor's page."
         raise Refused("rack_locked", says, 409)
 
 
-def not_stopped(scene: CommandContext) -> None:
+def not_stopped(context: CommandContext) -> None:
     """Raises Refused while a card reader has stopped the round."""
-    if scene.standing.reader is not None and scene.standing.reader.stop is not None:
+    if context.standing.reader is not None and context.standing.reader.stop is not None:
         says = "The card reader and the dealer do not agree: say first which of them is right."
         raise Refused("reader_stopped", says, 409)
 
@@ -230,22 +230,22 @@ def settles_readers() -> str:
     return str(policies.in_force(SETTLED_BY))
 
 
-def who_settles_readers(scene: CommandContext, by: Staff) -> None:
+def who_settles_readers(context: CommandContext, by: Staff) -> None:
     """The dealer who stands there, or who runs the floor: as the house's terms have it."""
-    (the_floor if settles_readers() == Role.PIT_BOSS else the_dealer)(scene, by)
+    (the_floor if settles_readers() == Role.PIT_BOSS else the_dealer)(context, by)
 
 
-def for_a_reader(scene: CommandContext) -> None:
+def for_a_reader(context: CommandContext) -> None:
     """Where a card reader may name cards: for a dealer, at an open table whose rack is neither locked nor counted."""
-    standing, table = scene.standing, scene.table.name
-    if not standing.is_open or standing.dealer is None:
+    state, table = context.standing, context.table.name
+    if not state.is_open or state.dealer is None:
         raise Refused("nobody_deals", f"Nobody deals at {table} now: no card is read for anybody.", 409)
-    not_locked(scene)
-    if any(slip.series.counts(RACK) for slip in standing.slips):
+    not_locked(context)
+    if any(slip.series.counts(RACK) for slip in state.slips):
         raise Refused("count_open", f"The rack of {table} is being counted.", 409)
 
 
-def only_readers(scene: CommandContext, by: Staff) -> None:
+def only_readers(context: CommandContext, by: Staff) -> None:
     """Nobody of the staff."""
     raise Refused("not_permitted", "Only a card reader enters that.", 403)
 
@@ -257,12 +257,12 @@ def _refuse_roles(by: Staff, roles: Sequence[str], what: str) -> None:
         )
 
 
-def _refuse_closed(scene: CommandContext) -> None:
-    if not scene.standing.is_open:
-        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
+def _refuse_closed(context: CommandContext) -> None:
+    if not context.standing.is_open:
+        raise Refused("table_closed", f"{context.table.name} is closed: a pit boss has to open it.", 409)
 
 
-def _refuse_others(scene: CommandContext, by: Staff) -> None:
-    dealer = scene.standing.dealer
+def _refuse_others(context: CommandContext, by: Staff) -> None:
+    dealer = context.standing.dealer
     if dealer is None or dealer.username != by.username or not by.has_perm("tables.deal"):
-        raise Refused("not_your_table", f"You are not signed in at {scene.table.name}.", 403)
+        raise Refused("not_your_table", f"You are not signed in at {context.table.name}.", 403)

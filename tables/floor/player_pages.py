@@ -47,9 +47,9 @@ def possible(table: Table) -> bool:
 
 
 @enters(IssueSeatPage, permit=permissions.the_dealer_or_the_floor)
-def issue(scene: CommandContext, entered: IssueSeatPage) -> Decision:
+def issue(context: CommandContext, entered: IssueSeatPage) -> Decision:
     """A seat has a page from here on."""
-    table, seat = scene.table, entered.seat
+    table, seat = context.table, entered.seat
     if not possible(table):
         says = f"Seats have pages of their own where a house shoe deals them facedown cards: {table.name} has none."
         raise Refused("no_seat_pages", says, 422)
@@ -58,34 +58,36 @@ def issue(scene: CommandContext, entered: IssueSeatPage) -> Decision:
     before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
     SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
     step = PendingEntry(SeatPageIssued(seat=seat, again=bool(before), page=site_log.digest_of(entered.digest)))
-    if not scene.standing.round_open:
+    if not context.standing.round_open:
         return Decision([step])
     # Whoever made it could have looked at the hand. The player, whose own page ends, and the pit get to know.
-    says = f"{table.name}, round {scene.standing.next_number}: {scene.by.name} made a page for seat {seat} in mid-game"
-    return Decision([step], alert=says, evidence={"seat": seat, "seq": scene.next_seq})
+    says = (
+        f"{table.name}, round {context.standing.next_number}: {context.by.name} made a page for seat {seat} in mid-game"
+    )
+    return Decision([step], alert=says, evidence={"seat": seat, "seq": context.next_seq})
 
 
 @reproduces(SeatPageIssued)
-def enact_issue(scene: CommandContext, event: SeatPageIssued, entry: Entry) -> PendingEntry:
+def enact_issue(context: CommandContext, event: SeatPageIssued, entry: Entry) -> PendingEntry:
     """Whether the seat had a page before, no entry tells for sure: closing ends all."""
     return PendingEntry(event, entry.round)
 
 
-def revoke(scene: CommandContext, seat: int | None = None) -> list[PendingEntry]:
+def revoke(context: CommandContext, seat: int | None = None) -> list[PendingEntry]:
     """A seat has no page any more (default: no seat has one); what the log says of it."""
-    pages = SeatPage.objects.filter(table=scene.table, **({} if seat is None else {"seat": seat}))
+    pages = SeatPage.objects.filter(table=context.table, **({} if seat is None else {"seat": seat}))
     seats = sorted(pages.values_list("seat", flat=True))
     pages.delete()
     return [PendingEntry(SeatPageRevoked(seat=number)) for number in seats]
 
 
-def permit(scene: CommandContext, by: AtSeat, entered: Input) -> None:
+def permit(context: CommandContext, by: AtSeat, entered: Input) -> None:
     """A seat chooses for itself, when it is asked to, and does nothing else. Raises Refused."""
-    if not SeatPage.objects.filter(pk=by.page, table=scene.table, seat=by.seat).exists():
+    if not SeatPage.objects.filter(pk=by.page, table=context.table, seat=by.seat).exists():
         raise Refused("page_revoked", "This page is no longer in use: ask the dealer for its new address.", 404)
     if not isinstance(entered, Choose) or entered.seat != by.seat:
         raise Refused("not_permitted", f"This is the page of seat {by.seat}: it chooses for that seat alone.", 403)
-    permissions.not_locked(scene)
-    current = scene.standing.round
-    if current is None or not (scene.standing.round_open and current.has_choosers and by.seat in current.asked):
+    permissions.not_locked(context)
+    current = context.standing.round
+    if current is None or not (context.standing.round_open and current.has_choosers and by.seat in current.asked):
         raise Refused("not_asked", f"Seat {by.seat} has nothing to choose now.", 409)

@@ -29,13 +29,13 @@ leads to the first, a command to the second."""
 WATCHERS: Final = (Role.SURVEILLANCE, Role.AUDITOR)
 
 
-def is_news(standing: TableState, receipt: Acknowledged) -> bool:
+def is_news(state: TableState, receipt: Acknowledged) -> bool:
     """Whether an entry that the book lacks tells of a restore that nobody has confirmed, or of more than was known.
 
     A pit boss who confirmed a table gave up all that was acknowledged before: a screen that shows it later stops the
     table no second time, unless it was acknowledged more than was given up.
     """
-    before = standing.restored
+    before = state.restored
     if before is None:
         return True
     if any((earlier.seq, earlier.hash) == (receipt.seq, receipt.hash) for earlier in before.beyond):
@@ -43,13 +43,13 @@ def is_news(standing: TableState, receipt: Acknowledged) -> bool:
     return receipt.after == before.confirmed or receipt.seq > before.through
 
 
-def receipt(book_id: int, standing: TableState, before: Acknowledged | None, words: Sequence[str] = ()) -> str:
+def receipt(book_id: int, state: TableState, before: Acknowledged | None, words: Sequence[str] = ()) -> str:
     """What a screen keeps that is shown a table; empty where it goes on keeping what it had before: an entry that the
     book lacks, and that nobody could be told of yet."""
-    if before is not None and before.seq > standing.seq and is_news(standing, before):
+    if before is not None and before.seq > state.seq and is_news(state, before):
         return ""
-    after = standing.restored.confirmed if standing.restored else 0
-    return acknowledgement.sign(book_id, standing.seq, standing.hash, after, words)
+    after = state.restored.confirmed if state.restored else 0
+    return acknowledgement.sign(book_id, state.seq, state.hash, after, words)
 
 
 def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UUID]:
@@ -59,15 +59,15 @@ def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UU
     )
 
 
-def refuse_waiting(scene: CommandContext, outcome: Decision) -> None:
+def refuse_waiting(context: CommandContext, decision: Decision) -> None:
     """Raises Refused where a table waits to be confirmed, and an input would deal on."""
-    if any(stands_still(scene.standing, step.event) for step in outcome.steps):
-        raise waits(scene.table.name, scene.standing)
+    if any(stands_still(context.standing, step.event) for step in decision.steps):
+        raise waits(context.table.name, context.standing)
 
 
-def waits(name: str, standing: TableState) -> Refused:
+def waits(name: str, state: TableState) -> Refused:
     """Why nothing is entered at a table now."""
-    return Refused("records_restored", sentence(name, standing.restored or Restored()), 409, seq=standing.seq)
+    return Refused("records_restored", sentence(name, state.restored or Restored()), 409, seq=state.seq)
 
 
 def sentence(name: str, restored: Restored) -> str:
@@ -83,39 +83,39 @@ def sentence(name: str, restored: Restored) -> str:
 # --- What is entered --------------------------------------------------------------------------------------------
 
 
-def permit_to_show(scene: CommandContext, by: Staff) -> None:
+def permit_to_show(context: CommandContext, by: Staff) -> None:
     """Whoever works here, but for those who only watch: they write into no book. What their screens were acknowledged
     is shown by the next screen that has it. Raises Refused."""
-    permissions.anybody_here(scene, by)
+    permissions.anybody_here(context, by)
     if by.role in WATCHERS:
         raise Refused("not_permitted", "Whoever watches writes nothing into the book of a table.", 403)
 
 
 @enters(ShowAcknowledged, permit=permit_to_show)
-def show(scene: CommandContext, entered: ShowAcknowledged) -> Decision:
+def show(context: CommandContext, entered: ShowAcknowledged) -> Decision:
     """The table waits from here on. Raises Refused where the list is full: it waits already."""
-    before = scene.standing.restored or Restored()
+    before = context.standing.restored or Restored()
     if before.waits and len(before.beyond) >= MOST:
-        raise waits(scene.table.name, scene.standing)
-    event = _behind(scene, Beyond(entered.by or scene.signature, entered.seq, entered.hash, entered.words))
-    alert = f"{scene.table.name}: {event.words()}. Nothing is dealt there until a pit boss has confirmed the table."
-    return Decision([PendingEntry(event)], alert=alert, evidence={"seq": scene.next_seq, "restored": event.ended})
+        raise waits(context.table.name, context.standing)
+    event = _behind(context, Beyond(entered.by or context.signature, entered.seq, entered.hash, entered.words))
+    alert = f"{context.table.name}: {event.words()}. Nothing is dealt there until a pit boss has confirmed the table."
+    return Decision([PendingEntry(event)], alert=alert, evidence={"seq": context.next_seq, "restored": event.ended})
 
 
 @enters(DeclareRestored, permit=permit_to_show)
-def declare(scene: CommandContext, entered: DeclareRestored) -> Decision:
+def declare(context: CommandContext, entered: DeclareRestored) -> Decision:
     """The same by whoever put the database back. Raises Refused where the table waits already."""
-    before = scene.standing.restored
+    before = context.standing.restored
     if before is not None and before.waits:
-        raise waits(scene.table.name, scene.standing)
-    return Decision([PendingEntry(_behind(scene, None, words(entered.reason, "why the database was put back")))])
+        raise waits(context.table.name, context.standing)
+    return Decision([PendingEntry(_behind(context, None, words(entered.reason, "why the database was put back")))])
 
 
-def _behind(scene: CommandContext, newest: Beyond | None, declared: str = "") -> BookBehind:
-    before = scene.standing.restored or Restored()
+def _behind(context: CommandContext, newest: Beyond | None, declared: str = "") -> BookBehind:
+    before = context.standing.restored or Restored()
     earlier = before.beyond if before.waits else ()
     return BookBehind(
-        ended=before.ended if before.waits else scene.standing.seq,
+        ended=before.ended if before.waits else context.standing.seq,
         beyond=(*earlier, newest) if newest is not None else earlier,
         declared=declared or (before.declared if before.waits else ""),
         confirmed=before.confirmed,
@@ -124,40 +124,40 @@ def _behind(scene: CommandContext, newest: Beyond | None, declared: str = "") ->
 
 
 @enters(ConfirmRestored, permit=permissions.anybody_here)
-def confirm(scene: CommandContext, entered: ConfirmRestored) -> Decision:
+def confirm(context: CommandContext, entered: ConfirmRestored) -> Decision:
     """The table deals on. Raises Refused."""
-    permits_confirming(scene)
-    before = scene.standing.restored
+    permits_confirming(context)
+    before = context.standing.restored
     assert before is not None  # noqa: S101 -- it waits
     note = words(entered.note, "what the hands show")
     return Decision(
-        [PendingEntry(RestoreConfirmed(**scene.author, ended=before.ended, through=before.reach, note=note))]
+        [PendingEntry(RestoreConfirmed(**context.author, ended=before.ended, through=before.reach, note=note))]
     )
 
 
-def permits_confirming(scene: CommandContext) -> None:
+def permits_confirming(context: CommandContext) -> None:
     """Raises Refused for whoever may not confirm, and where nothing waits. A closed table is confirmed too."""
-    if not scene.by.has_perm("tables.run_floor"):
+    if not context.by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "That takes a pit boss.", 403)
-    if scene.standing.restored is None or not scene.standing.restored.waits:
-        raise Refused("nothing_to_confirm", f"{scene.table.name} does not wait to be confirmed.", 409)
+    if context.standing.restored is None or not context.standing.restored.waits:
+        raise Refused("nothing_to_confirm", f"{context.table.name} does not wait to be confirmed.", 409)
 
 
 # --- enacted anew -----------------------------------------------------------------------------------------------
 
 
 @reproduces(BookBehind)
-def enact_behind(scene: CommandContext, event: BookBehind, entry: Entry) -> PendingEntry:
+def enact_behind(context: CommandContext, event: BookBehind, entry: Entry) -> PendingEntry:
     """What was acknowledged, only who showed it knows; what was shown before, and the book's end, are in the log."""
-    earlier = scene.standing.restored or Restored()
+    earlier = context.standing.restored or Restored()
     count = len(earlier.beyond) if earlier.waits else 0
     newest = event.beyond[count] if len(event.beyond) == count + 1 else None
-    return PendingEntry(_behind(scene, newest, event.declared), entry.round)
+    return PendingEntry(_behind(context, newest, event.declared), entry.round)
 
 
 @reproduces(RestoreConfirmed)
-def enact_confirmation(scene: CommandContext, event: RestoreConfirmed, entry: Entry) -> PendingEntry:
-    acting = as_written(scene, event, entry, permissions.anybody_here)
+def enact_confirmation(context: CommandContext, event: RestoreConfirmed, entry: Entry) -> PendingEntry:
+    acting = as_written(context, event, entry, permissions.anybody_here)
     try:
         return confirm(acting, ConfirmRestored(event.note)).steps[0]
     except Refused as refused:
