@@ -87,4 +87,6 @@ _books: Final[dict[int, TurnQueue]] = {}
 def turn_at(book_id: int) -> TurnQueue:
     """The line before a book. The book's lock lets one in at a time anyway; here the others wait without a
     connection, so a book that is held for long costs each process one."""
-    return _books.setdefault(book_id, TurnQueue(places=1, queue=32, seconds=2, full=BOOK_HELD))
+    # setdefault() settles which of two threads makes the queue of a log. Called every time, it would make one for each
+    # input, and throw it away.
+    return _books.get(book_id) or _books.setdefault(book_id, TurnQueue(places=1, queue=32, seconds=2, full=BOOK_HELD))

@@ -142,7 +142,8 @@ def of(table: Table) -> TableState:
 
 def at(head: Head) -> TableState:
     """Where a table stands at a head that was just read or locked."""
-    return at_all([head])[head.book_id]
+    # An input at a table that this process knows needs no query, and none of what several tables take.
+    return _known(head) or at_all([head])[head.book_id]
 
 
 def at_all(heads: Sequence[Head]) -> dict[int, TableState]:
