@@ -77,7 +77,7 @@ class SimulatedDealer:
         entered = inputs.read({"do": do} | facts)
         key = UUID(int=self.chance.getrandbits(128), version=4)
         answer = recorder.record(self.table, entered, by=self.by, key=key, expected_seq=self.seq)
-        self.latest = answer.after.standing if answer.after else None
+        self.latest = answer.after.state if answer.after else None
 
     @property
     def seq(self) -> int:

@@ -149,7 +149,7 @@ def draw(
         standing = standings.at(standings.head_of(table))
         prefetch_related_objects([table], "denominations")
     else:
-        table, standing = after.table, after.standing
+        table, standing = after.table, after.state
     if standing.dealer is None or standing.dealer.username != viewer.username:
         return gone(request, why_gone(table, standing))
     try:

@@ -136,7 +136,7 @@ class Inputs(FloorView):
             table, input_, by=staff, key=call.key, expected_seq=call.body.expected_seq, receipt=receipt
         )
         if answer.after is not None:
-            acknowledgement.keep(call, table, answer.after.standing)
+            acknowledgement.keep(call, table, answer.after.state)
         return Acknowledged(answer.entry, answer.seq, answer.again)
 
 

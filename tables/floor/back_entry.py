@@ -194,12 +194,12 @@ def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
 # --- What is entered from paper --------------------------------------------------------------------------------
 
 
-def noted(outcome: Decision, paper: FromPaper | None, by: Any, mode: Mode | None, head: Head) -> Decision:
-    """An outcome with the entry that says from which paper it was entered; as it is, where it is from none.
-    Raises Refused."""
-    if paper is None or outcome.refusal:
-        return outcome
-    event, happened, number = outcome.steps[0].event, spelled(paper.happened), paper.number.strip()
+def noted(decision: Decision, paper: FromPaper | None, by: Any, mode: Mode | None, head: Head) -> Decision:
+    """Stage `annotate`: a decision with an entry about the paper that its input was entered from; unchanged for a live
+    input. Raises Refused."""
+    if paper is None or decision.refusal:
+        return decision
+    event, happened, number = decision.steps[0].event, spelled(paper.happened), paper.number.strip()
     about = about_of(event)
     if about is None:
         raise Refused("not_from_paper", "Slips, and chips for cash, are entered from paper; this is entered live.", 422)
@@ -211,7 +211,7 @@ def noted(outcome: Decision, paper: FromPaper | None, by: Any, mode: Mode | None
         raise Refused("counted_since", says, 409)
     kind = HouseEnteredFromPaper if event.of_the_house else EnteredFromPaper
     note = kind(**author_of(by), of=head.seq + 1, number=number, about=about, happened=happened, mode=after)
-    return replace(outcome, steps=[*outcome.steps, PendingEntry(note)])
+    return replace(decision, steps=[*decision.steps, PendingEntry(note)])
 
 
 def about_of(event: Event) -> str | None:

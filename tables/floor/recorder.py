@@ -1,7 +1,18 @@
-"""record(): the one place where an input at a table becomes durable.
+"""record(): the one place where an input at a table becomes durable, and the order of its stages.
 
-In one transaction: lock the table's book, refuse what was entered on an old state, play it, write its entries and,
-on a round's last card, the transfers that settle it. An input with a known idempotency key is answered as before.
+| stage | what it does | where |
+|---|---|---|
+| identify | fingerprint of the input and its author | `stages` |
+| lock | lock of the table's log; settings, chips and key under it | `table_lock` |
+| compare receipt | does the log have what the screen was shown? | `restored_tables.check_receipt` |
+| deduplicate | a repeated input gets its first answer | `stages`, `writer.recorded` |
+| permission | may this author make this input here and now? | `stages`, `permissions` |
+| freshness | has the table changed since the screen was drawn? | `stages` |
+| decide | the handler of the input: entries to write, or a refusal | `stages`, `handlers` |
+| sign | signature of the terminal or passkey | `signature_checks.attest` |
+| annotate | the paper that the input was entered from | `back_entry.noted` |
+| append | entries, transfers, alert and commit | `stages`, `writer.write` |
+| after commit | metrics; what waited for the next shoe | `recorder` |
 """
 
 from __future__ import annotations
@@ -12,59 +23,32 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from ledger import alerts, log, meters
+from ledger import log, meters
 from ledger.connection_pools import turn_at
-from ledger.models import LogEntry
-from ledger.prepared import Statement
 from ledger.proof.chain import Head
-from ledger.raw_rows import RawRows
 from tables.approvals import proposals
-from tables.floor import (
-    back_entry,
-    card_readers,
-    permissions,
-    player_pages,
-    refused_inputs,
-    restored_tables,
-    signature_checks,
-    writer,
-)
+from tables.floor import back_entry, player_pages, refused_inputs, restored_tables, signature_checks, stages, table_lock
 from tables.floor.back_entry import FromPaper
-from tables.floor.command_context import AtSeat, CommandContext, Decision
-from tables.floor.handlers import HANDLINGS, SLIPS_AND_WORDS
-from tables.floor.inputs import (
-    Burn,
-    Input,
-    IssueSeatPage,
-    LoadShoe,
-    RetireShoe,
-    ShowAcknowledged,
-    ShuffleShoe,
-    SignIn,
-    SignOut,
-)
-from tables.floor.writer import Request
-from tables.games.catalog import GAMES
+from tables.floor.command_context import AtSeat, CommandContext
+from tables.floor.inputs import Burn, Input, IssueSeatPage, LoadShoe, RetireShoe, ShuffleShoe, SignIn, SignOut
+from tables.floor.recording import EntryOptions, Recording
 from tables.limits import enforcement
 from tables.log.attestation import Attestation
-from tables.log.catalog import fold
 from tables.log.state import TableState
-from tables.log.terms import limits_of, rules_of
-from tables.models import Denomination, ServiceAccount, Staff, Table
+from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
-from tables.state import acknowledgement
-from tables.state import table_state as standings
+from tables.state import acknowledgement, table_state
 from tables.state.acknowledgement import Acknowledged
 
 
 @dataclass(frozen=True, slots=True)
 class StateAfter:
-    """What was read and written under the table's lock: its settings, and where it stands since."""
+    """The table as it was read under the lock, and its state after the entries that were written there."""
 
     table: Table
-    standing: TableState
+    state: TableState
     ends_shoe: bool = False
-    """Whether the shoe that was dealt from is over since."""
+    """Whether the input ended the shoe that was dealt from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +60,11 @@ class Receipt:
     again: bool = False
     """Whether this input had been recorded before, under the same key."""
     after: StateAfter | None = field(default=None, compare=False, repr=False)
-    """The table as this input left it, so that a screen need not read it again; unless it was recorded before."""
+    """The table as this input left it, so that a screen need not read it again. None for a repeated input, and where
+    limits for the next shoe were set after it."""
+
+
+# --- The stages, in order --------------------------------------------------------------------------------------
 
 
 def record(
@@ -90,100 +78,104 @@ def record(
     paper: FromPaper | None = None,
     receipt: Acknowledged | None = None,
 ) -> Receipt:
-    """Make an input durable and acknowledge it, or raise Refused with nothing done. What is refused may be noted, apart
-    from the table's book (``refused_inputs``).
+    """Make an input durable and acknowledge it, or raise Refused with nothing done. A refused input may be noted in the
+    site's log (``refused_inputs``).
 
-    ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for what does not
-    depend on the state (tapping in and out). The same ``key`` with the same input is answered as the first time.
-    ``attested`` is the signature of the terminal on which somebody signed by badge and PIN; ``paper`` is what it was
-    written on during an outage; ``receipt`` is what the screen was acknowledged last, which shows whether the house was
-    put back to an earlier moment since.
+    ``expected_seq`` is the table's sequence number that the input was entered on; ``None`` only for inputs that do not
+    depend on the state (tapping in and out). A repeated ``key`` with an identical input gets the answer of the first
+    time. ``attested`` is the signature of the terminal on which a person signed by badge and PIN; ``paper`` is the form
+    that the input was written on during an outage; ``receipt`` is the last acknowledgement that the screen received,
+    which shows whether the database was restored to an earlier moment since.
     """
-    beside = EntryOptions(key, expected_seq, attested, paper, receipt)
+    options = EntryOptions(key, expected_seq, attested, paper, receipt)
     try:
         with meters.RECORD_SECONDS.time():
-            answer = _recorded(table, entered, by, beside)
-    except _Behind as behind:
+            answer = _run_stages(stages.identify(table, entered, by, options))
+    except restored_tables.TableBehind as behind:
+        # Its own input in its own transaction: the one that found the gap has written nothing and must not.
         refused = _show(table, behind.receipt, by)
         meters.REFUSALS.labels(refused.code).inc()
         raise refused from None
     except Refused as refused:
+        # The note is committed apart, after the input was rolled back: in its transaction the note would be lost, and
+        # a note under the table's lock would let the dealer wait for the log of the site.
         meters.REFUSALS.labels(refused.code).inc()
         refused_inputs.note(entered, refused, by.signature, table=table.name)
         raise
+    return _apply_changes_for_next_shoe(table, entered, answer)
+
+
+def _run_stages(recording: Recording) -> Receipt:
+    """Take an input through the stages up to its commit. Raises Refused, and TableBehind in stage `compare receipt`."""
+    options = recording.options
+    # Everything from lock to append is one transaction under one lock, because each stage relies on the state that the
+    # stage before it has read: an input between decide and append could move the same chips twice. The turn comes
+    # first: threads of this process wait for their table without a database connection.
+    with turn_at(recording.table.book_id).turn(), transaction.atomic():
+        locked = table_lock.lock(recording)
+        head = locked.head
+        # Before deduplicate: to a restored log a repeated input looks new, and its screen knows better.
+        restored_tables.check_receipt(options.receipt, locked.shown_hash, head)
+        # Before any handler: that of an input which was recorded already might open the secret order of a shoe.
+        if (entry := stages.deduplicate(recording, locked)) is not None:
+            return Receipt(entry, head.seq, again=True)
+        context = stages.in_context(recording, locked)
+        # Permission before freshness: a person who may not do it hears that, and the pit reads of the attempt, however
+        # old the screen is.
+        stages.check_permission(context, recording.entered)
+        stages.check_freshness(context, recording, locked)
+        decision = stages.decide(context, recording.entered)
+        # Sign and annotate come last: they write (the counter of a passkey) or read the log, which only an input that
+        # is taken should cost. The signature covers the first entry alone, so the note of the paper follows it.
+        decision = signature_checks.attest(decision, options.attested, head, context.signature, options.key)
+        decision = back_entry.noted(decision, options.paper, recording.by, context.standing.back_entry, head)
+        # The last entry carries the commit with it: nothing may be read in this transaction after it.
+        state = stages.append(recording, locked, context, decision)
+    _count_round(context, state)
+    if decision.refusal:
+        # A refusal that is reported in the log (a card that the shoe cannot contain): its entry is committed by now.
+        decision.refusal.facts["seq"] = state.seq
+        raise decision.refusal
+    ends_shoe = state.shoe_is_over and not context.standing.shoe_is_over
+    return Receipt(head.seq + 1, state.seq, after=StateAfter(locked.table, state, ends_shoe))
+
+
+# --- After the commit ------------------------------------------------------------------------------------------
+
+AT_THE_SHOE: Final = (LoadShoe, ShuffleShoe, Burn, RetireShoe)
+"""Inputs after which another shoe is dealt: limits that wait for the next shoe take effect."""
+
+
+def _count_round(context: CommandContext, state: TableState) -> None:
+    """Count a round that this input ended."""
+    # After the commit: a round that was rolled back would be counted twice when its last card is keyed again.
+    if context.standing.round_open and not state.round_open:
+        meters.ROUNDS.labels(context.table.game).inc()
+
+
+def _apply_changes_for_next_shoe(table: Table, entered: Input, answer: Receipt) -> Receipt:
+    """Set the limits and make the approved changes that waited for the end of the shoe, if this input ended it; returns
+    the receipt with the sequence number after them."""
+    # In transactions of their own after the commit: proposals lock the site's log and then that of the table, and the
+    # reverse order inside the input's transaction could deadlock. The shoe is over even if they fail: a worker tries
+    # them again.
     is_set = isinstance(entered, AT_THE_SHOE) and enforcement.with_the_shoe(table.pk)
     if answer.after is not None and answer.after.ends_shoe:
         is_set |= proposals.with_the_shoe(answer.after.table.name)
+    # Entries were added since, so the state in the receipt is not the newest any more: the screen reads it again.
     return replace(answer, seq=log.read_head(table.book_id).seq, after=None) if is_set else answer
 
 
-@dataclass(frozen=True, slots=True)
-class EntryOptions:
-    """What comes with an input."""
-
-    key: UUID
-    expected_seq: int | None
-    attested: Attestation | None
-    paper: FromPaper | None
-    receipt: Acknowledged | None
-
-
-class _Behind(Exception):
-    """The book lacks what a screen was acknowledged, and nobody gave it up."""
-
-    def __init__(self, receipt: Acknowledged) -> None:
-        self.receipt = receipt
-
-
-def _recorded(table: Table, entered: Input, by: Staff | AtSeat | ServiceAccount, beside: EntryOptions) -> Receipt:
-    key, receipt = beside.key, beside.receipt
-    request = Request.of(entered, by.username, key)
-    with turn_at(table.book_id).turn(), transaction.atomic():
-        shows = entered if isinstance(entered, ShowAcknowledged) else receipt
-        head, table, is_known, digest = _under_the_lock(table, key, shows.seq if shows else 0)
-        if (
-            receipt
-            and acknowledgement.is_missing(receipt, digest)
-            and restored_tables.is_news(standings.at(head), receipt)
-        ):
-            raise _Behind(receipt)
-        if is_known and (before := writer.recorded(head, request)):
-            return Receipt(before[0], head.seq, again=True)
-        rules, limits = rules_of(table), limits_of(table)
-        scene = CommandContext(table, GAMES[table.game], rules, limits, standings.at(head), by=by, clock=head.moment)
-        handling = HANDLINGS[type(entered)]
-        if isinstance(by, AtSeat):
-            player_pages.permit(scene, by, entered)
-        elif isinstance(by, ServiceAccount):
-            card_readers.permit(scene, by, entered)
-        else:
-            handling.permit(scene, by)
-            if not isinstance(entered, restored_tables.SHOWN):
-                permissions.in_their_pit(scene, by)
-        if beside.expected_seq is not None and _has_moved_on(scene, beside.expected_seq):
-            raise _stale(head)
-        if isinstance(entered, ShowAcknowledged) and not acknowledgement.is_missing(entered, digest):
-            raise Refused("not_missing", f"{table.name} has entry {entered.seq}: nothing is missing there.", 409)
-        outcome = handling.enter(scene, entered)
-        restored_tables.refuse_waiting(scene, outcome)
-        outcome = signature_checks.attest(outcome, beside.attested, head, scene.signature, key)
-        outcome = back_entry.noted(outcome, beside.paper, by, scene.standing.back_entry, head)
-        standing = _write(head, scene, outcome, request)
-    if scene.standing.round_open and not standing.round_open:
-        meters.ROUNDS.labels(table.game).inc()
-    if outcome.refusal:
-        outcome.refusal.facts["seq"] = standing.seq
-        raise outcome.refusal
-    ends_shoe = standing.shoe_is_over and not scene.standing.shoe_is_over
-    return Receipt(head.seq + 1, standing.seq, after=StateAfter(table, standing, ends_shoe))
+# --- A table whose log was restored ----------------------------------------------------------------------------
 
 
 def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | ServiceAccount) -> bool:
-    """A screen that only looks shows what it was acknowledged: whether that made the table wait to be confirmed. One
-    of somebody who may enter nothing there goes on showing it, to the next who looks."""
+    """Report a receipt that the log of a table does not bear out, from a screen that only reads the table; whether the
+    table waits to be confirmed because of it. A screen whose user may not report it keeps the receipt for the next
+    one."""
     if receipt is None or (receipt.seq == head.seq and not acknowledgement.is_missing(receipt, head.hash)):
         return False
-    if not lacks(head.book_id, receipt) or not restored_tables.is_news(standings.at(head), receipt):
+    if not lacks(head.book_id, receipt) or not restored_tables.is_news(table_state.at(head), receipt):
         return False
     try:
         _show(table, receipt, by)
@@ -193,20 +185,20 @@ def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | Ser
 
 
 def lacks(book_id: int, receipt: Acknowledged) -> bool:
-    """Whether a book has not got an entry that was acknowledged."""
+    """Whether a log lacks an entry that was acknowledged."""
     return bool(receipt.seq) and acknowledgement.is_missing(receipt, log.hash_at(book_id, receipt.seq))
 
 
 def _show(table: Table, receipt: Acknowledged, by: Staff | AtSeat | ServiceAccount) -> Refused:
-    """The table waits from here on, and everybody hears of it; why nothing is entered there."""
+    """Make the table wait to be confirmed, with an alert; returns the refusal of further inputs there."""
     entered, key = restored_tables.showing(receipt, by.signature)
     record(table, entered, by=by, key=key, expected_seq=None)
+    # Read anew: the caller's row and head are older than the entry that was just written.
     table = Table.objects.select_related("book").get(book_id=table.book_id)
-    return restored_tables.waits(table.name, standings.at(standings.head_of(table)))
+    return restored_tables.waits(table.name, table_state.at(table_state.head_of(table)))
 
 
-AT_THE_SHOE: Final = (LoadShoe, ShuffleShoe, Burn, RetireShoe)
-"""After these the shoe is another one: limits that wait for it hold."""
+# --- Shorthands ------------------------------------------------------------------------------------------------
 
 
 def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Receipt:
@@ -232,84 +224,3 @@ def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_se
     entered = IssueSeatPage(seat, player_pages.digest_of(token))
     record(table, entered, by=by, key=key, expected_seq=expected_seq)
     return token
-
-
-# --- the same thing twice --------------------------------------------------------------------------------------
-
-
-# Settings and key are read after the lock was had: whoever changes a table's settings holds it too, and an input that
-# was recorded already must not come near its handler, which may open what is secret.
-_TABLES: Final = RawRows(Table)
-_CHIPS: Final = RawRows(Denomination)
-_READ: Final = Statement(
-    "tables_under_the_lock",
-    "bigint, uuid, bigint",
-    f"""SELECT EXISTS (SELECT FROM ledger_logentry WHERE book_id = $1 AND key = $2),
-        (SELECT hash FROM ledger_logentry WHERE book_id = $1 AND seq = $3), {_TABLES.columns("felt")}
-        FROM tables_table AS felt WHERE book_id = $1""",  # noqa: S608
-)
-_READ_CHIPS: Final = Statement(
-    "tables_chips_under_the_lock",
-    "bigint",
-    f"""SELECT {_CHIPS.columns("chip")} FROM tables_table AS felt
-        JOIN tables_table_denominations AS has ON has.table_id = felt.id
-        JOIN tables_denomination AS chip ON chip.id = has.denomination_id
-        WHERE felt.book_id = $1 ORDER BY chip.value_cents DESC""",  # noqa: S608
-)
-
-
-def _under_the_lock(table: Table, key: UUID, told_seq: int) -> tuple[Head, Table, bool, bytes | None]:
-    """Where the table's log ends, the table as it is set now, with its chips, whether the key was used before, and the
-    hash of the entry that a screen was told of: one round trip."""
-    book = table.book_id
-    head, (rows, chips) = log.lock_and_read(book, (_READ, [book, key, told_seq]), (_READ_CHIPS, [book]))
-    if not rows:
-        raise Table.DoesNotExist(f"{table} is not there any more")
-    is_known, digest, *values = rows[0]
-    locked = _TABLES.row(values)
-    kinds = Denomination.objects.all()
-    kinds._result_cache = [_CHIPS.row(chip) for chip in chips]
-    locked._prefetched_objects_cache = {"denominations": kinds}  # type: ignore[attr-defined]
-    return head, locked, is_known, digest
-
-
-def _has_moved_on(scene: CommandContext, expected_seq: int) -> bool:
-    """Whether the state that an input was entered on is another one now.
-
-    What a seat chooses by, it has seen since it was asked: what others choose in secret meanwhile changes nothing of
-    that. So several seats may answer on one number, whichever comes first. Nor does a slip, a dispute or a correction
-    change the cards and bets that a dealer entered something on.
-    """
-    standing, by = scene.standing, scene.by
-    if isinstance(by, AtSeat) and standing.round is not None:
-        return not standing.round.asked.get(by.seat, standing.seq) <= expected_seq <= standing.seq
-    if expected_seq >= standing.seq:
-        return expected_seq > standing.seq
-    since = LogEntry.objects.filter(book_id=scene.table.book_id, seq__gt=expected_seq, seq__lte=standing.seq)
-    return since.exclude(subject__in=SLIPS_AND_WORDS).exists()
-
-
-def _stale(head: Head) -> Refused:
-    return Refused(
-        "stale_sequence",
-        "The table has moved on since this screen was drawn; look at it again, then enter what is still to be done.",
-        409,
-        seq=head.seq,
-    )
-
-
-# --- writing ---------------------------------------------------------------------------------------------------
-
-
-def _write(head: Head, scene: CommandContext, outcome: Decision, request: Request) -> TableState:
-    """Write an outcome's entries; where the table stands since."""
-    standing = scene.standing
-    for written in writer.write(head, outcome, request, scene.signature):
-        standing = fold(standing, written.event, seq=written.head.seq, round=written.round)
-        head = written.head
-    standing = replace(standing, hash=head.hash)
-    standings.cache.put(scene.table.book_id, standing)
-    if outcome.alert:
-        kind = outcome.steps[0].event.kind
-        alerts.raise_event(scene.table.book, kind, outcome.alert, outcome.evidence)
-    return standing

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID, uuid5
 
-from ledger.proof.chain import Entry
+from ledger.proof.chain import Entry, Head
 from tables.floor import permissions
 from tables.floor.command_context import CommandContext, Decision, PendingEntry
 from tables.floor.handlers import as_written, enters, reproduces
@@ -17,7 +17,7 @@ from tables.log.state import Beyond, Restored, TableState
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.state import acknowledgement
+from tables.state import acknowledgement, table_state
 from tables.state.acknowledgement import Acknowledged
 from tables.state.round_history import words
 
@@ -41,6 +41,21 @@ def is_news(state: TableState, receipt: Acknowledged) -> bool:
     if any((earlier.seq, earlier.hash) == (receipt.seq, receipt.hash) for earlier in before.beyond):
         return False
     return receipt.after == before.confirmed or receipt.seq > before.through
+
+
+class TableBehind(Exception):
+    """The log of a table lacks an entry that a screen was acknowledged, and no pit boss has given that entry up."""
+
+    def __init__(self, receipt: Acknowledged) -> None:
+        self.receipt = receipt
+
+
+def check_receipt(receipt: Acknowledged | None, digest: bytes | None, head: Head) -> None:
+    """Compare the receipt of a screen with the hash that the locked log has under its number. Raises TableBehind."""
+    # An exception of its own and no refusal: the table has to wait from now on, which takes an entry, and the
+    # transaction that this ends writes none.
+    if receipt and acknowledgement.is_missing(receipt, digest) and is_news(table_state.at(head), receipt):
+        raise TableBehind(receipt)
 
 
 def receipt(book_id: int, state: TableState, before: Acknowledged | None, words: Sequence[str] = ()) -> str:

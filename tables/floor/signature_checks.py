@@ -70,22 +70,26 @@ def _folded(book_id: int, last: int, digest: bytes) -> Trust:
     return folded
 
 
-def attest(outcome: Decision, attested: Attestation | None, head: Head, by: str, key: UUID) -> Decision:
-    """An outcome with the terminal's signature in its first entry. Raises Refused where it is not good, or missing."""
-    step = outcome.steps[0]
+def attest(decision: Decision, attested: Attestation | None, head: Head, by: str, key: UUID) -> Decision:
+    """Stage `sign`: a decision with the terminal's signature in its first entry. Raises Refused where the signature is
+    missing or wrong."""
+    step = decision.steps[0]
+    # Cards and bets are signed by no terminal: they skip the trusted keys, which cost a query.
+    if step.event.signed_terms() is None:
+        return decision
     event = _signed(step.event, attested, head, by, key)
-    return outcome if event is step.event else replace(outcome, steps=[replace(step, event=event), *outcome.steps[1:]])
+    return (
+        decision if event is step.event else replace(decision, steps=[replace(step, event=event), *decision.steps[1:]])
+    )
 
 
 def signed(event: E, attested: Attestation | None, head: Head, by: str) -> E:
     """The same of an entry that no input with a key asks for."""
-    return _signed(event, attested, head, by, None)
+    return event if event.signed_terms() is None else _signed(event, attested, head, by, None)
 
 
 def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UUID | None) -> E:
     """Asked under the lock of the book, after which nobody can demand signatures for this entry any more."""
-    if event.signed_terms() is None:
-        return event
     keys = trust()
     event = structs.replace(event, attested=attested) if attested is not None else event
     try:

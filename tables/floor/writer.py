@@ -68,6 +68,7 @@ def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int,
     row = rows.values_list("seq", "subject", "kind", "body").first()
     if row is None:
         return None
+    # The first request may have died before its commit was confirmed: this answer promises as much as that one would.
     standby_confirmation.confirm_earlier()
     seq, subject, kind, body = row
     event = read(subject, kind, body, house=house)
@@ -78,18 +79,20 @@ def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int,
     return seq, event
 
 
-def write(head: Head, outcome: Decision, request: Request, by: str) -> Iterator[AppendedEntry]:
-    """Write what an input comes to, entry by entry; the first one says what asked for it. The signature of a slip is
-    kept beside the entry that holds it. The last entry brings the commit with it, unless something is to be written
-    beside the log."""
-    more = outcome.signing or outcome.alert
-    for position, step in enumerate(outcome.steps):
+def write(head: Head, decision: Decision, request: Request, by: str) -> Iterator[AppendedEntry]:
+    """Write the entries of a decision, one by one, the first with the key and fingerprint of the input. The row of a
+    slip's signature follows its entry. The last entry carries the commit with it, unless a row follows."""
+    # Entry and commit in one message to the database: the lock of the table is held one round trip less. A signature
+    # or an alert belongs to the same transaction and comes after the entry, so the commit has to wait for those.
+    more = decision.signing or decision.alert
+    for position, step in enumerate(decision.steps):
         event, key = step.event, None
         if position == 0:
-            refused = RefusedInput(**outcome.refusal.spelled()) if outcome.refusal else None
+            # A repeated input is recognised by this entry, and refused again where it was refused.
+            refused = RefusedInput(**decision.refusal.spelled()) if decision.refusal else None
             event, key = structs.replace(event, request=request.fingerprint, refused=refused), request.key
-        draft, is_last = Draft.of(event, by, round=step.round, key=key), step is outcome.steps[-1]
+        draft, is_last = Draft.of(event, by, round=step.round, key=key), step is decision.steps[-1]
         head = cage.post(head, draft, step.moves, commit=is_last and not more)
-        if position == 0 and outcome.signing:
-            slips.write(outcome.signing, head.book_id, head.seq)
+        if position == 0 and decision.signing:
+            slips.write(decision.signing, head.book_id, head.seq)
         yield AppendedEntry(head, event, step.round)
