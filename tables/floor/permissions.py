@@ -79,9 +79,11 @@ def anybody_here(context: CommandContext, by: Staff) -> None:
 
 
 def in_their_pit(context: CommandContext, by: Staff) -> None:
-    """Whoever works as one who runs the floor, at a table of a pit of theirs. Asked of every input of the staff, beside
-    its own permit, so that no act on the floor can forget it."""
-    pit_assignments.refuse(by, context.table.name, context.moment)
+    """Raises Refused for a person who runs the floor, but not the pit of this table. Stage `permission` asks it of
+    every input of the staff after the permit of the input, so that no input can omit it."""
+    # No pit limits a dealer, whose cards are most inputs: they need not look at assignments.
+    if by.has_perm(pit_assignments.RUNS):
+        pit_assignments.refuse(by, context.table.name, context.moment)
 
 
 def not_administering(by: Staff) -> None:

@@ -72,8 +72,10 @@ class RoundActions:
 def enter(scene: CommandContext, entered: GameInput) -> Decision:
     """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
     permissions.not_stopped(scene)
-    _refuse_approved(entered)
-    _refuse_given_up(scene.standing.round, entered)
+    if isinstance(entered, Bet | PlaceBets):
+        _refuse_approved(entered)
+    elif isinstance(entered, Choose):
+        _refuse_given_up(scene.standing.round, entered)
     shoe_ready(scene)
     current, opening = round_at(scene, entered)
     try:
@@ -105,7 +107,7 @@ def play(scene: CommandContext, current: Round, opening: Pinned | None, entered:
     return Decision(steps)
 
 
-def _refuse_approved(entered: GameInput) -> None:
+def _refuse_approved(entered: Bet | PlaceBets) -> None:
     """Nobody approves of a bet over the limit by saying so: a pit boss enters it (`mishaps.accept_bet`)."""
     bets = entered.bets if isinstance(entered, PlaceBets) else (entered,)
     if any(isinstance(bet, Bet) and bet.approved for bet in bets):
