@@ -30,6 +30,7 @@ from tables.refusals import Refused
 def accounts(book_id: int, seats: int, game: str, wagers: tuple[Wager, ...]) -> Chart:
     """The accounts of a table, cached by all that decides which accounts it has. Accounts never change; a table that
     begins to spread another wager gets more of them."""
+    # Without the cache, each card would query the accounts under the table's lock.
     return cage.chart(book_id)
 
 
@@ -91,6 +92,7 @@ class CommandContext:
     @property
     def moment(self) -> datetime:
         """When something is entered: what the entry will say, so that a proof comes to the same."""
+        # Not the clock of this process: a decision that depends on the time has to come out alike in a proof.
         return self.clock or timezone.now()
 
     @property
@@ -112,6 +114,7 @@ class CommandContext:
     @property
     def signature(self) -> str:
         """How whoever enters it is named in the log: a dealer as they signed in, whatever was changed since."""
+        # A badge that is renewed during a shift must not split the dealer's entries between two names.
         dealer = self.standing.dealer
         return dealer.signature if dealer and dealer.username == self.by.username else self.by.signature
 
@@ -128,6 +131,7 @@ class CommandContext:
     @property
     def available_cents(self) -> int:
         """The balance of the rack less the amounts that slips in progress have set aside there, in cents."""
+        # A credit that is signed in part has not moved its chips yet: counted as available, they could leave twice.
         return self.rack_cents - sum(slip_workflow.set_aside(self.standing.slips, RACK).values())
 
     @property

@@ -92,7 +92,7 @@ def record(
         with meters.RECORD_SECONDS.time():
             answer = _run_stages(stages.identify(table, entered, by, options))
     except restored_tables.TableBehind as behind:
-        # Its own input in its own transaction: the one that found the gap has written nothing and must not.
+        # The report is an input of its own in a transaction of its own: the one that found the gap is rolled back.
         refused = _show(table, behind.receipt, by)
         meters.REFUSALS.labels(refused.code).inc()
         raise refused from None
@@ -129,7 +129,7 @@ def _run_stages(recording: Recording) -> Receipt:
         # is taken should cost. The signature covers the first entry alone, so the note of the paper follows it.
         decision = signature_checks.attest(decision, options.attested, head, context.signature, options.key)
         decision = back_entry.noted(decision, options.paper, recording.by, context.standing.back_entry, head)
-        # The last entry carries the commit with it: nothing may be read in this transaction after it.
+        # Unless an alert or a signature follows, the last entry carries the commit: no query may come after it.
         state = stages.append(recording, locked, context, decision)
     _count_round(context, state)
     if decision.refusal:
@@ -178,6 +178,7 @@ def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | Ser
     if not lacks(head.book_id, receipt) or not restored_tables.is_news(table_state.at(head), receipt):
         return False
     try:
+        # Looking at a table must not fail because its log is behind: a user who may not write keeps the receipt.
         _show(table, receipt, by)
     except Refused:
         return False

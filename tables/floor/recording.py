@@ -14,6 +14,8 @@ from tables.log.attestation import Attestation
 from tables.models import ServiceAccount, Staff, Table
 from tables.state.acknowledgement import Acknowledged
 
+# Frozen, all three: a stage can read what the stages before it found, and change nothing under the stages after it.
+
 
 @dataclass(frozen=True, slots=True)
 class EntryOptions:

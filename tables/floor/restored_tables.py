@@ -38,6 +38,7 @@ def is_news(state: TableState, receipt: Acknowledged) -> bool:
     before = state.restored
     if before is None:
         return True
+    # One loss is often reported twice: each screen of a table has its own receipt of it.
     if any((earlier.seq, earlier.hash) == (receipt.seq, receipt.hash) for earlier in before.beyond):
         return False
     return receipt.after == before.confirmed or receipt.seq > before.through
@@ -69,6 +70,8 @@ def receipt(book_id: int, state: TableState, before: Acknowledged | None, words:
 
 def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UUID]:
     """What is entered where a screen shows it, and its key: once for what was shown by whom."""
+    # The key is derived from the content and not random: a page that is loaded again repeats one input, and leaves
+    # room in the list for the receipts of other screens.
     return ShowAcknowledged(receipt.seq, receipt.hash, receipt.words), uuid5(
         _KEYS, f"{receipt.seq} {receipt.hash} {signature}"
     )
@@ -76,6 +79,8 @@ def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UU
 
 def refuse_waiting(context: CommandContext, decision: Decision) -> None:
     """Raises Refused where a table waits to be confirmed, and an input would deal on."""
+    # The chips on the table belong to entries that are gone: a card or a transfer now would be built on a state that no
+    # player has seen.
     if any(stands_still(context.standing, step.event) for step in decision.steps):
         raise waits(context.table.name, context.standing)
 
@@ -110,6 +115,7 @@ def permit_to_show(context: CommandContext, by: Staff) -> None:
 def show(context: CommandContext, entered: ShowAcknowledged) -> Decision:
     """The table waits from here on. Raises Refused where the list is full: it waits already."""
     before = context.standing.restored or Restored()
+    # Each report is a longer entry than the one before: without a bound, a hundred screens would fill the log.
     if before.waits and len(before.beyond) >= MOST:
         raise waits(context.table.name, context.standing)
     event = _behind(context, Beyond(entered.by or context.signature, entered.seq, entered.hash, entered.words))

@@ -44,6 +44,7 @@ def trust() -> Trust:
 
 def trust_before(seq: int) -> Trust:
     """Which were so before an entry of the house's book, to be followed from there."""
+    # A copy, because the caller goes on with it: the cached value serves every other thread.
     return copy.deepcopy(_before(seq))
 
 
@@ -74,7 +75,7 @@ def attest(decision: Decision, attested: Attestation | None, head: Head, by: str
     """Stage `sign`: a decision with the terminal's signature in its first entry. Raises Refused where the signature is
     missing or wrong."""
     step = decision.steps[0]
-    # Cards and bets are signed by no terminal: they skip the trusted keys, which cost a query.
+    # Cards and bets have no signature: they skip the trusted keys, which cost a query under the table's lock.
     if step.event.signed_terms() is None:
         return decision
     event = _signed(step.event, attested, head, by, key)
@@ -124,6 +125,7 @@ def public_of(cose: str) -> str:
 
 def _count(username: str, answer: PasskeyAnswer) -> None:
     """A passkey's counter only rises: one that does not was copied. Whoever catches the refusal tells the pit."""
+    # Locked up to the commit: two tables could otherwise accept one counter value, which a copied passkey would send.
     rows = Passkey.objects.select_for_update(of=("self",)).filter(staff__username=username, is_active=True)
     row = next((row for row in rows if digest_of(row.credential) == answer.credential), None)
     if row is None:
