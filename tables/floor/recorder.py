@@ -203,24 +203,24 @@ def _show(table: Table, receipt: Acknowledged, by: Staff | AtSeat | ServiceAccou
 
 
 def sign_in(table: Table, staff: Staff, terminal: str | None = None) -> Receipt:
-    """A dealer takes a table where nobody deals. Raises Refused when it is closed or they stand at another one."""
+    """Tap a dealer in at a table without a dealer. Raises Refused if it is closed or the dealer is at another one."""
     return record(table, SignIn(terminal), by=staff, key=uuid4(), expected_seq=None)
 
 
 def relieve(table: Table, staff: Staff, dealer: str, *, confirmed_by: Staff, terminal: str | None = None) -> Receipt:
-    """A dealer takes a table from the one who deals there, in mid-round or not. Raises Refused unless that one, or a
+    """Tap a relief in at a table in place of its dealer, in mid-round or not. Raises Refused unless that dealer, or a
     pit boss, has agreed by badge and PIN."""
     entered = SignIn(terminal, relieves=dealer, confirmed_by=confirmed_by.username)
     return record(table, entered, by=staff, key=uuid4(), expected_seq=None)
 
 
 def sign_out(table: Table, staff: Staff) -> Receipt:
-    """The dealer of a table taps out."""
+    """Tap out the dealer of a table."""
     return record(table, SignOut(), by=staff, key=uuid4(), expected_seq=None)
 
 
 def give_seat_page(table: Table, seat: int, *, by: Staff, key: UUID, expected_seq: int) -> str:
-    """Give a seat a page of its own; the token of its address, which nobody can find out later."""
+    """Issue a player page to a seat; returns the token of its address, which cannot be read again later."""
     token = player_pages.new_token()
     entered = IssueSeatPage(seat, player_pages.digest_of(token))
     record(table, entered, by=by, key=key, expected_seq=expected_seq)

@@ -47,7 +47,7 @@ class LockedTable:
 
     head: Head
     table: Table
-    """With its chips. Nobody changes its settings before the transaction ends: that takes this lock, too."""
+    """With its chips. Its settings cannot change before the transaction ends: that takes this lock, too."""
     is_key_known: bool
     """Whether the log has an entry with the key of this input."""
     shown_hash: bytes | None

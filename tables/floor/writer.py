@@ -1,7 +1,7 @@
-"""The one writer of both books: an input that was recorded before, and the entries that an input comes to.
+"""The one writer of entries to the logs of tables and of the site, and the lookup of inputs that were recorded before.
 
-Whoever writes holds the book's lock. An input's first entry carries its key and the fingerprint of what was entered and
-by whom, so that the same input again is answered as before, and another one under its key is refused.
+The caller has the lock of the log. The first entry of an input has its key and the fingerprint of input and author, so
+a repeated input gets its first answer, and another input under its key is refused.
 """
 
 from __future__ import annotations
