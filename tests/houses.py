@@ -44,15 +44,15 @@ print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second"
 HAND_OVER: Final = """
 import json; from datetime import timedelta
 from tables.alerts import subscriptions
-from tables.audit import handing_over
+from tables.audit import day_delivery
 subscriptions.wait_after = lambda failures: timedelta(0)  # no pause after a failure
-taken = handing_over.hand_over("Head office"); [state] = handing_over.states()
+taken = day_delivery.hand_over("Head office"); [state] = day_delivery.states()
 print(json.dumps({"taken": taken, "to_go": state.behind, "says": state.says}))
 """
 FILL: Final = """
 import json
-from tables.audit import letter_box
-print(json.dumps({"put_in": letter_box.fill(), "says": letter_box.standing().says}))
+from tables.audit import export_database
+print(json.dumps({"put_in": export_database.fill(), "says": export_database.standing().says}))
 """
 TAKE: Final = """
 import json

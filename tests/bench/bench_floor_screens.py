@@ -145,7 +145,7 @@ def opened(checkout: Path, processes: str | None) -> Iterator[Web]:
         web.stop()
 
 
-COLLECT = "from casino import statics; import django; django.setup(); statics.collect_if_changed()"
+COLLECT = "from casino.web import static_files; import django; django.setup(); static_files.collect_if_changed()"
 COMMAND = """
 import json, pathlib
 from tests import processes  # noqa: E402

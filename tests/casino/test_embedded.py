@@ -19,8 +19,8 @@ from tests.tiers import Tier, belongs_to
 # A process that uses the servers in its folder until it is told to go, or killed.
 USER = """
 import pathlib, sys
-from casino import embedded
-with embedded.provide("house", within=pathlib.Path(sys.argv[1])):
+from casino.embedded import servers
+with servers.provide("house", within=pathlib.Path(sys.argv[1])):
     print("ready", flush=True)
     sys.stdin.read()
 """

@@ -20,9 +20,8 @@ from tests.processes import free_port
 FACTS = """
 import json
 from ledger.models import Alert, DayRoot, Discrepancy, LogEntry
-from tables.audit import exceptions, keys
-from tables.reports import closing, hours
-from tables.disputes import cases, mispays
+from tables.audit import keys
+from tables.disputes import cases
 from tables.models import Certificate, DayClose, Table
 sealed = [str(day) for day in DayRoot.objects.order_by("number").values_list("day", flat=True)]
 closed = [str(day) for day in DayClose.objects.order_by("day").values_list("day", flat=True)]
