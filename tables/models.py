@@ -30,9 +30,10 @@ from tables.log import role_choices, scopes
 from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.custody import OPENS
 from tables.log.entries.staff import CALLED, StaffAdded
+from tables.log.signatory import Signatory
 from tables.log.state import BATCHES as BATCH_MACHINE
 from tables.log.state import CONTINUOUS as CONTINUOUS_MACHINE
-from tables.log.state import HOUSE_SHOE, signature_of
+from tables.log.state import HOUSE_SHOE
 from tables.log.state import KEYED as KEYED_SHOE
 from tables.roles import Role, may
 
@@ -170,9 +171,14 @@ class Staff(AbstractBaseUser):
         return self.name
 
     @property
+    def signatory(self) -> Signatory:
+        """This person with the name, badge and role of now, as one who signs."""
+        return Signatory(self.username, self.name, self.badge, str(self.role))
+
+    @property
     def signature(self) -> str:
         """How this person is named in the log for good."""
-        return signature_of(self.badge, self.username, self.name)
+        return self.signatory.signature
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from tables.cage.back_entry import BackEntryBook
 from tables.floor import recorder
 from tables.floor.back_entry import refuse_beginner, refused
 from tables.floor.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
-from tables.log.back_entry import BEGIN, REASONS, Person, refuse_pair
+from tables.log.back_entry import BEGIN, REASONS, refuse_pair
 from tables.log.slip_workflow import Wrong
 from tables.models import Staff
 from tables.refusals import Refused
@@ -112,7 +112,7 @@ def _by_two(
 
     def rehearse(second: Staff) -> None:
         try:
-            refuse_pair(viewer.username, str(viewer.role), Person(second.username, second.name, None, str(second.role)))
+            refuse_pair(viewer.signatory, second.signatory)
         except Wrong as wrong:
             raise refused(wrong) from None
 

@@ -187,9 +187,9 @@ def _days(viewer: Staff) -> Iterator[TaskRow]:
     if not viewer.has_perm("tables.close_day"):
         return
     for proposal in day_close.half_signed():
-        if proposal.username != viewer.username:
+        if not proposal.signer.is_same_person(viewer.signatory):
             address = f"{reverse('pit:reports')}?{urlencode({'day': proposal.day})}"
-            yield TaskRow(f"Sign the figures of {proposal.day}", address, f"signed first by {proposal.name}")
+            yield TaskRow(f"Sign the figures of {proposal.day}", address, f"signed first by {proposal.signer.name}")
 
 
 def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, TableState]) -> Iterator[TaskRow]:

@@ -259,7 +259,7 @@ def day_form(day: date, role: str) -> DayForm:
         end=span.end,
         state="closed" if close else "signed" if first else "open",
         digest=first.digest if first else None,
-        signed_by=first.name if first else None,
+        signed_by=first.signer.name if first else None,
         signed_at=first.signed_at if first else None,
         closed_by=close.closed_by if close else None,
         closed_at=close.at if close else None,

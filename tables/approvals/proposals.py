@@ -48,6 +48,7 @@ from tables.log.entries.proposals import (
 )
 from tables.log.limit_plans import WAGER, Schedule
 from tables.log.policies import said_of, title_of
+from tables.log.signatory import Signatory, same_person_fault, with_badge_from
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
@@ -142,9 +143,7 @@ def propose(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
         _refuse_second(draft)
         event = Proposed(
             number=Proposal.objects.count() + 1,
-            username=by.username,
-            name=by.name,
-            role=str(by.role),
+            **by.signatory.unbadged,
             matter=draft.matter,
             about=draft.about,
             before=builtins(draft.before),
@@ -170,7 +169,7 @@ def decide(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
             raise Refused("second_person", f"{dual_control.title_of(draft.matter)}: that takes two people.", 409)
         if not is_to_come(proposal, head.moment):
             raise Refused("waits_for_nothing", "Say from when it holds; or set it at once.", 422)
-        _end(head, proposal, ProposalDecided(number=proposal.number, **_person(by)), by)
+        _end(head, proposal, ProposalDecided(number=proposal.number, **by.signatory.unbadged), by)
     return proposal
 
 
@@ -249,7 +248,7 @@ def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
         _refuse_other_pits(proposal, by)
         if sentence := stale(proposal):
             raise Refused("stale", sentence, 409)
-        end = _end(head, proposal, ProposalApproved(number=proposal.number, **_person(by)), by)
+        end = _end(head, proposal, ProposalApproved(number=proposal.number, **by.signatory.unbadged), by)
         if not is_to_come(proposal, head.moment):
             HANDLERS[proposal.matter].apply(proposal, by)
     return end
@@ -263,7 +262,12 @@ def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
         if sentence := _approval_fault(proposal, by):
             raise Refused("not_permitted", sentence, 403)
         _refuse_other_pits(proposal, by)
-        return _end(head, proposal, ProposalDeclined(number=proposal.number, **_person(by), text=_reason(reason)), by)
+        return _end(
+            head,
+            proposal,
+            ProposalDeclined(number=proposal.number, **by.signatory.unbadged, text=_reason(reason)),
+            by,
+        )
 
 
 def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
@@ -273,7 +277,12 @@ def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
         _refuse_ended(proposal, head.moment)
         if proposal.proposed_by != by.username:
             raise Refused("not_permitted", f"Only {proposal.by} withdraws it: decline it.", 403)
-        return _end(head, proposal, ProposalWithdrawn(number=proposal.number, **_person(by), text=_reason(reason)), by)
+        return _end(
+            head,
+            proposal,
+            ProposalWithdrawn(number=proposal.number, **by.signatory.unbadged, text=_reason(reason)),
+            by,
+        )
 
 
 def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
@@ -285,7 +294,7 @@ def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
     with transaction.atomic():
         head = site_log.lock()
         _refuse_ended(proposal, head.moment)
-        event = ProposalCommented(number=proposal.number, **_person(by), text=words(text))
+        event = ProposalCommented(number=proposal.number, **by.signatory.unbadged, text=words(text))
         log.append(head, Entry.of(event, by.signature))
 
 
@@ -342,10 +351,6 @@ def _end(head: Head, proposal: Proposal, event: AboutProposal, by: Staff | None)
     return end
 
 
-def _person(by: Staff) -> dict[str, Any]:
-    return {"username": by.username, "name": by.name, "role": str(by.role)}
-
-
 def _reason(reason: str) -> str:
     if not (text := words(reason)):
         raise Refused("no_reason", "Say why in a few words.", 422)
@@ -364,9 +369,12 @@ def _approval_fault(proposal: Proposal, by: Staff) -> str:
     """Why somebody may not approve or decline a proposal; empty if they may."""
     if not by.has_perm(HANDLERS[proposal.matter].permission):
         return "Only an operator approves what was proposed."
-    if proposal.proposed_by == by.username:
-        return f"{by.name} proposed it: another person has to approve it."
-    return ""
+    return same_person_fault(by.signatory, [proposer(proposal)], did="proposed it", to="approve it")
+
+
+def proposer(proposal: Proposal) -> Signatory:
+    """The person who proposed it."""
+    return with_badge_from(proposal.by, proposal.proposed_by, proposal.by.partition(" ")[2])
 
 
 # --- When its moment comes -------------------------------------------------------------------------------------

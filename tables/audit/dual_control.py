@@ -15,7 +15,7 @@ from typing import Any, Final
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.approvals import proposals
-from tables.floor.handlers import checks, refuse_other_person
+from tables.floor.handlers import checks
 from tables.limits import plans
 from tables.log import dual_control
 from tables.log import policies as catalogue
@@ -42,6 +42,7 @@ from tables.log.entries.settings import PayTableMade, TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.event import AuditFailure
 from tables.log.policies import Value
+from tables.log.signatory import pair_fault
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
 from tables.setup import pit_assignments, policies
@@ -277,8 +278,8 @@ def check_proposed(event: Proposed, entry: Entry) -> None:
 def check_second(event: ProposalEnded, entry: Entry) -> None:
     """It was approved or declined by somebody else, who may, while it waited."""
     end = _end(event, entry)
-    if event.username == end.proposal.proposed_by:
-        raise AuditFailure("its two signatures are not of two people")
+    if fault := pair_fault((proposals.proposer(end.proposal), *event.signers(entry.by))):
+        raise AuditFailure(fault)
     if not _author(event, entry).has_perm(HANDLERS[end.proposal.matter].permission):
         raise AuditFailure(f"{event.name} may not approve it as {event.role}")
     if entry.at is None or entry.at >= end.proposal.expires:
@@ -389,8 +390,7 @@ def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
 
 
 def _author(event: Proposed | ProposalEnded | ProposalCommented, entry: Entry) -> Staff:
-    """Who an entry says wrote it, with the role that they had. Raises Misconduct where somebody else did."""
-    refuse_other_person(event.username, event.name, entry)
+    """The person who an entry says wrote it, with the role of that moment."""
     author = Staff(username=event.username, name=event.name, role=event.role)
     author.as_of = entry.at
     return author

@@ -14,7 +14,7 @@ from tables.audit.comparison import compare
 from tables.audit.floor_as_of import Floor
 from tables.floor.handlers import CHECKS, ENACTMENTS, staff_of
 from tables.log.entries.restored import stands_still
-from tables.log.event import AuditFailure, Event
+from tables.log.event import AuditFailure, Event, refuse_signers
 from tables.log.state import TableState
 from tables.refusals import Refused
 
@@ -30,6 +30,7 @@ def enact(floor: Floor, standing: TableState, event: Event, entry: Entry, move_k
         raise AuditFailure(f"the house writes no entry {entry.subject} {entry.kind} in this book")
     if stands_still(standing, event):
         raise AuditFailure("the table waited to be confirmed after a restore, and nothing was to be entered there")
+    refuse_signers(event, entry.by, standing.dealer)
     floor.follow(standing, event, entry)
     floor.attest(event, entry)
     floor.hold_to_post(standing, event, entry)

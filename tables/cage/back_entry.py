@@ -19,7 +19,7 @@ from tables.floor.command_context import Decision, PendingEntry, author_of
 from tables.floor.inputs import BeginBackEntry, ComparePaper, EndBackEntry
 from tables.floor.writer import Request
 from tables.log import back_entry as rules
-from tables.log.back_entry import Mode, Person
+from tables.log.back_entry import Mode
 from tables.log.catalog import read
 from tables.log.entries.back_entry import (
     SUBJECT,
@@ -64,12 +64,12 @@ def _event(entered: BeginBackEntry | EndBackEntry | ComparePaper, by: Staff, hea
         return back_entry.begun(HouseBackEntryBegun, entered, by, mode, head.seq + 1, head.moment)
     if isinstance(entered, EndBackEntry):
         return back_entry.ended(HouseBackEntryEnded, entered, by, mode)
-    somebody, number = author_of(by), entered.number.strip()
+    number = entered.number.strip()
     try:
-        after = rules.compared(mode, number, Person(**somebody), round_open=False, next_round=0)
+        after = rules.compared(mode, number, by.signatory, round_open=False, next_round=0)
     except Wrong as wrong:
         raise back_entry.refused(wrong) from None
-    return HousePaperCompared(**somebody, number=number, mode=after)
+    return HousePaperCompared(**author_of(by), number=number, mode=after)
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------

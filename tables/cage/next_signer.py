@@ -36,7 +36,7 @@ def _did(series: SlipType, line: GivenSignature) -> str:
 
 def _is_barred(line: GivenSignature, stage: Stage, roles: frozenset[str], signed: Sequence[GivenSignature]) -> bool:
     """Whether the signer of an earlier step may not sign this step, though the role would allow it."""
-    theirs = [other.stage for other in signed if other.username == line.username]
+    theirs = [other.stage for other in signed if other.signatory.is_same_person(line.signatory)]
     if theirs == [stage.also_by] and not role_choices.takes_second_supervisor():
         return False
     if line.role in roles:

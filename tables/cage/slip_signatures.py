@@ -184,10 +184,7 @@ def _signature(desk: Desk, name: SlipName, stage: Stage, **adds: Any) -> Signatu
     return Signature(
         slip=str(name),
         stage=stage.name,
-        username=desk.by.username,
-        name=desk.by.name,
-        badge=desk.by.badge,
-        role=desk.by.role,
+        by=desk.by.signatory,
         expected_cents=desk.expected_cents(stage.expects) if stage.expects else 0,
         salt=secrets.token_hex(16) if stage.is_count else "",
         **adds,
@@ -208,8 +205,8 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     signing = Signing(
         name=SlipName.parse(signature.slip),
         stage=signature.stage,
-        username=signature.username,
-        role=signature.role,
+        username=signature.by.username,
+        role=signature.by.role,
         begins_cents=begins_cents,
         variance=_variance(desk, after),
     )

@@ -14,7 +14,7 @@ from ledger.proof.moves import Chart
 from tables.cage import barred_signers, slip_signatures
 from tables.floor import permissions, table_opening
 from tables.floor.command_context import CommandContext, Decision, PendingEntry
-from tables.floor.handlers import enters, refuse_other_author, reproduces
+from tables.floor.handlers import enters, reproduces
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
@@ -131,7 +131,6 @@ def enter(scene: CommandContext, entered: BeginSlip | SignSlip | VoidSlip) -> De
 def enact_signature(scene: CommandContext, event: SlipSigned, entry: Entry) -> PendingEntry:
     """By the person whom the entry names; the desk refuses what it refuses on the floor."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
-    refuse_other_author(author.signature, entry)
     return slip_signatures.entry(TableDesk(replace(scene, by=author)), event.signature)[0]
 
 

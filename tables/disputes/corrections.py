@@ -31,6 +31,7 @@ from tables.log.entries.corrections import (
 )
 from tables.log.entries.disputes import Dispute
 from tables.log.settlement import correction_moves
+from tables.log.signatory import same_person_fault
 from tables.log.slip_types import CORRECTION
 from tables.models import Staff
 from tables.refusals import Refused
@@ -210,8 +211,9 @@ def _open_correction(scene: CommandContext, slip: str) -> Correction:
 
 
 def _refuse_same(scene: CommandContext, correction: Correction) -> None:
-    if not correction.may_be_signed_by(scene.by.username):
-        raise Refused("signed_already", f"{scene.by.name} proposed it: another person has to sign.", 403)
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
+    if fault := same_person_fault(scene.by.signatory, [correction.proposer], did="proposed it"):
+        raise Refused("signed_already", fault, 403)
 
 
 def _payout(scene: CommandContext, number: int, seat: int) -> Payout:

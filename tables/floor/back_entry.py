@@ -17,10 +17,10 @@ from ledger.proof.chain import Entry, Head
 from tables.floor import permissions
 from tables.floor.command_context import CommandContext, Decision, PendingEntry, author_of
 from tables.floor.game_kinds import dealing_at, no_rounds
-from tables.floor.handlers import checks, enters, refuse_other_author
+from tables.floor.handlers import checks, enters
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, ComparePaper, EndBackEntry
 from tables.log import back_entry
-from tables.log.back_entry import CASH, Mode, Person, spelled
+from tables.log.back_entry import CASH, Mode, spelled
 from tables.log.catalog import read, read_as
 from tables.log.entries.back_entry import (
     SUBJECT,
@@ -42,6 +42,7 @@ from tables.log.entries.chips import ChipsSold, Redeemed, SoldAtTheCage
 from tables.log.entries.rounds import Played
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import AuditFailure, Event
+from tables.log.signatory import Signatory
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.slip_workflow import Wrong
 from tables.models import Staff
@@ -105,7 +106,7 @@ def begun(
     second, span = person(entered.second), (spelled(entered.since), spelled(entered.until))
     note = words(entered.note, "what happened")
     try:
-        back_entry.refuse_pair(by.username, str(by.role), second)
+        back_entry.refuse_pair(by.signatory, second)
         after = back_entry.begun(mode, seq, span, entered.reason, moment)
     except Wrong as wrong:
         raise refused(wrong) from None
@@ -129,19 +130,19 @@ def ended(kind: type[BackEntryEnded], entered: EndBackEntry, by: Any, mode: Mode
     """The entry that ends it, in whichever book. Raises Refused."""
     second = person(entered.second)
     try:
-        back_entry.refuse_pair(by.username, str(by.role), second)
+        back_entry.refuse_pair(by.signatory, second)
         back_entry.refuse_end(mode)
     except Wrong as wrong:
         raise refused(wrong) from None
     return kind(**author_of(by), second=second)
 
 
-def person(username: str) -> Person:
+def person(username: str) -> Signatory:
     """Who signs beside, by their user name. Raises Refused."""
     somebody = Staff.objects.filter(username=username, is_active=True).first()
     if somebody is None:
         raise Refused("second_person", "Two people sign: the second signs by badge and PIN.", 403)
-    return Person(somebody.username, somebody.name, somebody.badge, str(somebody.role))
+    return somebody.signatory
 
 
 # --- Rounds and papers -----------------------------------------------------------------------------------------
@@ -169,15 +170,16 @@ def announce(scene: CommandContext, entered: AnnounceRound) -> Decision:
 @enters(ComparePaper, permit=one_who_compares)
 def compare(scene: CommandContext, entered: ComparePaper) -> Decision:
     """A second person compared what was entered with its paper. Raises Refused."""
-    somebody, number = author_of(scene.by), entered.number.strip()
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- no player compares a paper
+    number = entered.number.strip()
     try:
-        after = compared_after(scene.standing, number, Person(**somebody))
+        after = compared_after(scene.standing, number, scene.by.signatory)
     except Wrong as wrong:
         raise refused(wrong) from None
     if scene.by.signature in _dealt_by(scene.table.book_id, scene.standing.back_entry, number):
         says = f"{scene.by.name} dealt a round of paper no. {number}: another person has to compare it."
         raise Refused("signed_already", says, 403)
-    return Decision([PendingEntry(PaperCompared(**somebody, number=number, mode=after))])
+    return Decision([PendingEntry(PaperCompared(**scene.author, number=number, mode=after))])
 
 
 def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
@@ -327,12 +329,8 @@ _NEAR: Final = 40
     HouseBackEntryBegun, HouseBackEntryEnded, HouseEnteredFromPaper, HousePaperCompared,
 )  # fmt: skip
 def check(event: AboutBackEntry, entry: Entry) -> None:
-    """What the vocabulary cannot see by itself: who wrote it, which entry it is about, and what the book contradicts.
-    Raises Misconduct."""
-    author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
-    dealer = isinstance(event, RoundFromPaper)  # signs as they were called when they signed in here
-    if not dealer:
-        refuse_other_author(author.signature, entry)
+    """What the vocabulary cannot see by itself: which entry it is about, and what the log contradicts. Raises
+    AuditFailure."""
     if isinstance(event, EnteredFromPaper):
         _check_entry(event, entry)
     if isinstance(event, EnteredFromPaper | RoundFromPaper):

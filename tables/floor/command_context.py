@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from django.utils import timezone
+from msgspec import structs
 
 from ledger import cage
 from ledger.models import Account
@@ -143,7 +144,7 @@ class CommandContext:
 def author_of(by: Staff | AtSeat | ServiceAccount) -> dict[str, Any]:
     """Somebody of the staff, as an entry under their own name says it."""
     assert isinstance(by, Staff)  # noqa: S101 -- no player is let near what is signed by name
-    return {"username": by.username, "name": by.name, "badge": by.badge, "role": str(by.role)}
+    return structs.asdict(by.signatory)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from ledger.proof.chain import Entry
 from tables.floor.command_context import CommandContext, Decision, PendingEntry, program_of, seat_of
 from tables.floor.permissions import PERMITS, Permit
 from tables.log.event import AuditFailure, Author, Event
-from tables.log.state import signature_of
 from tables.models import Staff
 
 SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock", "limits")
@@ -106,27 +105,13 @@ def _one_after_the_other(first: Check, second: Check) -> Check:
 
 
 def as_written(scene: CommandContext, event: Author, entry: Entry, permit: Permit) -> CommandContext:
-    """The scene with whoever an entry says wrote it. Raises Misconduct where somebody else did, and Refused where they
-    may not."""
+    """The command context with the person who an entry says wrote it (`refuse_signers` compares them). Raises Refused
+    where that person may not."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
     author.as_of = entry.at
     acting = replace(scene, by=author)
-    refuse_other_author(acting.signature, entry)
     permit(acting, author)
     return acting
-
-
-def refuse_other_author(signature: str, entry: Entry) -> None:
-    """Compare the author of an entry with the person that it names, by the complete signature. Raises Misconduct."""
-    if entry.by != signature:
-        raise AuditFailure(f"it is signed by {signature}, and {entry.by} wrote it")
-
-
-def refuse_other_person(username: str, name: str, entry: Entry) -> None:
-    """Compare the author of an entry with the person that it names without a badge number: any badge number, or the
-    user name, and then exactly the name. Raises Misconduct."""
-    badge = entry.by.partition(" ")[0]
-    refuse_other_author(signature_of(badge if badge.isdecimal() else None, username, name), entry)
 
 
 def staff_of(scene: CommandContext, entry: Entry) -> Staff:

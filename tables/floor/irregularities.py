@@ -29,7 +29,8 @@ from tables.log import irregularities, slip_workflow
 from tables.log.entries import rounds as log
 from tables.log.entries.irregularities import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
 from tables.log.entries.shoes import CardSetAside, Doubted, Retired
-from tables.log.event import AuditFailure, Second, with_second
+from tables.log.event import AuditFailure
+from tables.log.signatory import Signatory, also_signed, same_person_fault
 from tables.log.state import HOUSE_SHOE, Round, Shoe
 from tables.models import Staff
 from tables.refusals import Refused, sentence
@@ -234,7 +235,7 @@ def void(scene: CommandContext, entered: VoidRound) -> Decision:
         steps += _shoe_goes(scene)
     current = scene.standing.round
     number = current.number if current else 0
-    what = irregularities.REASONS[entered.reason].lower() + with_second(second)
+    what = irregularities.REASONS[entered.reason].lower() + also_signed(second)
     alert = f"{scene.table.name}, round {number}: {scene.by.name} made it void ({what})"
     return Decision(steps, alert=alert, evidence={"round": number, "seq": scene.next_seq, "reason": entered.reason})
 
@@ -254,7 +255,7 @@ def _shoe_goes(scene: CommandContext) -> list[PendingEntry]:
 def enact_void(scene: CommandContext, event: log.Voided, entry: Entry) -> PendingEntry:
     """Of the round that is open: by whom, for what and with whose second signature the house's terms had it then. What
     names its result is verified with the rules of the round (``log.Voided.bear_out``)."""
-    second: Second | None = None
+    second: Signatory | None = None
     if event.reason == irregularities.RULING:
         acting = as_written(scene, event, entry, permissions.the_floor_though_locked)
     elif _is_left(scene, entry):
@@ -286,7 +287,7 @@ def _check_terms(act: str, event: log.Voided | TableAbandoned, entry: Entry) -> 
 # --- who else signs ---------------------------------------------------------------------------------------------
 
 
-def _second(scene: CommandContext, username: str, term: str) -> Second | None:
+def _second(scene: CommandContext, username: str, term: str) -> Signatory | None:
     """Who signs beside whoever enters it, where the house's terms want somebody. Raises Refused."""
     roles = policies.words(term)
     if not roles:
@@ -296,17 +297,17 @@ def _second(scene: CommandContext, username: str, term: str) -> Second | None:
     second = Staff.objects.filter(username=username, is_active=True).first()
     if second is None or second.role not in roles:
         raise Refused("second_signature", f"The second signature is that of {slip_workflow.either(roles)}.", 403)
-    if second.username == scene.by.username:
-        raise Refused("second_signature", "The second signature is somebody else's.", 403)
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- a member of the staff voids a round or unlocks a rack
+    if fault := same_person_fault(second.signatory, [scene.by.signatory]):
+        raise Refused("second_signature", fault, 403)
     permissions.in_their_pit(scene, second)
-    return Second(second.username, second.name, second.badge, str(second.role))
+    return second.signatory
 
 
 def _check_second(event: log.Voided | RackUnlocked, term: str, entry: Entry) -> None:
-    """Raises Misconduct where a second signature is missing, is the first one's, or of a role that may not give it."""
+    """Raises AuditFailure where a second signature is missing, or of a role that may not give it. `refuse_signers` has
+    compared the two people."""
     second = event.second
-    if second is not None and second.username == event.username:
-        raise AuditFailure(f"{second.username} gave both of its signatures")
 
     def fits(roles: Sequence[str]) -> bool:
         return second.role in roles if second is not None else not roles
@@ -369,7 +370,7 @@ def unlock(scene: CommandContext, entered: UnlockRack) -> Decision:
         raise Refused("rack_unlocked", f"The rack of {scene.table.name} is not locked.", 409)
     second = _second(scene, entered.second, "unlock_second_roles")
     event = RackUnlocked(**scene.author, note=words(entered.note, "why the rack is unlocked"), second=second)
-    alert = f"{scene.table.name}: {scene.by.name} unlocked the rack{with_second(second)} ({event.note})"
+    alert = f"{scene.table.name}: {scene.by.name} unlocked the rack{also_signed(second)} ({event.note})"
     return Decision([PendingEntry(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
 
 

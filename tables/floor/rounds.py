@@ -44,8 +44,9 @@ from tables.log.entries.irregularities import MishapEntered
 from tables.log.entries.readers import ReaderTakenOver
 from tables.log.entries.rounds import Pinned, Played, SideCard, TakenBack
 from tables.log.entries.shoes import CardRefused, CutCardBack
-from tables.log.event import AuditFailure, Second
+from tables.log.event import AuditFailure
 from tables.log.game_kinds import kind_of
+from tables.log.signatory import Signatory
 from tables.log.slip_workflow import Wrong
 from tables.log.state import Play, Round, Shoe
 from tables.models import ShoeSource, Staff
@@ -180,20 +181,24 @@ def reopens_alone() -> bool:
     return bool(policies.in_force(REOPENED_BY) == "dealer")
 
 
-def _approver(scene: CommandContext, username: str) -> Second | None:
+def _is_author(scene: CommandContext, boss: Staff) -> bool:
+    return isinstance(scene.by, Staff) and boss.signatory.is_same_person(scene.by.signatory)
+
+
+def _approver(scene: CommandContext, username: str) -> Signatory | None:
     """The supervisor who approves the reopening of a settled round; None where no approval is needed. Raises
     Refused."""
     if not takes_approval(scene) or reopens_alone():
         return None
     boss = Staff.objects.filter(username=username, is_active=True).first()
-    if boss is None or boss.username == scene.by.username or not boss.has_perm("tables.run_floor"):
+    if boss is None or _is_author(scene, boss) or not boss.has_perm("tables.run_floor"):
         says = "This round is settled. A pit boss has to approve its reopening by badge and PIN."
         raise Refused("wrong_role" if boss else "second_signature", says, 403)
     permissions.in_their_pit(scene, boss)
-    return Second(boss.username, boss.name, boss.badge, str(boss.role))
+    return boss.signatory
 
 
-def _taken_back(scene: CommandContext, target: Play, second: Second | None, *, alone: bool) -> Decision:
+def _taken_back(scene: CommandContext, target: Play, second: Signatory | None, *, alone: bool) -> Decision:
     current = scene.standing.round
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
@@ -260,7 +265,9 @@ def _refuse_unapproved(scene: CommandContext, event: TakenBack, entry: Entry) ->
         return
     boss = Staff(username=second.username, name=second.name, badge=second.badge, role=second.role)
     boss.as_of = entry.at
-    if event.alone or boss.signature == entry.by or not boss.has_perm("tables.run_floor"):
+    dealer = scene.standing.dealer
+    is_dealer = dealer is not None and second.is_same_person(dealer.signatory)
+    if event.alone or is_dealer or not boss.has_perm("tables.run_floor"):
         raise AuditFailure(f"{second.name}, as {second.role}, may not approve the reopening of a round")
 
 

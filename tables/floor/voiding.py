@@ -16,12 +16,12 @@ from ledger import cage
 from ledger.proof.moves import undone
 from tables.floor.command_context import CommandContext, PendingEntry
 from tables.log.entries import rounds as log
-from tables.log.event import Second
+from tables.log.signatory import Signatory
 from tables.refusals import Refused
 from tables.state.round_history import words
 
 
-def void_step(scene: CommandContext, reason: str, note: str, second: Second | None = None) -> PendingEntry:
+def void_step(scene: CommandContext, reason: str, note: str, second: Signatory | None = None) -> PendingEntry:
     """The entry that ends the open round without a result: all that moved in it goes back. Raises Refused."""
     current = scene.standing.round
     if current is None or not scene.standing.round_open:

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tables.log.signatory import Signatory, same_person_fault
 from tables.log.slip_workflow import Wrong
 
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
@@ -37,15 +38,6 @@ LONGEST_NUMBER: Final = 20
 ROUNDS: Final = "rounds"
 CASH: Final = "cash"
 """What a paper is about that is no slip: rounds played by hand, or chips for cash at a counter or a table."""
-
-
-class Person(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who signed beside whoever wrote an entry."""
-
-    username: str
-    name: str
-    badge: str | None
-    role: str
 
 
 class UncomparedPaper(Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,13 +117,13 @@ def shown(text: str) -> str:
 # --- Begun and ended by two ------------------------------------------------------------------------------------
 
 
-def refuse_pair(username: str, role: str, second: Person) -> None:
-    """Raises Wrong unless the two who sign may stand for it together."""
-    if role not in BEGIN:
+def refuse_pair(first: Signatory, second: Signatory) -> None:
+    """Raises Wrong unless two people, of two roles, may begin and end back-entry together."""
+    if first.role not in BEGIN:
         raise Wrong("not_permitted", "A pit boss or the cage manager begins and ends back-entry.")
-    if second.username == username:
-        raise Wrong("signed_already", "Two people sign: the second is somebody else than the first.")
-    if second.role == role or second.role not in STAND_BY:
+    if fault := same_person_fault(second, [first], did="signs first", to="sign second"):
+        raise Wrong("signed_already", fault)
+    if second.role == first.role or second.role not in STAND_BY:
         sentence = "The second signature is of another role: pit boss, cage manager, cashier, security or operator."
         raise Wrong("wrong_role", sentence)
 
@@ -268,7 +260,7 @@ def _refuse_earlier(mode: Mode, about: str, happened: str) -> None:
 # --- Compared --------------------------------------------------------------------------------------------------
 
 
-def compared(mode: Mode | None, number: str, by: Person, round_open: bool, next_round: int) -> Mode:
+def compared(mode: Mode | None, number: str, by: Signatory, round_open: bool, next_round: int) -> Mode:
     """The mode once somebody else compared a paper with what was entered from it. Raises Wrong."""
     mode = _standing(mode)
     paper = mode.paper(number)
@@ -276,8 +268,9 @@ def compared(mode: Mode | None, number: str, by: Person, round_open: bool, next_
         raise Wrong("unknown_paper", f"Nothing that waits to be compared was entered from paper no. {number}.")
     if by.role not in COMPARE:
         raise Wrong("wrong_role", "A pit boss, the cage manager, a cashier, security or a dealer compares it.")
-    if by.username in paper.keyed:
-        raise Wrong("signed_already", f"{by.name} entered it from paper no. {number}: somebody else compares it.")
+    keyed = [Signatory(username, username, None, "") for username in paper.keyed]
+    if fault := same_person_fault(by, keyed, did=f"entered it from paper no. {number}", to="compare it"):
+        raise Wrong("signed_already", fault)
     if paper.about == ROUNDS and round_open:
         raise Wrong("round_open", "A round is open: it is finished before its paper is compared.")
     if paper.about == ROUNDS:

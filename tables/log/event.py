@@ -18,7 +18,8 @@ from ledger.proof.moves import Chart, Move, Posted
 from tables.games.cards import Pack
 from tables.log.attestation import Attestation
 from tables.log.kind_record import ByStage, KindRecord
-from tables.log.state import TableState
+from tables.log.signatory import Signatory, author_fault, pair_fault
+from tables.log.state import Dealer, TableState
 
 
 class Unreadable(ValueError):
@@ -117,6 +118,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         """The kinds of transfer that this very entry may make."""
         return self.moves_of_kinds()[self.kind]
 
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        """The people whom it names as its signers, the author first; empty where it does not name its author. ``by``:
+        the author, as the heading of the entry names them."""
+        return ()
+
     def signed_terms(self) -> Mapping[str, Any] | None:
         """What whoever wrote it signed by badge and PIN, for the terminal to sign too; None where nobody signs."""
         return None
@@ -145,20 +151,6 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         return self.words()
 
 
-class Second(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody else who signed an entry beside its author."""
-
-    username: str
-    name: str
-    badge: str | None
-    role: str
-
-
-def with_second(second: Second | None) -> str:
-    """Who else signed, in words; nothing where nobody did."""
-    return f", {second.name} signed too" if second else ""
-
-
 class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
     """What somebody wrote under their own name, with the role that they had."""
 
@@ -166,3 +158,28 @@ class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     badge: str | None
     role: str
+
+    @property
+    def signatory(self) -> Signatory:
+        """The author, as a person who signs."""
+        return Signatory(self.username, self.name, self.badge, self.role)
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (self.signatory,)
+
+
+def refuse_signers(event: Event, by: str, dealer: Dealer | None) -> None:
+    """Compare an entry with the people whom it names as its signers: its author wrote it, and no person signed twice.
+    ``dealer``: the dealer at the table before it. Raises AuditFailure."""
+    signers = event.signers(by)
+    if signers:
+        refuse_other_author(signers[0], by, dealer)
+    if fault := pair_fault(signers):
+        raise AuditFailure(fault)
+
+
+def refuse_other_author(signer: Signatory, by: str, dealer: Dealer | None = None) -> None:
+    """Raises AuditFailure where the author of an entry is not the person that it names."""
+    is_dealer = dealer is not None and dealer.username == signer.username
+    if fault := author_fault(signer, by, at_the_table=dealer.signature if dealer and is_dealer else None):
+        raise AuditFailure(fault)

@@ -24,7 +24,8 @@ from tables.log.entries.rounds import TakenBack, Voided
 from tables.log.entries.staff import StaffChanged
 from tables.log.entries.tables import DealerSignedIn, TableClosed, TableOpened
 from tables.log.event import AuditFailure, Author, Event
-from tables.log.state import Dealer, signature_of
+from tables.log.signatory import Signatory
+from tables.log.state import Dealer
 
 LONGEST_COVER: Final = timedelta(hours=12)
 LATE_BY: Final = timedelta(seconds=10)
@@ -128,7 +129,7 @@ class Posts:
 
     def _name(self, username: str, badge: str | None, name: str, seqs: tuple[int, ...]) -> None:
         self.people[username] = badge, name, seqs
-        self.signatures[signature_of(badge, username, name)] = username
+        self.signatures[Signatory(username, name, badge, "").signature] = username
 
     # --- asked
 

@@ -16,6 +16,7 @@ import msgspec
 from ledger.proof.chips import money
 from ledger.proof.moves import Chart, Move
 from ledger.proof.slip_name import NotASlipName, SlipName
+from tables.log.signatory import Signatory, same_person_fault
 from tables.log.slip_types import (
     IN_STOCK,
     SLIPS,
@@ -66,6 +67,11 @@ class GivenSignature(NamedTuple):
     name: str
     role: str
     seq: int
+
+    @property
+    def signatory(self) -> Signatory:
+        """The person who signed; a slip's list of signatures stores no badge number."""
+        return Signatory(self.username, self.name, None, self.role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,7 @@ class Slip:
     def is_signed_again(self) -> bool:
         """Whether the person who signed the latest step also signed an earlier step."""
         *earlier, latest = self.signed
-        return latest.username in {signed.username for signed in earlier}
+        return any(latest.signatory.is_same_person(signed.signatory) for signed in earlier)
 
     @property
     def is_void(self) -> bool:
@@ -285,10 +291,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
 
     slip: str
     stage: str
-    username: str
-    name: str
-    badge: str | None
-    role: str
+    by: Signatory
     chips: tuple[tuple[int, int], ...] = ()
     expected_cents: int = 0
     box: str = ""
@@ -322,7 +325,8 @@ def sign(
         due = f"{stage.says.lower()} comes next" if stage else "nothing is left to sign on it"
         raise Wrong("other_step", f"{before.label}: {due}.")
     _refuse(before, stage, signature, dealer)
-    latest = GivenSignature(signature.stage, signature.username, signature.name, signature.role, seq)
+    by = signature.by
+    latest = GivenSignature(signature.stage, by.username, by.name, by.role, seq)
     return replace(
         before,
         signed=(*before.signed, latest),
@@ -368,21 +372,27 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
         raise Wrong("not_voidable", f"{slip.label} cannot be made void.")
     if stage.name == VOID_ASKED and slip.series.once_done and slip.due is None:
         raise Wrong("not_voidable", f"{slip.label} is complete, and not made void. {slip.series.once_done}")
-    if signature.role not in stage.by | stage.formerly:
-        sentence = f"{slip.label}: this step is signed by {either(stage.by)}, not by {signature.name}."
-        raise Wrong("wrong_role", sentence)
-    earlier = [signed.stage for signed in slip.signed if signed.username == signature.username]
-    if earlier and earlier != [stage.also_by]:
-        sentence = f"{signature.name} signed on this slip already: another person has to. {slip.series.alone}"
-        raise Wrong("signed_already", sentence.strip())
-    if stage.here and dealer is not None and signature.username != dealer:
-        sentence = f"{slip.label}: the dealer at the table signs this step, not {signature.name}."
-        raise Wrong("not_the_dealer", sentence)
+    by = signature.by
+    if by.role not in stage.by | stage.formerly:
+        raise Wrong("wrong_role", f"{slip.label}: this step is signed by {either(stage.by)}, not by {by.name}.")
+    if fault := _signed_before(slip, stage, by):
+        raise Wrong("signed_already", f"{fault} {slip.series.alone}".strip())
+    if stage.here and dealer is not None and by.username != dealer:
+        raise Wrong("not_the_dealer", f"{slip.label}: the dealer at the table signs this step, not {by.name}.")
     _refuse_facts(slip, stage, signature.facts)
     _refuse_apart(slip, stage, signature.apart)
     reason = slip.series.count.two_roles if slip.series.count else ""
-    if reason and slip.signed and slip.signed[0].role == signature.role:
+    if reason and slip.signed and slip.signed[0].role == by.role:
         raise Wrong("wrong_role", reason)
+
+
+def _signed_before(slip: Slip, stage: Stage, signer: Signatory) -> str:
+    """Why a person may not sign a step after the earlier signers; empty if they may. One exception: the person who
+    signed the step `Stage.also_by`, and no other, may sign this step too (a pit boss requests and confirms a fill)."""
+    theirs = [given for given in slip.signed if given.signatory.is_same_person(signer)]
+    if [given.stage for given in theirs] == [stage.also_by]:
+        return ""
+    return same_person_fault(signer, (given.signatory for given in theirs), did="signed on this slip already", to="")
 
 
 def _refuse_facts(slip: Slip, stage: Stage, facts: Mapping[str, str]) -> None:

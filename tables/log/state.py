@@ -28,6 +28,7 @@ from tables.games.protocol import (
     View,
 )
 from tables.log.back_entry import Mode
+from tables.log.signatory import Signatory, with_badge_from
 from tables.log.slip_workflow import Slip
 
 UNREADABLE: Final = (
@@ -65,6 +66,11 @@ class Dealer:
     """How the log names them while they deal here."""
     burns: bool = False
     """Whether a card of the shoe is burned for this relief, before the next round."""
+
+    @property
+    def signatory(self) -> Signatory:
+        """The dealer as a person who signs."""
+        return with_badge_from(self.signature, self.username, self.name, "dealer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -533,8 +539,3 @@ class TableState:
 def holds_cards(game: Game[Any, Any], state: Any, seat: int) -> bool:
     """Whether a seat holds facedown cards."""
     return any(box.seat == seat and box.hand_size for box in game.view(state, None).seats)
-
-
-def signature_of(badge: str | None, username: str, name: str) -> str:
-    """How somebody is named in the log for good: badge (or user name) and name."""
-    return f"{badge or username} {name}"

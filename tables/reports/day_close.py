@@ -24,11 +24,12 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
 from tables.floor import permissions, signature_checks
-from tables.floor.handlers import checks, refuse_other_person
+from tables.floor.handlers import checks
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed, DayFigures, DayProposed
 from tables.log.event import AuditFailure
+from tables.log.signatory import Signatory, pair_fault, same_person_fault, with_badge_from
 from tables.models import DayClose, Staff, Table
 from tables.refusals import Refused
 from tables.reports import cash, cash_shifts, figures, gaming_hours
@@ -48,8 +49,7 @@ class DayProposal:
 
     day: date
     seq: int
-    username: str
-    name: str
+    signer: Signatory
     signed_at: datetime
     digest: str
     rows: Sequence[Mapping[str, Any]]
@@ -84,8 +84,8 @@ def closed(day: date) -> Closed | None:
 
 
 _FIRST_SIGNATURES: Final = """
-    SELECT DISTINCT ON (day) seq, at, body FROM (
-        SELECT seq, at, body,
+    SELECT DISTINCT ON (day) seq, at, by, body FROM (
+        SELECT seq, at, by, body,
             encode(substring(body from position('"day":"'::bytea IN body) + 7 for 10), 'escape') AS day
         FROM ledger_logentry
         WHERE book_id = %(house)s AND subject = 'day' AND kind = 'proposed' AND seq > %(since)s
@@ -117,15 +117,16 @@ def _first_signatures(day: date | None = None) -> list[DayProposal]:
     since = clock_corrections.last_before(book, gaming_hours.span(day).start) if day else 0
     with connection.cursor() as cursor:
         cursor.execute(_FIRST_SIGNATURES, {"house": book, "since": since, "day": day and day.isoformat()})
-        return [_proposal_of(read_as(DayProposed, body), seq, moment) for seq, moment, body in cursor.fetchall()]
+        return [
+            _proposal_of(read_as(DayProposed, body), seq, moment, by) for seq, moment, by, body in cursor.fetchall()
+        ]
 
 
-def _proposal_of(event: DayProposed, seq: int, moment: datetime) -> DayProposal:
+def _proposal_of(event: DayProposed, seq: int, moment: datetime, by: str) -> DayProposal:
     return DayProposal(
         day=date.fromisoformat(event.day),
         seq=seq,
-        username=event.username,
-        name=event.name,
+        signer=with_badge_from(by, event.username, event.name, event.role),
         signed_at=moment,
         digest=event.digest,
         rows=event.figures,
@@ -193,7 +194,7 @@ def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> DaysFigures:
 def rehearse_proposal(day: date, *, by: Staff, attested: Attestation | None) -> None:
     """Raise what would refuse the first signature, before a PIN is looked at. Raises Refused."""
     content = refuse_proposal(day, by=by, moment=clock.agreed())
-    event = DayProposed(**content._asdict(), **_person(by))
+    event = DayProposed(**content._asdict(), **by.signatory.unbadged)
     signature_checks.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
@@ -203,7 +204,9 @@ def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation |
     if basis is None:
         return
     first, content = basis
-    event = DayClosed(**content._asdict(), **_person(by), proposal=first.seq, proposed_by=first.username)
+    event = DayClosed(
+        **content._asdict(), **by.signatory.unbadged, proposal=first.seq, proposed_by=first.signer.username
+    )
     signature_checks.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
 
 
@@ -214,9 +217,9 @@ def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> Day
         head = site_log.lock()
         content = refuse_proposal(day, by=by, moment=head.moment)
         earlier = proposal(day)
-        if earlier and earlier.digest == content.digest and earlier.username == by.username:
+        if earlier and earlier.digest == content.digest and earlier.signer.is_same_person(by.signatory):
             return earlier
-        event = DayProposed(**content._asdict(), **_person(by))
+        event = DayProposed(**content._asdict(), **by.signatory.unbadged)
         log.append(head, Draft.of(signature_checks.signed(event, attested, head, by.signature), by.signature))
     newest = proposal(day)
     assert newest is not None  # noqa: S101 -- it was just written
@@ -234,8 +237,8 @@ def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tupl
     first = proposal(day)
     if first is None:
         raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
-    if first.username == by.username:
-        raise Refused("signed_already", f"{by.name} signed first: another person has to sign.", 403)
+    if fault := same_person_fault(by.signatory, [first.signer], did="signed first"):
+        raise Refused("signed_already", fault, 403)
     permissions.not_barred(by, first.signed_at)
     content = _figures(day)
     if not content.digest == first.digest == digest:
@@ -257,19 +260,19 @@ def close(day: date, *, by: Staff, digest: str, attested: Attestation | None = N
         first, content = basis
         event = DayClosed(
             **content._asdict(),
-            **_person(by),
+            **by.signatory.unbadged,
             proposal=first.seq,
-            proposed_by=first.username,
+            proposed_by=first.signer.username,
             adjusts=tuple(msgspec.to_builtins(_arrivals(head.seq, content.through))),
         )
         entry = log.append(head, Draft.of(signature_checks.signed(event, attested, head, by.signature), by.signature))
         return DayClose.objects.create(
-            day=day, seq=entry.seq, proposed_by=first.username, closed_by=by.username, at=entry.at or first.signed_at
+            day=day,
+            seq=entry.seq,
+            proposed_by=first.signer.username,
+            closed_by=by.username,
+            at=entry.at or first.signed_at,
         )
-
-
-def _person(by: Staff) -> dict[str, Any]:
-    return {"username": by.username, "name": by.name, "role": str(by.role)}
 
 
 class DaysFigures(NamedTuple):
@@ -426,8 +429,10 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     if first is None or (first.subject, first.kind) != (DayProposed.subject, *DayProposed.kinds):
         raise AuditFailure("it closes a day that nobody proposed")
     proposal_event = read_as(DayProposed, first.body)
-    if proposal_event.username != event.proposed_by or event.proposed_by == event.username:
-        raise AuditFailure("its two signatures are not of two people")
+    if proposal_event.username != event.proposed_by:
+        raise AuditFailure("it names another person than the one who signed the figures first")
+    if same_person := pair_fault((*proposal_event.signers(first.by), *event.signers(entry.by)[:1])):
+        raise AuditFailure(same_person)
     if (event.digest, event.day) != (proposal_event.digest, proposal_event.day):
         raise AuditFailure("its figures are not those that were signed first")
     _refuse_signer(event, entry, "tables.close_day")
@@ -442,8 +447,7 @@ def check_close(event: DayClosed, entry: Entry) -> None:
 
 
 def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
-    """Whoever an entry names as its signer also wrote it, and has the permission to."""
-    refuse_other_person(event.username, event.name, entry)
+    """Raises AuditFailure where the signer of a day's figures did not have the permission."""
     signer = Staff(username=event.username, role=event.role)
     signer.as_of = entry.at
     if not signer.has_perm(permission):

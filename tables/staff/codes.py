@@ -21,7 +21,14 @@ from ledger.alerts import raise_alert
 from ledger.log import Draft
 from ledger.site_log import digest_of
 from tables import pepper
-from tables.log.entries.staff import CALLED, CodeAsked, CodeConfirmed, CodeWithdrawn, SecretReset
+from tables.log.entries.staff import (
+    CALLED,
+    CodeAsked,
+    CodeConfirmed,
+    CodeWithdrawn,
+    SecretReset,
+    confirmer_fault,
+)
 from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -226,7 +233,7 @@ def _refuse_asking(staff: Staff, secret: str, by: Staff, *, alone: bool) -> None
         raise Refused("not_active", f"{staff.name} does not work here any more.", 409)
     if secret == PIN and not staff.badge:
         raise Refused("no_badge", f"A PIN goes with a badge number: give {staff.name} one first.", 409)
-    if staff.pk == by.pk and not alone:
+    if by.signatory.is_same_person(staff.signatory) and not alone:
         says = (
             "Nobody asks for a code of their own: another operator does. What you know, you change under Your account."
         )
@@ -235,10 +242,8 @@ def _refuse_asking(staff: Staff, secret: str, by: Staff, *, alone: bool) -> None
 
 def _refuse_confirming(code: OneTimeCode, by: Staff, moment: datetime) -> None:
     _permit(by, "tables.confirm_code", "A second operator or a pit boss confirms a code.")
-    if by.pk == code.asked_by_id:
-        raise Refused("own_code", "You asked for it: another person has to confirm it.", 403)
-    if by.pk == code.staff_id:
-        raise Refused("own_code", "It is for you: another person has to confirm it.", 403)
+    if fault := confirmer_fault(by.signatory, code.asked_by.signatory, code.staff.signatory):
+        raise Refused("own_code", fault, 403)
     if not code.staff.is_active:
         raise Refused("not_active", f"{code.staff.name} does not work here any more.", 409)
     if moment > code.asked_at + timedelta(hours=hours()):

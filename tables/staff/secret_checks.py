@@ -5,7 +5,7 @@ What a house wrote before its first code stands as it is: operators gave PINs an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from django.db import connection
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from ledger.site_log import digest_of
-from tables.floor.handlers import checks, refuse_other_author
+from tables.floor.handlers import checks
 from tables.log.catalog import read
 from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.staff import (
@@ -28,9 +28,10 @@ from tables.log.entries.staff import (
     SecretReset,
     StaffAdded,
     StaffChanged,
+    confirmer_fault,
 )
-from tables.log.event import AuditFailure, Event
-from tables.log.state import signature_of
+from tables.log.event import AuditFailure, Event, refuse_other_author
+from tables.log.signatory import Signatory
 from tables.models import PIN, Passkey, Staff
 from tables.roles import Role
 from tables.setup import role_choices
@@ -60,8 +61,8 @@ def check_confirmed(event: CodeConfirmed, entry: Entry) -> None:
     _refuse_spent(entry, event.username, event.secret, event.asked)
     if event.alone:
         _refuse_not_alone(event, asked, entry)
-    elif event.signer in (asked.signer, event.username) or asked.signer == event.username:
-        raise AuditFailure("it is not of two people beside the one who gets the code")
+    elif fault := confirmer_fault(*(_signatory(entry, name) for name in (event.signer, asked.signer, event.username))):
+        raise AuditFailure(f"it is not of two people and a third who gets the code: {fault}")
 
 
 def _refuse_not_alone(event: CodeConfirmed, asked: CodeAsked, entry: Entry) -> None:
@@ -84,9 +85,7 @@ def check_reset(event: SecretReset, entry: Entry) -> None:
 @checks(SecretMade)
 def check_made(event: SecretMade, entry: Entry) -> None:
     """By its owner: with a code that was confirmed, good still, and used once; or with the secret of before."""
-    facts = _facts_at(entry, event.username)
-    if facts:
-        refuse_other_author(signature_of(facts.get("badge"), event.username, facts["name"]), entry)
+    facts = _refuse_other_author(entry, event.username)
     if event.code is None:
         if event.secret == PIN and facts and not facts.get("pin", ""):
             raise AuditFailure(f"{event.username} changes a PIN that was not there")
@@ -161,9 +160,7 @@ def check_changed(event: StaffChanged, entry: Entry) -> None:
 @checks(PasskeyRegistered)
 def check_registered(event: PasskeyRegistered, entry: Entry) -> None:
     """By its owner, and the row beside the log has the same key."""
-    facts = _facts_at(entry, event.username)
-    if facts:
-        refuse_other_author(signature_of(facts.get("badge"), event.username, facts["name"]), entry)
+    _refuse_other_author(entry, event.username)
     keys = Passkey.objects.filter(staff__username=event.username, public_key=event.public_key)
     if event.credential not in {digest_of(credential) for credential in keys.values_list("credential", flat=True)}:
         raise AuditFailure("there is no such passkey beside the log")
@@ -188,11 +185,26 @@ def _refuse_signer(username: str, role: str, permission: str, entry: Entry) -> N
     signer.as_of = entry.at
     if role not in Role.values or not signer.has_perm(permission):
         raise AuditFailure(f"{username} may not sign it as {role}")
-    facts = _facts_at(entry, username)
+    facts = _refuse_other_author(entry, username)
     if facts and facts["role"] != role:
         raise AuditFailure(f"{username} signs it as {role}, and is {facts['role']}")
+
+
+def _refuse_other_author(entry: Entry, username: str) -> dict[str, Any]:
+    """Compare the author of an entry, which names its signer by user name alone, with the name and badge that the log
+    has for that user name. Returns these facts; empty for a person whom no entry describes, who is not compared."""
+    facts = _facts_at(entry, username)
     if facts:
-        refuse_other_author(signature_of(facts.get("badge"), username, facts["name"]), entry)
+        refuse_other_author(_signatory_of(username, facts), entry.by)
+    return facts
+
+
+def _signatory(entry: Entry, username: str) -> Signatory:
+    return _signatory_of(username, _facts_at(entry, username))
+
+
+def _signatory_of(username: str, facts: Mapping[str, Any]) -> Signatory:
+    return Signatory(username, facts.get("name", username), facts.get("badge"), facts.get("role", ""))
 
 
 def _knows_codes(entry: Entry) -> bool:

@@ -3,8 +3,8 @@
 import pytest
 
 from ledger.proof.chain import Entry
-from tables.floor.handlers import refuse_other_person
-from tables.log.event import AuditFailure
+from tables.log.event import AuditFailure, refuse_other_author
+from tables.log.signatory import with_badge_from
 
 
 def entry(by: str) -> Entry:
@@ -17,7 +17,7 @@ def entry(by: str) -> Entry:
 @pytest.mark.parametrize("by", ["101 Dora", "dora Dora"])
 def test_an_entry_is_signed_by_badge_or_user_name_and_name(by: str) -> None:
     """Harm: a genuine signature under a day's figures or a proposal fails verification."""
-    refuse_other_person("dora", "Dora", entry(by))
+    refuse_other_author(with_badge_from(by, "dora", "Dora"), entry(by).by)
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_an_entry_is_signed_by_badge_or_user_name_and_name(by: str) -> None:
 def test_a_name_that_only_ends_alike_is_another_person(by: str) -> None:
     """Harm: an entry by Maria Dora passes for the second signature of Dora."""
     with pytest.raises(AuditFailure, match="signed by"):
-        refuse_other_person("dora", "Dora", entry(by))
+        refuse_other_author(with_badge_from(by, "dora", "Dora"), entry(by).by)

@@ -28,7 +28,7 @@ from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Pinned, Played
 from tables.log.entries.settings import TableSet
 from tables.log.entries.slips import SlipSigned
-from tables.log.event import AuditFailure, Event, Unreadable
+from tables.log.event import AuditFailure, Event, Unreadable, refuse_signers
 from tables.log.limit_plans import limits_in
 from tables.log.pit_assignments import Posts, may_run_the_floor, table_of
 from tables.log.reader_messages import Messages
@@ -256,6 +256,7 @@ class BookProof:
         )
 
     def _check(self, event: Event, entry: Entry, posted: Sequence[Posted], state: _State, replay: Replay) -> None:
+        refuse_signers(event, entry.by, replay.standing.dealer)
         for transfer in posted:
             self._move(transfer)
         self._cage(event, entry, posted, replay)
@@ -410,7 +411,7 @@ class BookProof:
         """A correction waits for a second signature, by another person than the one who proposed it."""
         correction, waiting = event.correction, state.corrections
         others = tuple(other for other in waiting if other.slip != correction.slip)
-        is_by_another = correction.may_be_signed_by(event.username)
+        is_by_another = not event.signatory.is_same_person(correction.proposer)
         if isinstance(event, CorrectionProposed):
             fits, after = not is_by_another and others == waiting, (*others, correction)
         else:

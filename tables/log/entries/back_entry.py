@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 from tables.log import back_entry
-from tables.log.back_entry import ROUNDS, Mode, Person, shown
+from tables.log.back_entry import ROUNDS, Mode, shown
 from tables.log.event import AuditFailure, Author, Context
 from tables.log.exception_categories import FROM_PAPER
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published.form import BACK_ENTRY
+from tables.log.signatory import Signatory
 from tables.log.slip_workflow import Wrong
 from tables.log.state import HOUSE_SHOE, TableState
 from tables.log.writers import FOLLOWS, PAPER_READERS, THE_DEALER, TWO_ROLES
@@ -26,11 +27,6 @@ class AboutBackEntry(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     mode: Mode | None = None
     """None once it has ended."""
-
-    @property
-    def person(self) -> Person:
-        """Who wrote it."""
-        return Person(self.username, self.name, self.badge, self.role)
 
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, back_entry=self.mode)
@@ -62,10 +58,13 @@ class BackEntryBegun(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
     since: str
     until: str
     note: str
-    second: Person
+    second: Signatory
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return self.signatory, self.second
 
     def due(self, context: Context) -> Mode:
-        back_entry.refuse_pair(self.username, self.role, self.second)
+        back_entry.refuse_pair(self.signatory, self.second)
         span = self.since, self.until
         return back_entry.begun(context.before.back_entry, context.seq, span, self.reason, context.moment)
 
@@ -83,10 +82,13 @@ class BackEntryEnded(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
         writer=TWO_ROLES, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=("back_entry_ended",)
     )
 
-    second: Person
+    second: Signatory
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return self.signatory, self.second
 
     def due(self, context: Context) -> None:
-        back_entry.refuse_pair(self.username, self.role, self.second)
+        back_entry.refuse_pair(self.signatory, self.second)
         back_entry.refuse_end(context.before.back_entry)
 
     def words(self) -> str:
@@ -150,7 +152,7 @@ class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tru
 
     def due(self, context: Context) -> Mode:
         standing = context.before
-        return compared_after(standing, self.number, self.person)
+        return compared_after(standing, self.number, self.signatory)
 
     def words(self) -> str:
         return f"what was entered from paper no. {self.number} is compared with it"
@@ -175,7 +177,7 @@ def round_after(standing: TableState, number: str, happened: str, by: str) -> Mo
     return back_entry.announced(standing.back_entry, number, standing.next_number, happened, by)
 
 
-def compared_after(standing: TableState, number: str, by: Person) -> Mode:
+def compared_after(standing: TableState, number: str, by: Signatory) -> Mode:
     """The mode once a paper was compared. Raises Wrong."""
     return back_entry.compared(standing.back_entry, number, by, standing.round_open, standing.next_number)
 

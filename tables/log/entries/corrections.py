@@ -15,6 +15,7 @@ from tables.log.exception_categories import CORRECTIONS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import disputes as forms
 from tables.log.settlement import correction_moves
+from tables.log.signatory import Signatory, with_badge_from
 from tables.log.writers import CORRECTION_PROPOSER, SECOND_SUPERVISOR
 
 
@@ -45,9 +46,11 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proposed_as: str
     """How the log names them."""
 
-    def may_be_signed_by(self, username: str) -> bool:
-        """Whether somebody is another person than the one who proposed it."""
-        return username != self.proposed_by
+    @property
+    def proposer(self) -> Signatory:
+        """The person who proposed it."""
+        name = self.proposed_as.partition(" ")[2]
+        return with_badge_from(self.proposed_as, self.proposed_by, name)
 
     @property
     def difference_cents(self) -> int:
@@ -67,6 +70,9 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     correction: Correction
     open: tuple[Correction, ...]
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return self.signatory, self.correction.proposer
 
     def moved(self, context: Context) -> Sequence[Move]:
         return ()
@@ -99,6 +105,9 @@ class CorrectionProposed(AboutCorrection, frozen=True, kw_only=True, omit_defaul
     record = KindRecord(
         writer=CORRECTION_PROPOSER, moves=NOTHING, exception=CORRECTIONS, feed=(forms.CorrectionMoved,), alert=NO_ALERT
     )
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (self.signatory,)
 
     def words(self) -> str:
         return self.clause(f"proposed: {self.correction.reason}")

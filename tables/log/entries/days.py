@@ -13,6 +13,7 @@ from tables.log.exception_categories import KEYS, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import days as forms
 from tables.log.published.form import FIRST_SIGNATURE, OPERATIONS
+from tables.log.signatory import Signatory, with_badge_from
 from tables.log.writers import COMMAND, SITE, staff_with
 
 
@@ -36,6 +37,9 @@ class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
     """The cage's cash and the vault's: opening, movements, what was counted. None in entries of before it was told."""
     cash_by_shift: tuple[dict[str, Any], ...] | None = None
     """The same of each shift, and whether it was counted in time. None in entries of before shifts were told."""
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (with_badge_from(by, self.username, self.name, self.role),)
 
     def signed_terms(self) -> Mapping[str, Any]:
         """The day, and its figures by their digest."""
@@ -71,6 +75,9 @@ class DayClosed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
     proposed_by: str
     adjusts: tuple[dict[str, Any], ...] | None = None
     """What had arrived by then for days that were closed before."""
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return *super().signers(by), Signatory(self.proposed_by, self.proposed_by, None, "")
 
     def words(self) -> str:
         return f"{self.name} signs second: {self.day} is closed"

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from tables.log import exception_categories as categories
-from tables.log.event import Author, Second, with_second
+from tables.log.event import Author
 from tables.log.irregularities import ACTS, MISHAPS, REASONS
 from tables.log.kind_record import NOTHING, KindRecord
 from tables.log.published import tables as forms
+from tables.log.signatory import Signatory, also_signed
 from tables.log.state import Lock, TableState
 from tables.log.writers import ABANDON_ROLES, IRREGULARITY, RACK_LOCKER, RACK_UNLOCKER
 
@@ -97,10 +98,13 @@ class RackUnlocked(Author, frozen=True, kw_only=True, omit_defaults=True):
     )
 
     note: str
-    second: Second | None = None
+    second: Signatory | None = None
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (self.signatory, self.second) if self.second else (self.signatory,)
 
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, lock=None)
 
     def words(self) -> str:
-        return f"The rack is unlocked{with_second(self.second)}: {self.note}"
+        return f"The rack is unlocked{also_signed(self.second)}: {self.note}"

@@ -9,6 +9,7 @@ from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import proposals as forms
+from tables.log.signatory import Signatory, with_badge_from
 from tables.log.writers import DECIDER, PROPOSAL_AUTHOR, PROPOSAL_READER, PROPOSER, SITE
 
 
@@ -40,6 +41,9 @@ class Proposed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     effective: str | None = None
     """From when it is to hold; None for at once, when it is approved."""
 
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (with_badge_from(by, self.username, self.name, self.role),)
+
     def words(self) -> str:
         return f"{self.name} proposes {self.number}: {self.matter.replace('_', ' ')} {self.about}".rstrip()
 
@@ -51,6 +55,9 @@ class ProposalEnded(AboutProposal, frozen=True, kw_only=True, omit_defaults=True
     name: str
     role: str
     text: str = ""
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (with_badge_from(by, self.username, self.name, self.role),)
 
     def words(self) -> str:
         return f"{self.name} {self.kind.removesuffix('d')}s proposal {self.number}" + (
@@ -106,6 +113,9 @@ class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=
     name: str
     role: str
     text: str
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (with_badge_from(by, self.username, self.name, self.role),)
 
     def words(self) -> str:
         return f"{self.name} comments on proposal {self.number}: {self.text}"

@@ -19,12 +19,13 @@ from tables.games.protocol import DEALER, PLACE_NAMES, Action, AskCard, Card, Ch
 from tables.games.stored_wording import stored_payouts
 from tables.log import digest
 from tables.log.digest import dealt_by, rules_version
-from tables.log.event import AuditFailure, Author, Context, Event, Opened, Second, with_second
+from tables.log.event import AuditFailure, Author, Context, Event, Opened
 from tables.log.exception_categories import ORDINARY, TAKE_BACKS, VOIDS
 from tables.log.game_kinds import kind_of
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import rounds as forms
 from tables.log.published.form import STEP_OF_PAYMENT
+from tables.log.signatory import Signatory, also_signed, pair_fault
 from tables.log.state import Play, Round, Stacks, TableState
 from tables.log.writers import ROUND_INPUT, ROUND_TAKE_BACK, THE_DEALER, VOID_ROLES
 
@@ -232,7 +233,7 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
     actions: tuple[Action, ...]
     seat: int | None = None
     """Where a payment is taken back: the seat that the walk goes back to."""
-    second: Second | None = None
+    second: Signatory | None = None
     """The supervisor who approved a dealer's reopening of a settled round."""
     alone: bool = False
     """Whether a dealer reopened a settled round without a supervisor, by the policy of the site. Entries of releases up
@@ -254,6 +255,12 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
         if before is None:
             return None
         return undone(context.posted.get(self.corrects, ())) if before.has_moved_chips else []
+
+    def bear_out(self, context: Context) -> None:
+        """The supervisor who approved it is another person than the dealer, who reopened the round."""
+        dealer = context.before.dealer
+        if dealer and self.second and (fault := pair_fault((dealer.signatory, self.second))):
+            raise AuditFailure(fault)
 
     @property
     def seats(self) -> frozenset[int]:
@@ -286,8 +293,11 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
     """What names the state in which it was ended, in entries of releases up to 0.9.0."""
     result: str | None = None
     """What names its result. None where its rules are not pinned."""
-    second: Second | None = None
+    second: Signatory | None = None
     """Who else signed, where the house's terms wanted somebody."""
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        return (self.signatory, self.second) if self.second else (self.signatory,)
 
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         current = _continued(standing.round, seq, round)
@@ -311,7 +321,7 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
         return frozenset()
 
     def words(self) -> str:
-        return f"The round is void ({self.reason.replace('_', ' ')}){with_second(self.second)}: {self.note}"
+        return f"The round is void ({self.reason.replace('_', ' ')}){also_signed(self.second)}: {self.note}"
 
 
 def _refuse_unread(event: Played, before: TableState) -> None:

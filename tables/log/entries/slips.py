@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
+from msgspec import structs
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
@@ -63,6 +64,10 @@ class SpelledSlip(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         return Slip(**fields | {"series": records[self.series]})
 
 
+_ADDED: Final = tuple(name for name in Signature.__struct_fields__ if name not in ("by", "finished"))
+"""The fields of a signature that an entry stores as they are."""
+
+
 class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=True):
     """One step of a slip was signed: the signature, the slip after it, and all slips that are in progress then."""
 
@@ -111,8 +116,9 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
     @property
     def signature(self) -> Signature:
         """The signature alone."""
-        fields = {name: getattr(self, name) for name in Signature.__struct_fields__}
-        return Signature(**fields | {"finished": self.finished.read() if self.finished else None})
+        fields = {name: getattr(self, name) for name in _ADDED}
+        finished = self.finished.read() if self.finished else None
+        return Signature(**fields, by=self.signatory, finished=finished)
 
     def signed_terms(self) -> Mapping[str, Any]:
         """The slip by its name; by its series alone where this signature begins it, for nobody knows its number yet."""
@@ -210,9 +216,11 @@ class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True,
 def signed(signature: Signature, after: Slip, slips: Sequence[Slip], through: Mapping[str, int] | None) -> SlipSigned:
     """What the entry of a signature says: the signature, the slip after it, and all slips that are in progress then."""
     event = HouseSlipSigned if after.series.in_house else SlipSigned
-    fields = {name: getattr(signature, name) for name in Signature.__struct_fields__}
+    fields = {name: getattr(signature, name) for name in _ADDED}
     return event(
-        **fields | {"finished": SpelledSlip.of(signature.finished) if signature.finished else None},
+        **structs.asdict(signature.by),
+        **fields,
+        finished=SpelledSlip.of(signature.finished) if signature.finished else None,
         now=SpelledSlip.of(after),
         open=tuple(SpelledSlip.of(slip) for slip in slip_workflow.in_progress(slips, after)),
         through=dict(through) if through is not None else None,

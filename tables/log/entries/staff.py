@@ -12,6 +12,7 @@ from tables.log.exception_categories import LOCK_OUTS, ORDINARY, PEOPLE
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import people as forms
 from tables.log.published.form import ACCESS
+from tables.log.signatory import Signatory, same_person_fault, with_badge_from
 from tables.log.writers import LEAVER, OWNER, OWNER_OR_OPERATOR, SITE, staff_with
 
 
@@ -174,6 +175,11 @@ class ByTwo(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """The user name of whoever did it."""
     signer_role: str
 
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        """The entry stores no name: name and badge are read from the heading, of which only a user name is compared.
+        `secret_checks` compares them with what the log says of the person."""
+        return (with_badge_from(by, self.signer, by.partition(" ")[2], self.signer_role),)
+
 
 class CodeAsked(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """An operator asked for a one-time code; what was asked for before is worthless."""
@@ -208,6 +214,16 @@ class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     def words(self) -> str:
         alone = ", by one operator alone," if self.alone else ""
         return f"The code for a new {CALLED[self.secret]} of {self.username} is confirmed{alone} until {self.until}"
+
+
+def confirmer_fault(confirmer: Signatory, asker: Signatory, owner: Signatory) -> str:
+    """Why a person may not confirm a one-time code: the person who asked for it, the person who confirms it and the
+    one who gets it are three people. Empty where they are."""
+    return (
+        same_person_fault(confirmer, [asker], did="asked for it", to="confirm it")
+        or same_person_fault(confirmer, [owner], did="gets it", to="confirm it")
+        or same_person_fault(asker, [owner], did="gets it", to="ask for it")
+    )
 
 
 class CodeWithdrawn(ByTwo, frozen=True, kw_only=True, omit_defaults=True):

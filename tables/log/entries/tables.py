@@ -12,9 +12,10 @@ from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import tables as forms
+from tables.log.signatory import Signatory
 from tables.log.slip_types import Chips
 from tables.log.slip_workflow import Slip
-from tables.log.state import Dealer, TableState, signature_of
+from tables.log.state import Dealer, TableState
 from tables.log.writers import COMING_DEALER, FOLLOWS, LEAVING_DEALER
 
 
@@ -107,8 +108,19 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
     agreed: str | None = None
     """The name of who agreed."""
 
+    @property
+    def signatory(self) -> Signatory:
+        """The dealer, as a person who signs."""
+        return Signatory(self.username, self.name, self.badge, "dealer")
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        """The dealer, and the person who agreed to the relief."""
+        if not self.relieves or not self.confirmed_by:
+            return (self.signatory,)
+        return self.signatory, Signatory(self.confirmed_by, self.agreed or self.confirmed_by, None, "")
+
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
-        signature = signature_of(self.badge, self.username, self.name)
+        signature = self.signatory.signature
         return replace(standing, dealer=Dealer(self.username, self.name, seq, signature, self.burns))
 
     def words(self) -> str:

@@ -132,10 +132,7 @@ class Forger:
             head = log.lock(self.table.book_id)
             state, key = table_state.at(head), uuid4()
             dealer = state.dealer.username if state.dealer else None
-            signature = Signature(
-                slip=slip, stage=stage, username=by.username, name=by.name, badge=by.badge, role=by.role,
-                chips=slip_workflow.as_chips(chips),
-            )  # fmt: skip
+            signature = Signature(slip=slip, stage=stage, by=by.signatory, chips=slip_workflow.as_chips(chips))
             after = slip_workflow.sign(state.slips, signature, head.seq + 1, dealer)
             event = signed(signature, after, state.slips, None)
             event = structs.replace(event, attested=self.attested(event.signed_terms(), by.signature, key))

@@ -251,6 +251,7 @@ def approved_alone(forger: Forger, evidence: Evidence) -> None:
 
     def alone(document: dict[str, Any]) -> None:
         document["content"] |= {name: asker[name] for name in ("username", "name", "badge", "role")}
+        document["by"] = f"{asker['badge']} {asker['name']}"
 
     forger.rewrite("house", seq, alone)
 
@@ -316,7 +317,11 @@ SEALED_FORGERIES: dict[str, tuple[Forgery, str, str, str]] = {
     "a correction signed by its proposer": (
         rewriting(KEYED, "correction", "signed", lambda body: body["content"].update(
             username=body["content"]["correction"]["proposed_by"])),
-        "second", book_part(1, "entries"), "could not be signed then",
+        "second", book_part(1, "entries"), "its two signatures are not of two people",
+    ),
+    "a correction signed by another person than it names": (
+        rewriting(KEYED, "correction", "signed", lambda body: body.update(by="999 Ghost")),
+        "second", book_part(1, "entries"), "and 999 Ghost wrote it",
     ),
     "another correction than was proposed": (
         rewriting(KEYED, "correction", "signed", lambda body: body["content"]["correction"].update(reason="Another")),

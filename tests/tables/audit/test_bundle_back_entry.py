@@ -192,7 +192,7 @@ def test_a_forged_beginning_is_named_by_an_outsider(days: SealedDays) -> None:
     honest = LogEntry.objects.filter(book_id=night.table.book_id, subject="outage").earliest("seq")
     alone = {"second": {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}}
     _append(night, "outage", "back_entry_begun", night.boss.by.signature, honest.content | alone)
-    assert "Two people" in refusal(bundle(days)).what
+    assert "two signatures are not of two people" in refusal(bundle(days)).what
 
 
 @pytest.mark.django_db

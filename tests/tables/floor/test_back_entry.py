@@ -325,7 +325,7 @@ def test_a_forged_beginning_is_named(night: Night) -> None:
     night.end()
     bella = {"username": "bella", "name": "Bella", "badge": None, "role": "pit_boss"}
     forgeries: list[tuple[dict[str, Any], str]] = [
-        ({"second": bella}, "somebody else"),
+        ({"second": bella}, "another person has to sign"),
         ({"second": bella | {"username": "pia", "name": "Pia"}}, "another role"),
         ({"role": "dealer"}, "A pit boss or the cage manager"),
         ({"until": "2999-01-01T00:00Z"}, "has not come yet"),
@@ -346,7 +346,9 @@ def test_a_forged_entry_from_paper_and_a_forged_comparison_are_named(night: Nigh
     night.compare("17", by=night.guard)
     night.announce("105", 20)
     signatory = {"username": "dora", "name": "Dora", "badge": "101", "role": "dealer"}
-    assert "somebody else compares it" in forgery(night, "paper_compared", night.dealer.by, **signatory, number="105")
+    assert "another person has to compare it" in forgery(
+        night, "paper_compared", night.dealer.by, **signatory, number="105"
+    )
     night.round(4, 3)
     night.compare("105")
     night.end()

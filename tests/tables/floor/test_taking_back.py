@@ -12,7 +12,7 @@ from tables.audit import proofs
 from tables.floor import recorder
 from tables.floor.inputs import ReopenRound, TakeBack
 from tables.log.entries.rounds import TakenBack
-from tables.log.event import Second
+from tables.log.signatory import Signatory
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -323,8 +323,8 @@ def test_a_forged_approval_is_found_and_an_entry_of_an_earlier_release_is_none(d
     settled(dealer)
     assert forged(dealer) == "", "releases up to 0.9.0 say nothing of an approval"
     assert "without a pit boss's approval" in forged(dealer, alone=True)
-    assert "as dealer, may not approve" in forged(dealer, second=Second("ida", "Ida", "102", "dealer"))
-    assert "may not approve" in forged(dealer, second=Second("dora", "Dora", "101", "pit_boss"))
+    assert "as dealer, may not approve" in forged(dealer, second=Signatory("ida", "Ida", "102", "dealer"))
+    assert "may not approve" in forged(dealer, second=Signatory("dora", "Dora", "101", "pit_boss"))
     dealer.reopens()
     dealer.cards(3)
     assert "without a pit boss's approval" in forged(dealer)

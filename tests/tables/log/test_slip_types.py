@@ -12,6 +12,7 @@ from ledger.proof.moves import Chart
 from tables.log import slip_workflow
 from tables.log.entries.slips import SpelledSlip
 from tables.log.exception_categories import ORDINARY
+from tables.log.signatory import Signatory
 from tables.log.slip_types import SLIP_TYPES, SLIPS, CountRule, Flow, SlipType, Stage, catalog, kinds
 from tables.log.slip_workflow import Signature, Slip, Wrong
 from tables.roles import Role
@@ -48,7 +49,7 @@ WIDER = catalog(*SLIPS.values(), LOAN, INVENTORY)
 def signed(slips: tuple[Slip, ...], name: str, stage: str, role: str, **adds: object) -> Slip:
     """A slip of the wider catalog with one more signature, each by another person."""
     username = f"{role}{sum(len(slip.signed) for slip in slips)}"
-    facts = {"slip": name, "stage": stage, "username": username, "name": username.title(), "badge": None, "role": role}
+    facts = {"slip": name, "stage": stage, "by": Signatory(username, username.title(), None, role)}
     signature = Signature(**facts | adds)  # type: ignore[arg-type]
     return slip_workflow.sign(slips, signature, 7, None, records=WIDER)
 

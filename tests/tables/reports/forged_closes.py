@@ -17,10 +17,10 @@ def fault_of_close(day: date, content: dict[str, Any], first: Staff, second: Sta
     """Append both signatures of a close with these figures, and return the fault that the proof finds."""
     figures = (content["figures"], content.get("cash"), content.get("cash_by_shift"))
     content = content | {"digest": day_close.digest_of(content["day"], *figures)}
-    log.append(site_log.lock(), Draft("day", "proposed", first.signature, content | day_close._person(first)))
+    log.append(site_log.lock(), Draft("day", "proposed", first.signature, content | first.signatory.unbadged))
     proposal = day_close.proposal(day)
     assert proposal is not None
-    content |= day_close._person(second)
+    content |= second.signatory.unbadged
     content |= {"proposal": proposal.seq, "proposed_by": first.username, "adjusts": []}
     close = log.append(site_log.lock(), Draft("day", "closed", second.signature, content))
     DayClose.objects.create(

@@ -185,7 +185,7 @@ def test_a_first_signature_is_found_however_many_follow(over: date, boss: Staff,
     """Harm: a day that stayed open while others were signed loses its first signature: it can no longer be closed
     with it, and no operator is asked to."""
     proposal = day_close.propose(over, by=boss)
-    content = day_close._figures(over)._asdict() | day_close._person(boss)
+    content = day_close._figures(over)._asdict() | boss.signatory.unbadged
     later = [over + timedelta(days=number) for number in range(1, 61)]
     for day in later:
         log.append(site_log.lock(), Draft("day", "proposed", boss.signature, content | {"day": day.isoformat()}))
@@ -236,7 +236,7 @@ def forged(on: date, basis: day_close.DayProposal, **changed: Any) -> None:
     content = {
         "day": on.isoformat(), "figures": list(basis.rows), "digest": basis.digest,
         "through": {row["name"]: 1 for row in basis.rows}, "username": "olga",
-        "name": "Olga", "role": "operator", "proposal": basis.seq, "proposed_by": basis.username,
+        "name": "Olga", "role": "operator", "proposal": basis.seq, "proposed_by": basis.signer.username,
     } | changed  # fmt: skip
     with transaction.atomic():
         seq = log.append(site_log.lock(), Draft("day", "closed", "olga Olga", content)).seq
@@ -253,7 +253,7 @@ def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> No
     """Harm: a day is closed with other figures, or by one person, and the proof accepts it."""
     proposal = day_close.propose(over, by=boss)
     forgeries: list[tuple[dict[str, Any], str]] = [
-        ({"username": "bella"}, "as it is kept beside the log"),
+        ({"username": "bella"}, "signed by bella Olga, and olga Olga wrote it"),
         ({"proposed_by": "omar"}, "as it is kept beside the log"),
         ({"day": "2020-01-01"}, "as it is kept beside the log"),
         ({"proposal": 1}, "nobody proposed"),
@@ -271,7 +271,7 @@ def test_a_forged_close_is_found(over: date, boss: Staff, operator: Staff) -> No
 def test_a_forged_first_signature_is_found(over: date, boss: Staff, operator: Staff) -> None:
     """Harm: an operator signs under figures that do not add up, come too early, or have a first signature by a person
     without permission."""
-    content = day_close._figures(over)._asdict() | day_close._person(boss)
+    content = day_close._figures(over)._asdict() | boss.signatory.unbadged
     [row] = content["figures"]
     inflated = content | {"figures": [row | {"win_cents": 10**9}]}
     values = (inflated[name] for name in ("figures", "cash", "cash_by_shift"))
