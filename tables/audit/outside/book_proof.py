@@ -18,6 +18,7 @@ from ledger.proof.moves import Chart, Move, Place, Posted, Proven, reconcile
 from ledger.proof.spelling import canonical
 from tables.audit.outside.bundle import KEYS, Bundle, Wrong, book_part, leaves_part
 from tables.audit.outside.cage_counts import SecondCount, TablePart, count_of, into_places
+from tables.audit.outside.house_pairs import HousePairs
 from tables.games.protocol import Illegal
 from tables.log import back_entry, limit_notice, non_tracked, pins, slip_workflow
 from tables.log.catalog import event_of, fold
@@ -153,6 +154,7 @@ class BookProof:
         """Entries by which somebody may have run the floor, to be held against the posts of the house's book."""
         self.posts = Posts()
         """In the house's book: who ran what."""
+        self.pairs = HousePairs()
         self.trust = Trust()
         """In the house's book: which keys of terminals every book's signatures are held against."""
 
@@ -262,6 +264,7 @@ class BookProof:
         self._cage(event, entry, posted, replay)
         if self.name == HOUSE:
             self._house(event)
+            self.pairs.follow(event, entry)
             state.trust.follow(event, entry.seq)
             state.posts.follow(event, entry.seq, entry.at)
         else:
