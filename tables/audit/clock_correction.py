@@ -23,6 +23,7 @@ from ledger.proof.chain import Head, Mend
 from ledger.proof.spelling import timestamp
 from tables.audit import keys
 from tables.log.entries.clocks import ClockMended, HouseClockMended, MendDocument
+from tables.log.signatory import document_fault
 from tables.models import Staff
 from tables.reports import gaming_hours
 
@@ -49,7 +50,7 @@ class CorrectionRequest:
 
 def mend(book: Book, request: CorrectionRequest, *, by: Sequence[Staff], reason: str) -> Sequence[Mend]:
     """Say in the book in which true time its last entries were written. Raises NoMend, BadKey, WrongClock."""
-    if len({person.pk for person in by}) < 2 or not reason.strip():
+    if document_fault(person.signature for person in by) or not reason.strip():
         raise NoMend("Two people stand for the true times, and say how they know them.")
     key = keys.signing_key()
     with transaction.atomic():

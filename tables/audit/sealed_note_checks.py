@@ -21,6 +21,7 @@ from ledger.sealed_note import HOW, BadNote, Note
 from tables.log.catalog import read_as
 from tables.log.entries.days import NoteRestored, Restoration
 from tables.log.entries.keys import KeyRotated
+from tables.log.signatory import document_fault
 from tables.models import Staff
 
 BY: Final = "sealing"
@@ -180,7 +181,7 @@ def accept_restored(reason: str, by: tuple[Staff, Staff]) -> Note:
     """An older database was put back, and two people stand for it: the days since are given up, and will be signed
     anew under their numbers. The log says which those were and who said so. Raises BadNote."""
     key, content = seals.load_key(key_file()), sealed_note.read(note_file())
-    if content is None or not reason.strip() or by[0].pk == by[1].pk:
+    if content is None or not reason.strip() or document_fault(person.signature for person in by):
         raise BadNote("There has to be a note, a reason, and two different people who stand for it.")
     before, database = content[0], from_the_database()
     given_up = tuple(day for day in before.days if day not in database.days)

@@ -24,6 +24,8 @@ def check_signed(event: NoteRestored | ClockConfirmed | ClockMended, entry: Entr
     events = [read(AboutKey.subject, kind, body, house=True) for kind, body in keys]
     if event.document.key not in {published.key for published in events if isinstance(published, AboutKey)}:
         raise AuditFailure("it is signed by a key that is not the house's")
+    if isinstance(event, ClockConfirmed) and event.document.by != entry.by:
+        raise AuditFailure(f"its document is signed by {event.document.by}, and {entry.by} wrote it")
     document = msgspec.to_builtins(event.document)
     if not seals.is_signed(event.document.key, bytes.fromhex(event.signature), document):
         raise AuditFailure("its document is not signed by its key")
@@ -33,6 +35,8 @@ def check_signed(event: NoteRestored | ClockConfirmed | ClockMended, entry: Entr
 def check_mend(event: ClockMended, entry: Entry) -> None:
     """The true times of a book's last entries were signed by the house, and come after those that were true before."""
     check_signed(event, entry)
+    if event.document.by[:1] != (entry.by,):
+        raise AuditFailure(f"its document is not signed first by {entry.by}, who wrote it")
     first = mends_in(entry)[0]
     if event.document.book != Book.objects.get(pk=entry.book_id).name:
         raise AuditFailure("it mends another book")

@@ -78,6 +78,19 @@ def pair_fault(signers: Iterable[Signatory]) -> str:
     return ""
 
 
+def document_fault(signatures: Iterable[str]) -> str:
+    """What is wrong with the people who sign a document (corrected times, a restored database), of whom it stores the
+    signatures only: two or more, and each another person."""
+    people = [_named_by(signature) for signature in signatures]
+    return pair_fault(people) if len(people) > 1 else "its document is not signed by two people"
+
+
+def _named_by(signature: str) -> Signatory:
+    """The person whom a signature names; a badge number takes the place of the user name, which is not stored."""
+    token, _, name = signature.partition(" ")
+    return Signatory(token, name, token if token.isdecimal() else None, "")
+
+
 def also_signed(second: Signatory | None) -> str:
     """The second signer as a clause of a sentence; empty where one person signed."""
     return f", {second.name} signed too" if second else ""

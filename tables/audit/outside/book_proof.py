@@ -245,6 +245,8 @@ class BookProof:
         is_signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
         if document.book != self.name or not is_signed:
             raise self._wrong("it mends the times of entries, and the house did not sign that")
+        if document.by[:1] != (entry.by,):
+            raise self._wrong(f"its document is not signed first by {entry.by}, who wrote it")
         spans_of_days = [
             mend
             for mend in spans

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tables.log.event import Event
+from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import KEYS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published.form import OPERATIONS
+from tables.log.signatory import document_fault
 from tables.log.writers import COMMAND
 
 
@@ -27,6 +28,11 @@ class CheckpointsBegun(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Why an older tree or key is left; the first has none."""
     by: tuple[str, ...] = ()
     """Who stands for it, where an older tree is left."""
+
+    def bear_out(self, context: Context) -> None:
+        """Two people signed it, where an older tree is left."""
+        if self.by and (fault := document_fault(self.by)):
+            raise AuditFailure(fault)
 
     @property
     def origin(self) -> str:

@@ -7,10 +7,11 @@ from typing import ClassVar
 import msgspec
 
 from ledger.proof.chain import MENDED
-from tables.log.event import Event
+from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import KEYS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published.form import OPERATIONS
+from tables.log.signatory import document_fault
 from tables.log.writers import COMMAND
 
 
@@ -37,6 +38,11 @@ class ClockMended(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     document: MendDocument
     signature: str
+
+    def bear_out(self, context: Context) -> None:
+        """Two people signed its document."""
+        if fault := document_fault(self.document.by):
+            raise AuditFailure(fault)
 
     def words(self) -> str:
         mend = self.document

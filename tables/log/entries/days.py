@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import msgspec
 
 from tables.log import attestation
-from tables.log.event import Event
+from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import KEYS, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import days as forms
 from tables.log.published.form import FIRST_SIGNATURE, OPERATIONS
-from tables.log.signatory import Signatory, with_badge_from
+from tables.log.signatory import Signatory, document_fault, with_badge_from
 from tables.log.writers import COMMAND, SITE, staff_with
 
 
@@ -138,6 +138,11 @@ class NoteRestored(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     document: Restoration
     signature: str
+
+    def bear_out(self, context: Context) -> None:
+        """Two people signed its document."""
+        if fault := document_fault(self.document.by):
+            raise AuditFailure(fault)
 
     def words(self) -> str:
         terms = self.document

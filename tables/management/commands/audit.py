@@ -28,6 +28,7 @@ from tables.audit.export import NotYet
 from tables.audit.outside import verifier, zipapp
 from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import BadFile
+from tables.log.signatory import document_fault
 from tables.management import dates
 from tables.models import Staff
 from tables.staff import signers as people
@@ -141,6 +142,6 @@ class Command(BaseCommand):
 def _people(by: list[str]) -> tuple[Staff, Staff]:
     """Two people who work here, by their user names and PINs."""
     signers = [people.who_signs(name) for name in by]
-    if len({signer.pk for signer in signers}) != 2 or len(signers) != 2:
+    if len(signers) != 2 or document_fault(signer.signature for signer in signers):
         raise CommandError("Two people stand for this: --by USER --by ANOTHER.")
     return signers[0], signers[1]

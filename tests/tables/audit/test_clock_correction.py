@@ -211,21 +211,43 @@ def test_what_is_sealed_or_mended_is_not_mended(
 )
 def test_a_forged_mend_is_found(poisoned: Hand, noon: datetime, changes: dict[str, str], sentence: str) -> None:
     """Harm: whoever holds the application's role moves rounds to a day on which nobody looks."""
+    assert sentence in fault_of_mend(poisoned, noon, ["x", "y"], changes)
+
+
+def fault_of_mend(hand: Hand, noon: datetime, people: list[str], changes: dict[str, str], back: int = 3) -> str:
+    """Append a correction of the times of the newest entries by "x", which the key of the site signed before these
+    changes, and return the fault that the proof finds."""
     key = keys.signing_key()
-    head = log.read_head(poisoned.table.book_id)
+    head = log.read_head(hand.table.book_id)
     document = {
         "format": clock_correction.MEND, "book": "Rocket 1", "head": (head.hash or b"").hex(),
-        "by": ["x", "y"], "reason": "z",
-        "spans": [[head.seq - 3, head.seq, timestamp(noon), timestamp(noon + HOUR)]], "key": seals.public_of(key),
+        "by": people, "reason": "z",
+        "spans": [[head.seq - back, head.seq, timestamp(noon), timestamp(noon + HOUR)]], "key": seals.public_of(key),
     }  # fmt: skip
     signature = seals.sign(key, document).hex()
     with transaction.atomic():
-        locked = log.lock(poisoned.table.book_id, to_mend=True)
+        locked = log.lock(hand.table.book_id, to_mend=True)
         log.append(locked, Draft(*MENDED, "x", {"document": document | changes, "signature": signature}))
-    fault = proofs.verify(poisoned.table.book).fault
+    fault = proofs.verify(hand.table.book).fault
     assert fault is not None
     assert fault.seq == locked.seq + 1
-    assert sentence in fault.what
+    return fault.what
+
+
+@pytest.mark.parametrize(
+    ("people", "sentence"),
+    [
+        (["x", "x"], "its two signatures are not of two people"),
+        (["x"], "not signed by two people"),
+        (["y", "x"], "not signed first by x"),
+    ],
+)
+def test_a_mend_that_one_person_signed_is_found(
+    poisoned: Hand, noon: datetime, people: list[str], sentence: str
+) -> None:
+    """Harm: one person with the key of the site moves rounds to another day, or names others as the signers."""
+    false = LogEntry.objects.filter(book=poisoned.table.book, at__gt=noon + DAY).count()
+    assert sentence in fault_of_mend(poisoned, noon, people, {}, back=false - 1)
 
 
 @pytest.mark.django_db(transaction=True)
