@@ -22,6 +22,7 @@ from tables.floor.command_context import CommandContext, Decision, PendingEntry
 from tables.floor.handlers import as_written, checks, enters, reproduces
 from tables.floor.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.games.protocol import MOST_CENTS, Payout
+from tables.log import slip_workflow
 from tables.log.entries.corrections import (
     AboutCorrection,
     Correction,
@@ -33,6 +34,7 @@ from tables.log.entries.disputes import Dispute
 from tables.log.settlement import correction_moves
 from tables.log.signatory import same_person_fault
 from tables.log.slip_types import CORRECTION
+from tables.log.slip_workflow import Wrong
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.state import round_history
@@ -111,7 +113,7 @@ def propose(scene: CommandContext, entered: ProposeCorrection, slip: str | None 
 def sign(scene: CommandContext, entered: SignCorrection) -> Decision:
     """The second signature: the chips change hands. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
-    _refuse_same(scene, correction)
+    _refuse_signer(scene, correction)
     if not scene.standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: its rack is locked until it opens.", 409)
     was_counted = _was_counted_since(scene, correction)
@@ -148,7 +150,7 @@ def decline(scene: CommandContext, entered: DeclineCorrection) -> Decision:
     """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
     assert isinstance(scene.by, Staff)  # noqa: S101
-    _refuse_same(scene, correction)
+    _refuse_signer(scene, correction)
     step = _step(scene, CorrectionDeclined, correction, waits=False, text=words(entered.reason, "why it is not signed"))
     return Decision([step], signing=_signing(scene.by, correction, "declined"))
 
@@ -210,10 +212,15 @@ def _open_correction(scene: CommandContext, slip: str) -> Correction:
     raise Refused("unknown_slip", f"There is no {slip} that waits for a signature at {scene.table.name}.", 404)
 
 
-def _refuse_same(scene: CommandContext, correction: Correction) -> None:
+def _refuse_signer(scene: CommandContext, correction: Correction) -> None:
+    """Raises Refused where the signer may not sign the second step of the correction's slip."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
     if fault := same_person_fault(scene.by.signatory, [correction.proposer], did="proposed it"):
         raise Refused("signed_already", fault, 403)
+    try:
+        slip_workflow.refuse_signer(correction.as_slip, _SECOND, scene.by.signatory)
+    except Wrong as wrong:
+        raise Refused(wrong.code, wrong.sentence, 403) from None
 
 
 def _payout(scene: CommandContext, number: int, seat: int) -> Payout:

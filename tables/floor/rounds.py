@@ -182,6 +182,10 @@ def reopens_alone() -> bool:
 
 
 def _is_author(scene: CommandContext, boss: Staff) -> bool:
+    """Whether the supervisor is the dealer who reopens the round, as they are called now or signed in."""
+    dealer = scene.standing.dealer
+    if dealer is not None and boss.signatory.is_same_person(dealer.signatory):
+        return True
     return isinstance(scene.by, Staff) and boss.signatory.is_same_person(scene.by.signatory)
 
 

@@ -373,10 +373,7 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
     if stage.name == VOID_ASKED and slip.series.once_done and slip.due is None:
         raise Wrong("not_voidable", f"{slip.label} is complete, and not made void. {slip.series.once_done}")
     by = signature.by
-    if by.role not in stage.by | stage.formerly:
-        raise Wrong("wrong_role", f"{slip.label}: this step is signed by {either(stage.by)}, not by {by.name}.")
-    if fault := _signed_before(slip, stage, by):
-        raise Wrong("signed_already", f"{fault} {slip.series.alone}".strip())
+    refuse_signer(slip, stage, by)
     if stage.here and dealer is not None and by.username != dealer:
         raise Wrong("not_the_dealer", f"{slip.label}: the dealer at the table signs this step, not {by.name}.")
     _refuse_facts(slip, stage, signature.facts)
@@ -384,6 +381,14 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
     reason = slip.series.count.two_roles if slip.series.count else ""
     if reason and slip.signed and slip.signed[0].role == by.role:
         raise Wrong("wrong_role", reason)
+
+
+def refuse_signer(slip: Slip, stage: Stage, by: Signatory) -> None:
+    """Raises Wrong where the role of a person does not sign a step, or the person signed an earlier step."""
+    if by.role not in stage.by | stage.formerly:
+        raise Wrong("wrong_role", f"{slip.label}: this step is signed by {either(stage.by)}, not by {by.name}.")
+    if fault := _signed_before(slip, stage, by):
+        raise Wrong("signed_already", f"{fault} {slip.series.alone}".strip())
 
 
 def _signed_before(slip: Slip, stage: Stage, signer: Signatory) -> str:

@@ -19,6 +19,7 @@ from django.db import transaction
 from ledger import log, site_log
 from ledger.alerts import raise_alert
 from ledger.log import Draft
+from ledger.models import HOUSE, LogEntry
 from ledger.site_log import digest_of
 from tables import pepper
 from tables.log.entries.staff import (
@@ -29,6 +30,7 @@ from tables.log.entries.staff import (
     SecretReset,
     confirmer_fault,
 )
+from tables.log.signatory import Signatory, with_badge_from
 from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.roles import Role
@@ -242,12 +244,18 @@ def _refuse_asking(staff: Staff, secret: str, by: Staff, *, alone: bool) -> None
 
 def _refuse_confirming(code: OneTimeCode, by: Staff, moment: datetime) -> None:
     _permit(by, "tables.confirm_code", "A second operator or a pit boss confirms a code.")
-    if fault := confirmer_fault(by.signatory, code.asked_by.signatory, code.staff.signatory):
+    if fault := confirmer_fault(by.signatory, _asker(code), code.staff.signatory):
         raise Refused("own_code", fault, 403)
     if not code.staff.is_active:
         raise Refused("not_active", f"{code.staff.name} does not work here any more.", 409)
     if moment > code.asked_at + timedelta(hours=hours()):
         raise Refused("too_old", f"It was asked for more than {hours()} hours ago: it has to be asked for again.", 409)
+
+
+def _asker(code: OneTimeCode) -> Signatory:
+    """The person who asked for a code, with the badge of that moment."""
+    rows = LogEntry.objects.filter(book__name=HOUSE, seq=code.asked_seq)
+    return with_badge_from(rows.values_list("by", flat=True).get(), code.asked_by.username, code.asked_by.name)
 
 
 def _permit(by: Staff, permission: str, says: str) -> None:

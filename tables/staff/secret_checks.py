@@ -61,8 +61,14 @@ def check_confirmed(event: CodeConfirmed, entry: Entry) -> None:
     _refuse_spent(entry, event.username, event.secret, event.asked)
     if event.alone:
         _refuse_not_alone(event, asked, entry)
-    elif fault := confirmer_fault(*(_signatory(entry, name) for name in (event.signer, asked.signer, event.username))):
+    elif fault := _people_fault(event, asked, entry):
         raise AuditFailure(f"it is not of two people and a third who gets the code: {fault}")
+
+
+def _people_fault(event: CodeConfirmed, asked: CodeAsked, entry: Entry) -> str:
+    [confirmer] = event.signers(entry.by)
+    by = LogEntry.objects.values_list("by", flat=True).get(book_id=entry.book_id, seq=event.asked)
+    return confirmer_fault(confirmer, asked.signers(by)[0], _signatory(entry, event.username))
 
 
 def _refuse_not_alone(event: CodeConfirmed, asked: CodeAsked, entry: Entry) -> None:

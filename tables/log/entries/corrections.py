@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import msgspec
 
 from ledger.proof.chips import money
 from ledger.proof.moves import Move
-from tables.log import attestation
-from tables.log.event import Author, Context
+from ledger.proof.slip_name import SlipName
+from tables.log import attestation, slip_workflow
+from tables.log.event import AuditFailure, Author, Context
 from tables.log.exception_categories import CORRECTIONS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.published import disputes as forms
 from tables.log.settlement import correction_moves
 from tables.log.signatory import Signatory, with_badge_from
+from tables.log.slip_types import CORRECTION
+from tables.log.slip_workflow import GivenSignature, Slip, Wrong
 from tables.log.writers import CORRECTION_PROPOSER, SECOND_SUPERVISOR
 
 
@@ -53,6 +57,13 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return with_badge_from(self.proposed_as, self.proposed_by, name)
 
     @property
+    def as_slip(self) -> Slip:
+        """The slip with the signature of the proposer, who was a pit boss: its entry does not repeat the role."""
+        name, [first, _] = SlipName.parse(self.slip), CORRECTION.stages
+        by = GivenSignature(first.name, self.proposed_by, self.proposer.name, "pit_boss", 0)
+        return Slip(CORRECTION, name.year, name.number, signed=(by,))
+
+    @property
     def difference_cents(self) -> int:
         """What changes hands now: above zero the house pays, below it takes."""
         return self.due_cents - self.handed_cents
@@ -76,6 +87,17 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     def moved(self, context: Context) -> Sequence[Move]:
         return ()
+
+    def bear_out(self, context: Context) -> None:
+        """The signer has the role of the step, and signed no earlier step, as on each slip."""
+        slip = self.correction.as_slip
+        if isinstance(self, CorrectionProposed):
+            slip = replace(slip, signed=())
+        step = CORRECTION.stages[len(slip.signed)]
+        try:
+            slip_workflow.refuse_signer(slip, step, self.signatory)
+        except Wrong as wrong:
+            raise AuditFailure(f"it could not be signed then: {wrong.sentence}") from None
 
     def terms(self, reason: str = "") -> Mapping[str, Any]:
         """What somebody signs or declines: the chips that change hands, for which seat of which round."""

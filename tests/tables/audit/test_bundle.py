@@ -323,6 +323,10 @@ SEALED_FORGERIES: dict[str, tuple[Forgery, str, str, str]] = {
         rewriting(KEYED, "correction", "signed", lambda body: body.update(by="999 Ghost")),
         "second", book_part(1, "entries"), "and 999 Ghost wrote it",
     ),
+    "a correction signed by a cashier": (
+        rewriting(KEYED, "correction", "signed", lambda body: body["content"].update(role="cashier")),
+        "second", book_part(1, "entries"), "this step is signed by a pit boss, not by",
+    ),
     "another correction than was proposed": (
         rewriting(KEYED, "correction", "signed", lambda body: body["content"]["correction"].update(reason="Another")),
         "second", book_part(1, "entries"), "could not be signed then",

@@ -47,7 +47,7 @@ from tests.clock import Clock
 from tests.database import rollback
 from tests.floor import Hand, crew, dealt
 from tests.ready import ready_made
-from tests.tables.floor.acts import verify
+from tests.tables.floor.acts import refusal, verify
 from tests.tables.reports.test_figures import box, plays
 from tests.terms import read_again
 
@@ -188,6 +188,27 @@ def test_a_correction(felt: Hand, boss: Staff) -> None:
     alias = structs.replace(boss.signatory, username="bernd", name="Bernd")
     assert TWICE in fault_of(entry, by=alias.signature, **structs.asdict(alias))
     assert fault_of(entry, by=GHOST) == wrote(entry)
+
+
+def test_the_floor_refuses_the_badge_of_the_first_signer(felt: Hand, boss: Staff) -> None:
+    """Harm: the floor takes a second signature that the proof rejects: a badge was given to another user name in
+    between."""
+    olga, bruno = Staff.objects.get(username="olga"), floor.staff(Role.PIT_BOSS, "bruno", "202")
+    enter(felt, boss, ProposeCorrection(round=1, seat=1, handed_cents=0, reason="Seat 1 was passed over"))
+    slip = LogEntry.objects.filter(book_id=felt.table.book_id).latest("seq").content["correction"]["slip"]
+    nina = staffing.add_staff(username="nina", name="Nina", role="dealer", by=olga)
+    code = codes.ask(nina, "password", by=staffing.change_staff(olga, {"badge": "309"}, by=olga)).code
+    for person, badge in ((boss, "209"), (bruno, "201"), (olga, "310")):
+        staffing.change_staff(person, {"badge": badge}, by=olga)
+    bruno.refresh_from_db()
+    refused = refusal(enter, felt, bruno, SignCorrection(slip))
+    assert (refused.code, refused.sentence) == (
+        "signed_already",
+        "Bella proposed it under badge 201, which Bruno has: another person has to sign.",
+    )
+    staffing.change_staff(bruno, {"badge": "309"}, by=olga)
+    bruno.refresh_from_db()
+    assert refusal(codes.confirm, code, by=bruno).code == "own_code"
 
 
 def test_a_pair_of_back_entry(felt: Hand, boss: Staff, clock: Clock) -> None:
