@@ -36,6 +36,9 @@ class Standby:
 
     def start(self) -> None:
         chosen = {"listen_addresses": "", "unix_socket_directories": self._folder, "fsync": "off"}
+        chosen["max_connections"] = keeper.POSTGRES_SETTINGS[
+            "max_connections"
+        ]  # a standby needs the primary's at least
         options = [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
         command = [*self._prefix, keeper.postgres_program("postgres"), "-D", str(self._data), *options]
         self._process = subprocess.Popen(
