@@ -112,4 +112,5 @@ def test_a_worker_killed_in_mid_run_is_followed_by_one_that_ends_it(
     assert RunEnd.objects.filter(run=claimed).exists()
     assert ended_runs <= set(RunEnd.objects.values_list("run_id", flat=True)), "what was done is not done again"
     assert Run.objects.filter(task="recount").count() == 1
-    assert not Alert.objects.exists()
+    # The test's site deals without the optional protections, and the watch says so once it comes to that.
+    assert set(Alert.objects.values_list("kind", flat=True)) <= {"protections_off"}
