@@ -58,12 +58,12 @@ class DepthRow:
     """A row of the list: one depth of the cut card."""
 
     cell: PenetrationCell
-    asked: PenetrationQuery
+    query: PenetrationQuery
 
     @property
     def cards(self) -> int:
         """How many cards lie behind the cut card."""
-        return cards_behind(self.cell.decks, self.cell.cut, self.asked.subject.deck_size)
+        return cards_behind(self.cell.decks, self.cell.cut, self.query.subject.deck_size)
 
     @property
     def behind(self) -> str:
@@ -73,17 +73,17 @@ class DepthRow:
     @property
     def usual(self) -> bool:
         """Whether the game comes with it."""
-        return self.cell.cut == self.asked.subject.usual
+        return self.cell.cut == self.query.subject.usual
 
     @property
     def shuffling(self) -> str:
         """The part of the time that goes into shuffling."""
-        return _percent(self.cell.shuffling(self.asked.pace), 1)
+        return _percent(self.cell.shuffling(self.query.pace), 1)
 
     @property
     def an_hour(self) -> float:
         """Rounds dealt in an hour, shuffles included."""
-        return self.cell.an_hour(self.asked.pace)
+        return self.cell.an_hour(self.query.pace)
 
     @property
     def positive(self) -> str:
@@ -93,12 +93,12 @@ class DepthRow:
     @property
     def wins(self) -> str:
         """What a perfect counter wins in 100 rounds."""
-        return _won(self.cell.wins(self.asked.spread))
+        return _won(self.cell.wins(self.query.spread))
 
     @property
     def count_wins(self) -> str:
         """What the practical count wins in 100 rounds."""
-        return _won(self.cell.count_wins(self.asked.spread))
+        return _won(self.cell.count_wins(self.query.spread))
 
     @property
     def even(self) -> str:
@@ -113,9 +113,9 @@ class DepthRow:
     @property
     def says(self) -> str:
         """What the row comes to."""
-        if self.cell.count_wins(self.asked.spread)[0] > 0:
+        if self.cell.count_wins(self.query.spread)[0] > 0:
             return "a practical count wins"
-        return "only a perfect count wins" if self.cell.wins(self.asked.spread)[0] > 0 else "no count wins"
+        return "only a perfect count wins" if self.cell.wins(self.query.spread)[0] > 0 else "no count wins"
 
 
 def _percent(part: float, digits: int) -> str:
@@ -133,22 +133,22 @@ def penetration(request: HttpRequest) -> HttpResponse:
     """One shoe in full, and all shoes in the charts."""
     refused = ""
     try:
-        asked = _asked(request)
+        query = _read_query(request)
     except Unknowable as refusal:
-        asked, refused = _usual(request), f"{str(refusal)[:1].upper()}{str(refusal)[1:]}."
-    measured, game = asked.measured, asked.subject
-    usual = measured.cell(asked.decks, asked.seats, game.usual)
+        query, refused = _usual(request), f"{str(refusal)[:1].upper()}{str(refusal)[1:]}."
+    measured, game = query.measured, query.subject
+    usual = measured.cell(query.decks, query.seats, game.usual)
     context = {
-        "asked": asked,
+        "asked": query,
         "refused": refused,
         "subjects": SUBJECTS,
-        "lines": [DepthRow(measured.cell(asked.decks, asked.seats, cut), asked) for cut in reversed(game.cuts)],
-        "wins": _plot(asked, NUMBER, lambda cell: cell.wins(asked.spread)[0]),
-        "time": _plot(asked, PER_CENT, lambda cell: 100 * cell.shuffling(asked.pace)),
+        "lines": [DepthRow(measured.cell(query.decks, query.seats, cut), query) for cut in reversed(game.cuts)],
+        "wins": _plot(query, NUMBER, lambda cell: cell.wins(query.spread)[0]),
+        "time": _plot(query, PER_CENT, lambda cell: 100 * cell.shuffling(query.pace)),
         "correlation": f"{usual.correlation:.3f}",
         "counts": any(measured.count.tags),
         "count": tags_in_words(measured).replace(": -", ": −"),
-        "threshold": measured.count.threshold(asked.decks),
+        "threshold": measured.count.threshold(query.decks),
         "measured": f"{measured.rounds:,}",
         "burn": measured.burn,
         "query": request.GET.urlencode(),
@@ -171,39 +171,39 @@ HEADER: Final = (
 def penetration_csv(request: HttpRequest) -> HttpResponseBase:
     """Every shoe as a list, by the spread and the seconds that were asked for; won in 100 rounds, in lowest bets."""
     try:
-        asked = _asked(request)
+        query = _read_query(request)
     except Unknowable as refusal:
         return HttpResponse(f"{refusal}\n", content_type="text/plain; charset=utf-8", status=422)
-    rows = [_row(cell, asked) for cell in asked.measured.cells]
-    return exports.answer(request, f"cut-card-{asked.subject.game}", HEADER, iter([rows]))
+    rows = [_row(cell, query) for cell in query.measured.cells]
+    return exports.answer(request, f"cut-card-{query.subject.game}", HEADER, iter([rows]))
 
 
-def _row(cell: PenetrationCell, asked: PenetrationQuery) -> tuple[str | float | None, ...]:
-    game = asked.subject
+def _row(cell: PenetrationCell, query: PenetrationQuery) -> tuple[str | float | None, ...]:
+    game = query.subject
     return (
         game.game, game.wager, cell.decks, cell.seats, cell.cut,
-        cards_behind(cell.decks, cell.cut, game.deck_size), cell.rounds, cell.shuffling(asked.pace),
-        cell.an_hour(asked.pace), cell.positive, *cell.wins(asked.spread), cell.even, *cell.count_wins(asked.spread),
+        cards_behind(cell.decks, cell.cut, game.deck_size), cell.rounds, cell.shuffling(query.pace),
+        cell.an_hour(query.pace), cell.positive, *cell.wins(query.spread), cell.even, *cell.count_wins(query.spread),
         cell.count_even,
     )  # fmt: skip
 
 
-def _plot(asked: PenetrationQuery, unit: Unit, value: Callable[[PenetrationCell], float]) -> Plot:
+def _plot(query: PenetrationQuery, unit: Unit, value: Callable[[PenetrationCell], float]) -> Plot:
     """A line for each number of decks, from the shallowest shoe to the deepest; the marks have the chosen one."""
-    measured, cuts = asked.measured, asked.subject.cuts[::-1]
-    series = {decks: [value(measured.cell(decks, asked.seats, cut)) for cut in cuts] for decks in asked.subject.decks}
+    measured, cuts = query.measured, query.subject.cuts[::-1]
+    series = {decks: [value(measured.cell(decks, query.seats, cut)) for cut in cuts] for decks in query.subject.decks}
     top = plot.TOP
     panel = plot.lines(
         "",
         [(_decks(decks), line) for decks, line in series.items()],
-        _decks(asked.decks),
+        _decks(query.decks),
         unit=unit,
         top=top,
         height=280,
     )
     steps = [
-        PlotStep(f"{cut:.0%} behind, {_decks(asked.decks)}: {unit.say(round(Fraction(chosen), 2))}", f"{cut:.0%}")
-        for cut, chosen in zip(cuts, series[asked.decks], strict=True)
+        PlotStep(f"{cut:.0%} behind, {_decks(query.decks)}: {unit.say(round(Fraction(chosen), 2))}", f"{cut:.0%}")
+        for cut, chosen in zip(cuts, series[query.decks], strict=True)
     ]
     return plot.plot([panel], steps)
 
@@ -227,7 +227,7 @@ def _usual(request: HttpRequest) -> PenetrationQuery:
     return PenetrationQuery(chosen, chosen.typical, chosen.seats[-1], 10 if chosen.lowest else 1)
 
 
-def _asked(request: HttpRequest) -> PenetrationQuery:
+def _read_query(request: HttpRequest) -> PenetrationQuery:
     """From the query. Raises Unknowable."""
     given, chosen = request.GET, _subject(request)
     usual = _usual(request)
@@ -241,8 +241,8 @@ def _asked(request: HttpRequest) -> PenetrationQuery:
     pace = Pace(
         number("round_seconds", usual.pace.round_seconds), number("shuffle_seconds", usual.pace.shuffle_seconds)
     )
-    asked = PenetrationQuery(
+    query = PenetrationQuery(
         chosen, number("decks", usual.decks), number("seats", usual.seats), number("spread", usual.spread), pace
     )
-    asked.measured.cell(asked.decks, asked.seats, chosen.usual).wins(asked.spread)
-    return asked
+    query.measured.cell(query.decks, query.seats, chosen.usual).wins(query.spread)
+    return query

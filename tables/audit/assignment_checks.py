@@ -1,4 +1,4 @@
-"""Whether whoever ran the floor by an entry had that pit then, by the rule of ``tables/log/pit_assignments.py``."""
+"""Checks the pit assignment of each floor supervisor that an entry names, by ``tables/log/pit_assignments.py``."""
 
 from __future__ import annotations
 

@@ -102,8 +102,8 @@ def append(recording: Recording, locked: LockedTable, context: CommandContext, d
     # answers for no other history. Put here, the next input at this process finds it.
     table_state.cache.put(head.book_id, state)
     if decision.alert:
-        # In the transaction of its entry: an alert without its entry accuses wrongly, an entry without its alert is
-        # seen by nobody on duty.
+        # In the transaction of its entry: an alert without its entry accuses wrongly, and an entry without its alert
+        # escapes the staff on duty.
         kind = decision.steps[0].event.kind
         alerts.raise_event(context.table.book, kind, decision.alert, decision.evidence)
     return state

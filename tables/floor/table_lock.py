@@ -38,8 +38,8 @@ def lock(recording: Recording) -> LockedTable:
     """Lock the log of a table until the transaction ends, and read the table."""
     book, entered, options = recording.table.book_id, recording.entered, recording.options
     # An input that reports a restored database names the missing entry itself; any other has the receipt of its screen.
-    shown = entered if isinstance(entered, ShowAcknowledged) else options.receipt
-    read = (_READ, [book, options.key, shown.seq if shown else 0])
+    receipt = entered if isinstance(entered, ShowAcknowledged) else options.receipt
+    read = (_READ, [book, options.key, receipt.seq if receipt else 0])
     head, (rows, chips) = log.lock_and_read(book, read, (_READ_CHIPS, [book]))
     if not rows:
         raise Table.DoesNotExist(f"{recording.table} is not there any more")

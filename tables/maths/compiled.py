@@ -42,7 +42,7 @@ class ConfiguredCacheLocator(_OfTheseSources, UserProvidedCacheLocator):
 
 
 class PackageCacheLocator(_OfTheseSources, InTreeCacheLocator):
-    """Beside the module."""
+    """In the ``__pycache__`` folder of the module."""
 
 
 class UserCacheLocator(_OfTheseSources, UserWideCacheLocator):

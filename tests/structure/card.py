@@ -58,7 +58,7 @@ def _recorded() -> list[Call]:
         result = Path(folder, "calls.json")
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", _RECORDS]
         environment = os.environ | {RESULT: str(result)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{done.stdout}{done.stderr}")
+        result = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+        if result.returncode:
+            sys.exit(f"{result.stdout}{result.stderr}")
         return [Call(*call) for call in json.loads(result.read_text())]

@@ -259,8 +259,8 @@ def test_the_approval_of_a_proposal(felt: Hand, boss: Staff) -> None:
         entry, by=olga.signature, username="olga", name="Olga"
     )
     alias = Signatory("otto", "Otto", olga.badge, "operator")
-    made = lambda seq: _end_row(proposal, seq, alias)  # noqa: E731
-    assert TWICE in fault_of(entry, by=alias.signature, row=made, username="otto", name="Otto")
+    end_row = lambda seq: _end_row(proposal, seq, alias)  # noqa: E731
+    assert TWICE in fault_of(entry, by=alias.signature, row=end_row, username="otto", name="Otto")
 
 
 def _end_row(proposal: Proposal, seq: int, by: Signatory) -> None:

@@ -211,9 +211,9 @@ def _respelled(label: str, like: Entry, kind: str, content: Answers) -> Example:
 
 def _voids() -> set[str]:
     """The slip types whose voids the saved site has not."""
-    known = {example.name for example in entries()}
+    recorded = {example.name for example in entries()}
     voids = {name for name in catalog.IN_THE_HOUSE if name[0] == "slip" and name[1].endswith("_voided")}
-    return {kind.removesuffix("_voided") for subject, kind in voids if (True, subject, kind) not in known}
+    return {kind.removesuffix("_voided") for subject, kind in voids if (True, subject, kind) not in recorded}
 
 
 def _void(series: str, stage: str) -> Example:
