@@ -104,7 +104,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    action, items = session.config.getoption("--harms"), session.config.stash[COLLECTED]
+    # No test is stored where a path of the command line does not exist: pytest then says so itself.
+    action, items = session.config.getoption("--harms"), session.config.stash.get(COLLECTED, [])
     if action == "write":
         INDEX.write_text(index(items))
     elif action == "check" and (problems := problems_of(items)):
