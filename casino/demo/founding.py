@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from casino.demo import clock, more_tables
-from casino.demo.history import DemoSite
+from casino.demo.demo_site import DemoSite
 from casino.demo.people import People, balance, pieces
 from ledger.proof import seals
 from tables.audit import keys, sealed_note_checks

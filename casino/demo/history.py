@@ -6,16 +6,15 @@ which day stands in ``matters.py``.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from casino.demo import incidents, roulette
 from casino.demo.clock import Clock
 from casino.demo.dealer import CardCounter, Guest, Player, SimulatedDealer
-from casino.demo.people import Box, People, balance, pieces
+from casino.demo.demo_site import DemoSite
+from casino.demo.people import People, balance, pieces
 from tables.alerts import log_followers
 from tables.audit import day_seals
 from tables.cage import cage_desk
@@ -40,19 +39,6 @@ COUNTED_ROUNDS: Final = 38
 """So many of the card counter's evening: a whole shoe, and the shuffle after it."""
 DEALERS: Final = [login.username for login in STAFF if login.role == Role.DEALER]
 TABLES_A_DAY: Final = 3
-
-
-@dataclass
-class DemoSite:
-    """The house while its past is made."""
-
-    clock: Clock
-    chance: random.Random
-    people: People
-    tables: Mapping[str, Table]
-    opened_with: dict[str, int] = field(default_factory=dict)
-    boxes: list[Box] = field(default_factory=list)
-    """Those that wait in the count room."""
 
 
 def live_through(house: DemoSite, days: Sequence[date], say: Callable[[str], None]) -> None:

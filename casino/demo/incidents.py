@@ -3,9 +3,10 @@ has the latest of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from casino.demo.dealer import SimulatedDealer
+from casino.demo.demo_site import DemoSite
 from ledger import alerts, discrepancies
 from ledger.models import Alert
 from tables.alerts import bookmarks
@@ -14,9 +15,6 @@ from tables.floor.inputs import CloseDispute, NoteDispute, OpenDispute, ProposeC
 from tables.games.protocol import Payout
 from tables.models import Staff, Table
 from tables.training import certificates
-
-if TYPE_CHECKING:
-    from casino.demo.history import DemoSite
 
 SHORTAGE: Final = 8
 CARD_COUNTER: Final = 5

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from casino.demo.demo_site import DemoSite
 from casino.demo.people import balance, pieces
 from tables.floor import recorder
 from tables.floor.inputs import ChangeChips, SellChips
 from tables.models import Table
-
-if TYPE_CHECKING:
-    from casino.demo.history import DemoSite
 
 NAME: Final = "Roulette 1"
 SALES: Final = 7
