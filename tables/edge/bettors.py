@@ -30,7 +30,7 @@ from tables.games.protocol import (
     Shuffle,
 )
 from tables.games.rocket import Rocket, Rules, State
-from tables.maths import providers
+from tables.maths.advantage import providers
 from tables.maths.advantage.bet_following import SeatHistory, ShoeEdges, follow, follow_wager
 from tables.maths.advantage.linear_edge import Yardstick, yardsticks
 from tables.maths.advantage.significance import LEVEL, together
@@ -120,7 +120,7 @@ class Wagers:
 
 def deal_wagers(name: str, rules: Any, seed: int) -> Wagers:
     """A shoe, by the engine, from its shuffle to its cut card. All wagers are bet on in every round."""
-    game, values = cast(BankedGame[Any, Any], GAMES[name]), providers.auditor(name)
+    game, values = cast(BankedGame[Any, Any], GAMES[name]), providers.round_provider(name)
     if values is None or game.words:
         raise ValueError(f"{name} is no game of several wagers in which nobody decides")
     chance = random.Random(f"{name} {seed}")  # noqa: S311 -- a simulation, by seed

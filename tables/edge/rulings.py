@@ -1,8 +1,8 @@
 """Dispute what-if: what each ruling that is open to the pit is worth to every seat, at the moment that is disputed.
 
 Nothing is written, and no order of a shoe is read: only cards that lay faceup on the table count as seen. Who rules
-may look, and who audits; never a dealer or a player. What a moment is worth is for the game's provider to say
-(`tables.maths.providers`), and so is what that takes for granted.
+may look, and who audits; never a dealer or a player. The game's provider (`tables.maths.advantage.providers`) values a
+moment and states its assumptions.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tables.games.play import play
 from tables.games.protocol import Bet
 from tables.log.entries.disputes import OPENED, RULINGS, Dispute
 from tables.log.state import Play, Round
-from tables.maths import providers
-from tables.maths.providers import Arbiter
+from tables.maths.advantage import providers
+from tables.maths.advantage.providers import MidroundProvider
 from tables.maths.situation import Unknowable
 from tables.models import Staff
 from tables.state.round_history import RoundAsOf
@@ -85,7 +85,7 @@ def what_if(round_: RoundAsOf, dispute: Dispute, before: int | None = None) -> W
     before there is a bet, or for a shoe that cannot be, or may run out. The round is taken back to before ``before``,
     else to before the last choice of the seat that it is about."""
     current = round_.round
-    values = providers.arbiter(current.game.name)
+    values = providers.midround_provider(current.game.name)
     if values is None or dispute.state != OPENED:
         return None
     moments = tuple(entry for entry in current.plays if _is_moment(entry))
@@ -114,7 +114,7 @@ def _seat_of(action: object) -> int | None:
     return getattr(action, "seat", getattr(action, "to", None))
 
 
-def _rulings(round_: RoundAsOf, dispute: Dispute, moment: Play, values: Arbiter) -> tuple[Ruling, ...]:
+def _rulings(round_: RoundAsOf, dispute: Dispute, moment: Play, values: MidroundProvider) -> tuple[Ruling, ...]:
     """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
     worths = values.midround(round_.round.state)
     back, bets = values.midround(_state_before(round_, moment)), _bets(round_.round, worths)

@@ -3,7 +3,7 @@
 A shoe is finished with the entry that shuffles it again or retires it. Until then nothing here looks at it: a row is
 written for pairs of such entries only, from the log alone, once. Nothing that shuffles or deals may import this.
 
-What a wager is worth before a round is for the game's provider to say (`tables.maths.providers`).
+The game's provider (`tables.maths.advantage.providers`) values a wager before a round.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditVie
 from tables.log.entries.shoes import Shuffled
 from tables.log.event import AuditFailure
 from tables.log.state import CONTINUOUS, Round, TableState
-from tables.maths import providers
+from tables.maths.advantage import providers
 from tables.maths.advantage.significance import LEVEL
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Edge
@@ -123,7 +123,7 @@ def audit_shoes() -> int:
 def _tables() -> Iterable[Table]:
     """Those that deal a game that is audited, and those that did when last looked at: their last shoe may wait."""
     rows = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
-    return Table.objects.filter(models.Q(game__in=providers.audited()) | rows).order_by("pk")
+    return Table.objects.filter(models.Q(game__in=providers.ROUND_PROVIDERS) | rows).order_by("pk")
 
 
 def _audited_through(book_id: int) -> int:
@@ -166,7 +166,7 @@ def _audited_rounds(shoe: Finished) -> list[Round] | None:
     audited = [
         round_
         for round_ in rounds
-        if round_.game.name in providers.audited() and not round_.game.is_fresh_each_round(round_.rules)
+        if round_.game.name in providers.ROUND_PROVIDERS and not round_.game.is_fresh_each_round(round_.rules)
     ]
     return None if rounds and not audited else audited
 
@@ -277,7 +277,7 @@ class WagerBet(NamedTuple):
 
 def _valued(round_: Round) -> Valued | None:
     """A round with the edge and the variance of each wager; None where too few cards were left to tell them."""
-    values = providers.auditor(round_.game.name)
+    values = providers.round_provider(round_.game.name)
     dealt, decks = round_.opening.dealt, round_.game.decks(round_.rules)
     unseen = tuple(full - out for full, out in zip(pack_of(dealt).shoes[decks], dealt, strict=True))
     if values is None:

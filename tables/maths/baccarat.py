@@ -390,14 +390,3 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
     """The sheet of a tally, however it came about."""
     worths = {bet: worth(ends) for bet, ends in wagers(rules, often).items()}
     return Sheet("baccarat", msgspec.to_builtins(rules), worths, spelled(shoe(rules, composition)))
-
-
-def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
-    """Rounds by chance."""
-    from tables.maths.advantage import card_simulation
-
-    counts = card_simulation.baccarat(shoe(rules, composition), banker_draws().astype(np.uint8).ravel(), rounds, seed)
-    ends, pairs, margins = (part.tolist() for part in np.split(counts, (len(ENDS), len(ENDS) + 2)))
-    player, banker = ({"win": won, "lose": rounds - won} for won in pairs)
-    by_end, by_margin = dict(zip(ENDS, ends, strict=True)), dict(zip(MARGINS, margins, strict=True))
-    return {"round": by_end, "margin": by_margin, "player_pair": player, "banker_pair": banker}

@@ -18,11 +18,9 @@ import msgspec
 import numpy as np
 
 from tables.games.blackjack import Rules
-from tables.games.cards import STANDARD, Composition
-from tables.games.house_script import HouseState
+from tables.games.cards import Composition
 from tables.games.pays import MOST_TO
-from tables.maths.advantage import blackjack_table
-from tables.maths.advantage.blackjack_simulation import MOST, Dealt, first_cards, simulate, simulate_splits
+from tables.maths import blackjack_table
 from tables.maths.blackjack_chart import Chart, improved, pay_of, start, terms_of, upcard_of, value_of, values_of
 from tables.maths.blackjack_dealer import ACE, TEN, VALUES, natural, tree
 from tables.maths.blackjack_hands import (
@@ -41,32 +39,25 @@ from tables.maths.blackjack_hands import (
 )
 from tables.maths.blackjack_round import Pay, SeatOptions, first_ends, with_splits, without_splits
 from tables.maths.blackjack_sides import (
-    INSURANCE_LINES,
-    PAIR_LINES,
-    THREE_LINES,
     insurance,
-    lines,
     pays_of,
     perfect_pairs,
     twenty_one_plus_three,
     won,
 )
+from tables.maths.blackjack_simulation import MOST, Dealt, simulate_splits
 from tables.maths.covariances import Covariances, either_order
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank, shoe_of, spelled
-from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, Worth, exact, results
+from tables.maths.worth import Results, Sheet, Tally, Valued, Worth, exact, results
 
-ASSUMES: Final = (
-    "A pair is split where that is best, but a hand of a split is not split again; nobody takes insurance who has not"
-    " done so; and the table's cap leaves room for doubles and splits."
-)
 SPLIT_ROUNDS: Final = 4_000_000
 """So many rounds with splits are dealt for the deviation and the hits."""
 TABLE_ROUNDS: Final = 10_000_000
 """So many rounds of two seats are dealt for how their results go together."""
 _LEAST_ROUNDS: Final = 1000
 """From each pair and upcard at least so many, to tell its variance."""
-_SUITED: Final = ("perfect_pairs", "twenty_one_plus_three")
+SUITED: Final = ("perfect_pairs", "twenty_one_plus_three")
 Measure = Callable[[float], float]
 
 
@@ -289,12 +280,12 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
 
 def quick(rules: Rules, composition: Composition | None = None) -> dict[str, Worth]:
     """What the wagers beside the hand are worth, which takes no solving. Raises Unknowable."""
-    return {bet: exact(ways) for bet, ways in _beside(rules, shoe(rules, composition)).items()}
+    return {bet: exact(ways) for bet, ways in side_wagers(rules, shoe(rules, composition)).items()}
 
 
 def shoe(rules: Rules, composition: Composition | None) -> Composition:
     """The cards that a round is dealt from. Raises Unknowable."""
-    suits = any(bet in rules.spread for bet in _SUITED)
+    suits = any(bet in rules.spread for bet in SUITED)
     return shoe_of(composition, rules.decks, _most_cards(rules, composition), suits=suits)
 
 
@@ -303,7 +294,7 @@ def _sheet(rules: Rules, cards: Composition, worths: Mapping[str, Worth]) -> She
     return Sheet("blackjack", msgspec.to_builtins(rules), worths, spelled(cards), chart)
 
 
-def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
+def side_wagers(rules: Rules, cards: Composition) -> dict[str, Results]:
     """The ways of the other wagers that can be placed."""
     ways: dict[str, Results] = {}
     ranks, pays = by_rank(cards), pays_of(rules)
@@ -315,44 +306,12 @@ def _beside(rules: Rules, cards: Composition) -> dict[str, Results]:
     return ways
 
 
-def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
-    """What every wager is worth that is placed before the cards: the bet by the chart of a full shoe, almost exactly,
-    the others exactly. Raises Unknowable."""
-    from tables.maths.advantage import blackjack_before
-
-    if len(unseen) < len(STANDARD.deck) and any(bet in rules.spread for bet in _SUITED):
-        raise Unknowable("suits count here, so what is unseen is told by card")
-    worths = {"main": blackjack_before.edge(rules, by_rank(unseen))}
-    return worths | {bet: exact(ways).edge for bet, ways in _beside(rules, unseen).items() if bet in {*rules.spread}}
-
-
-def midround(state: HouseState) -> dict[int, float]:
-    """What each seat that bet can expect, in cents, under what is assumed. Raises Unknowable."""
-    from tables.maths.advantage import blackjack_midround
-
-    return blackjack_midround.midround(state)
-
-
-def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
-    """In how many rounds a hand won so many tenths of its bet, and each other wager came to which of its lines."""
-    cards = shoe(rules, composition)
-    ranks = by_rank(cards)
-    ends = simulate(rules, solve(rules, ranks).chart, rounds, seed, ranks).ends.sum(axis=0)
-    nothing = np.zeros(0, np.uint8)
-    counts = first_cards(cards, lines() if len(cards) > len(ranks) else (nothing, nothing), rounds, seed)
-    names = zip((*_SUITED, "insurance"), (PAIR_LINES, THREE_LINES, INSURANCE_LINES), counts, strict=True)
-    return {
-        "main": {str(place - MOST): int(count) for place, count in enumerate(ends)},
-        **{bet: dict(zip(lines_of, map(int, line_rounds), strict=False)) for bet, lines_of, line_rounds in names},
-    }
-
-
 def valued(rules: Rules, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
     """The sheet of a tally."""
     cards = shoe(rules, composition)
     pays = pays_of(rules)
     ways = {"main": results((Fraction(int(tenths), 10), count) for tenths, count in often["main"].items() if count)}
-    for bet in _beside(rules, cards):
+    for bet in side_wagers(rules, cards):
         ways[bet] = results((won(pays[bet], line), count) for line, count in often[bet].items() if count)
     return _sheet(rules, cards, {bet: worth(ends, None) for bet, ends in ways.items()})
 

@@ -18,7 +18,7 @@ from tables.games.cards import RANK_OF, STANDARD, SUIT_OF, Composition
 from tables.games.odds import Odds
 from tables.games.pays import UNPAID, Pays, net
 from tables.games.side_bets import PAY_FORM
-from tables.maths.advantage.random_cards import Bytes
+from tables.maths.random_cards import Bytes
 from tables.maths.worth import Results, results
 
 Whole = NDArray[np.int64]

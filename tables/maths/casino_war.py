@@ -250,11 +250,3 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
     side_ends = beside(rules, often)
     worths = {bet: worth(ends, side_ends.get(bet)) for bet, ends in wagers(rules, often).items()}
     return Sheet("casino_war", msgspec.to_builtins(rules), worths, spelled(shoe(rules, composition)), CHART)
-
-
-def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
-    """Rounds by chance."""
-    from tables.maths.advantage import card_simulation
-
-    counts = map(int, card_simulation.casino_war(shoe(rules, composition), rounds, seed))
-    return {"round": dict(zip(ENDS, counts, strict=True))}

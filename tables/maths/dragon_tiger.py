@@ -111,14 +111,3 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
     """The sheet of a tally, however it came about."""
     worths = {bet: worth(ends) for bet, ends in wagers(rules, often).items()}
     return Sheet("dragon_tiger", msgspec.to_builtins(rules), worths, spelled(shoe(rules, composition)))
-
-
-def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
-    """Rounds by chance."""
-    from tables.maths.advantage import card_simulation
-
-    dragon, tiger, tie, suited = map(int, card_simulation.dragon_tiger(shoe(rules, composition), rounds, seed))
-    return {
-        "round": {"dragon": dragon, "tiger": tiger, "tie": tie},
-        "suited_tie": {"win": suited, "lose": rounds - suited},
-    }

@@ -150,7 +150,7 @@ class ParSheet:
 
     def together(self, seats: int) -> tuple[float, float]:
         """Of so many seats with one bet each: the covariance of any two, and the deviation of what all win together."""
-        from tables.maths.advantage.seat_covariance import covariance
+        from tables.maths.seat_covariance import covariance
 
         if seats not in Rocket.seat_counts:
             raise Unknowable(f"Rocket is not dealt to {seats} seats: it has 1 to {Rocket.seat_counts[-1]}")

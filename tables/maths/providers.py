@@ -7,13 +7,13 @@ not ask. The options of a game are the ``Rules`` of the module of ``tables.games
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from tables.games.cards import Composition
 from tables.maths.covariances import Covariances
-from tables.maths.worth import Edge, Sheet, Tally, Valued, Worth
+from tables.maths.worth import Sheet, Tally, Valued, Worth
 
 PROVIDERS: Final = {
     "baccarat": "tables.maths.baccarat",
@@ -48,11 +48,8 @@ class Quick(Provider, Protocol):
 
 
 @runtime_checkable
-class SimulationProvider(Provider, Protocol):
-    """A provider that deals its game by chance, too."""
-
-    def deal(self, rules: Any, composition: Composition | None, rounds: int, seed: int) -> Tally:
-        """How so many rounds ended; the same seed deals the same rounds. It keeps no lock while it does."""
+class TallyProvider(Provider, Protocol):
+    """A provider that also values a tally of dealt rounds."""
 
     def valued(self, rules: Any, composition: Composition | None, often: Tally, worth: Valued) -> Sheet:
         """The sheet of a tally."""
@@ -64,27 +61,6 @@ class Together(Provider, Protocol):
 
     def covariances(self, rules: Any) -> Covariances:
         """Of each two wagers, of one seat and of two seats, from a full shoe."""
-
-
-@runtime_checkable
-class Auditor(Provider, Protocol):
-    """A provider that values every round of a shoe after the fact."""
-
-    def edges(self, rules: Any, unseen: Composition) -> Mapping[str, Edge]:
-        """What each wager that is placed before the cards is worth, by the cards that nobody has seen. Raises
-        Unknowable for what cannot be."""
-
-
-@runtime_checkable
-class Arbiter(Provider, Protocol):
-    """A provider that values a round that stands somewhere, in the time that a page has."""
-
-    ASSUMES: str
-    """What it takes for granted, in a sentence; nothing where every seat does what is best for it."""
-
-    def midround(self, state: Any) -> Mapping[int, float]:
-        """What each seat that bet can expect of the round, in cents, by the cards that everybody has seen. Raises
-        Unknowable for what cannot be, or cannot be told."""
 
 
 def provider(game: str) -> Provider | None:
@@ -103,29 +79,6 @@ def provider(game: str) -> Provider | None:
 def valued() -> list[str]:
     """The games that somebody values."""
     return [game for game in PROVIDERS if provider(game)]
-
-
-def auditor(game: str) -> Auditor | None:
-    """Who values every round of a shoe of the game; None where nobody does."""
-    values = provider(game)
-    return values if isinstance(values, Auditor) else None
-
-
-@cache
-def audited() -> tuple[str, ...]:
-    """The games of which somebody values every round of a shoe."""
-    return tuple(game for game in PROVIDERS if auditor(game) is not None)
-
-
-def is_linear(game: str) -> bool:
-    """Whether a card moves the edges of a game as far as the cards left say, and nothing else."""
-    return bool(getattr(provider(game), "LINEAR", False))
-
-
-def arbiter(game: str) -> Arbiter | None:
-    """Who values a round of the game that stands somewhere; None where nobody does."""
-    values = provider(game)
-    return values if isinstance(values, Arbiter) else None
 
 
 def rules_type(game: str) -> type[Any]:

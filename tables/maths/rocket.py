@@ -9,13 +9,12 @@ import msgspec
 
 from tables.games.cards import PAIRS, Composition
 from tables.games.protocol import MAIN
-from tables.games.rocket import Rules, State
+from tables.games.rocket import Rules
 from tables.maths.covariances import Covariances, Together
 from tables.maths.rocket_value import Solution, solve
 from tables.maths.situation import Situation, fresh
 from tables.maths.worth import Edge, Sheet, Worth
 
-ASSUMES: Final = ""
 LINEAR: Final = True
 """A card moves the edge as far as the cards left say: measured in docs/shoe-audit.md."""
 
@@ -33,7 +32,7 @@ SEATS_TOGETHER: Final = (
     0.14540850743462524, 0.14550751554658223, 0.14551943056468547, 0.14548700286949162, 0.14548940840481348,
     0.14547954234289173, 0.14547644286335518, 0.14547952625234706,
 )  # fmt: skip
-"""The covariance of two seats with one bet each, by decks: ``advantage/seat_covariance.py`` computes it in 10 s."""
+"""The covariance of two seats with one bet each, by decks: ``seat_covariance.py`` computes it in 10 s."""
 
 
 def covariances(rules: Rules) -> Covariances:
@@ -45,15 +44,6 @@ def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
     """What the bet is worth from the cards that nobody has seen. Raises Unknowable."""
     solution = solve(Situation(rules.decks, unseen, rules.burn))
     return {MAIN: Edge(solution.house_edge, solution.variance)}
-
-
-def midround(state: State) -> dict[int, float]:
-    """What each seat that bet can expect, in cents: the exact values are in tenths of its bet."""
-    from tables.maths.advantage.rocket_midround import worth
-
-    tenths = worth(state)
-    bets = zip(state.seats, state.bets, strict=True)
-    return {seat: tenths[seat] * bet / 10 for seat, bet in bets if bet}
 
 
 @cache

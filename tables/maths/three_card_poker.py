@@ -39,7 +39,7 @@ CARDS: Final = 6
 HANDS: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
 LINES: Final = tuple(hand.replace(" ", "_") for hand in HANDS)
 """The same, as pay tables call them."""
-_DECK: Final = len(STANDARD.deck)
+DECK: Final = len(STANDARD.deck)
 _ACE: Final = 14
 _WHEEL: Final = (14, 3, 2)
 _TWO: Final = ((0, 1), (0, 2), (1, 2))
@@ -70,7 +70,7 @@ class Hands:
 @cache
 def hands() -> Hands:
     """The 22,100 hands of a deck."""
-    rows = sorted((_order(cards), cards) for cards in combinations(range(_DECK), 3))
+    rows = sorted((_order(cards), cards) for cards in combinations(range(DECK), 3))
     orders = sorted({order for order, _ in rows})
     place = {order: strength for strength, order in enumerate(orders)}
     return Hands(
@@ -129,7 +129,7 @@ def against(cards: Composition, bonus: tuple[Fraction | int, ...]) -> Against:
     ``bonus`` is what the ante bonus pays for each kind of hand; values are counted in its parts, as whole numbers.
     """
     deck, parts = hands(), lcm(*(Fraction(paid).denominator for paid in bonus))
-    dealt = _dealt(cards)
+    dealt = is_dealt(cards)
     rows, kind, strength = deck.cards[dealt], deck.kind[dealt], deck.strength[dealt]
     below = _below(rows, strength, len(deck.names))
     every, qualifying = comb(sum(cards) - 3, 3), strength >= deck.qualifies
@@ -143,7 +143,7 @@ def against(cards: Composition, bonus: tuple[Fraction | int, ...]) -> Against:
     return Against(rows, kind, strength, np.stack((unqualified, wins, pushes, loses), axis=1), value >= -every * parts)
 
 
-def _dealt(cards: Composition) -> Flags:
+def is_dealt(cards: Composition) -> Flags:
     """Which hands of a deck these cards deal."""
     return np.asarray(np.array(cards, dtype=bool)[hands().cards].all(axis=1))
 
@@ -151,8 +151,8 @@ def _dealt(cards: Composition) -> Flags:
 def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Whole]:
     """A function that tells for each hand how many hands there are below a strength with none of its three cards."""
     every = np.zeros(strengths + 1, np.int64)
-    with_one = np.zeros((_DECK, strengths + 1), np.int64)
-    with_two = np.zeros((_DECK, _DECK, strengths + 1), np.int64)
+    with_one = np.zeros((DECK, strengths + 1), np.int64)
+    with_two = np.zeros((DECK, DECK, strengths + 1), np.int64)
     np.add.at(every, strength + 1, 1)
     for card in rows.T:
         np.add.at(with_one, (card, strength + 1), 1)
@@ -296,7 +296,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
     other's. Hands of the dealer that differ by their suits alone come to the same, from a whole deck."""
     cards = deck(rules, composition)
     every = against(cards, bonus(rules))
-    rows = hands().cards[_dealt(cards)]
+    rows = hands().cards[is_dealt(cards)]
     # Odds of an operator's table may be fractions: both wagers are counted in parts of one unit, as whole numbers.
     parts = lcm(*(won.denominator for won in (*bonus(rules), *pair_plus(rules))))
     won = np.array([int(parts * won) for won in pair_plus(rules)], np.float64)[every.kind]
@@ -358,18 +358,18 @@ class _Disjoint:
 
     def __init__(self, rows: Whole, numbers: Floats) -> None:
         self.rows, self.numbers, self.total = rows, numbers, float(numbers.sum())
-        self.with_one = np.zeros(_DECK)
-        self.with_two = np.zeros(_DECK * _DECK)
+        self.with_one = np.zeros(DECK)
+        self.with_two = np.zeros(DECK * DECK)
         for column in rows.T:
-            self.with_one += np.bincount(column, numbers, _DECK)
+            self.with_one += np.bincount(column, numbers, DECK)
         for first, second in _TWO:
-            self.with_two += np.bincount(rows[:, first] * _DECK + rows[:, second], numbers, _DECK * _DECK)
+            self.with_two += np.bincount(rows[:, first] * DECK + rows[:, second], numbers, DECK * DECK)
 
     def with_others(self, numbers: Floats) -> float:
         """The sum of the products of two hands' numbers, over hands that have no card in common."""
         disjoint = self.total - self.with_one[self.rows].sum(axis=1) - self.numbers
         for first, second in _TWO:
-            disjoint += self.with_two[self.rows[:, first] * _DECK + self.rows[:, second]]
+            disjoint += self.with_two[self.rows[:, first] * DECK + self.rows[:, second]]
         return float(numbers @ disjoint)
 
 
@@ -397,28 +397,3 @@ def valued(rules: Rules, composition: Composition | None, often: Tally, worth: V
     worths = {bet: worth(ends) for bet, ends in wagers(rules, often).items()}
     played = chart(against(cards, bonus(rules)))
     return Sheet("three_card_poker", msgspec.to_builtins(rules), worths, spelled(cards), played)
-
-
-def deal(rules: Rules, composition: Composition | None, rounds: int, seed: int) -> Tally:
-    """Rounds by chance; each hand is played as is best for it."""
-    from tables.maths.advantage import card_simulation
-
-    cards = deck(rules, composition)
-    every = against(cards, bonus(rules))
-    counts = [*map(int, card_simulation.three_card_poker(cards, words(cards, every), hands().qualifies, rounds, seed))]
-    played = [f"{end} {kind}" for kind in HANDS for end in ANTE_ENDS]
-    ante, kinds = counts[: len(played) + 1], counts[len(played) + 1 :]
-    return {
-        "ante": dict(zip((*played, "fold"), ante, strict=True)),
-        "pair_plus": dict(zip(HANDS, kinds, strict=True)),
-    }
-
-
-def words(cards: Composition, every: Against) -> NDArray[np.uint16]:
-    """By any three cards in any order: the strength, the kind and whether a seat plays, in one number."""
-    rows = hands().cards[_dealt(cards)]
-    table = np.zeros(_DECK**3, np.uint16)
-    for order in permutations(range(3)):
-        first, second, third = rows[:, order].T
-        table[(first * _DECK + second) * _DECK + third] = every.strength | every.kind << 10 | every.plays << 13
-    return table

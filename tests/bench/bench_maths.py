@@ -23,11 +23,11 @@ import numpy as np
 from tables.games import blackjack as blackjack_rules
 from tables.games.rocket import Rocket, Rules
 from tables.management.commands import simulate
-from tables.maths import baccarat, blackjack, providers, three_card_poker
-from tables.maths.advantage import blackjack_simulation, card_simulation
+from tables.maths import baccarat, blackjack, blackjack_simulation, providers, three_card_poker
+from tables.maths.advantage import card_simulation, dealt_rounds
 from tables.maths.advantage.rocket_simulation import Table, chart, deal, nothing
-from tables.maths.advantage.seat_covariance import covariance
 from tables.maths.rocket_value import solve
+from tables.maths.seat_covariance import covariance
 from tables.maths.situation import DECKS, NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh
 
 SOURCE = Path(__file__).with_name("maths.c")
@@ -110,7 +110,7 @@ def dealt_by_both(loops: ctypes.CDLL) -> list[tuple[str, Callable[[int], Any], C
     """For each game: so many rounds of a full shoe by us, and by C, as counts of how they ended."""
     deck = (1,) * 52
     every = three_card_poker.against(deck, (0, 0, 0, 1, 4, 5))
-    hands, qualifies = three_card_poker.words(deck, every), three_card_poker.hands().qualifies
+    hands, qualifies = dealt_rounds.hand_words(deck, every), three_card_poker.hands().qualifies
     draws = baccarat.banker_draws().astype(np.uint8).ravel()
     eight, by_card, six = (32,) * 13, (8,) * 52, (24,) * 13
     jack = blackjack_rules.Rules()

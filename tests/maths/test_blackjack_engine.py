@@ -8,9 +8,9 @@ import pytest
 from tables.games.blackjack import Blackjack, Rules
 from tables.games.cards import BY_RANK, UNKNOWN
 from tables.games.protocol import DEALER, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Opening
-from tables.maths.advantage.blackjack_simulation import deck_of, simulate
-from tables.maths.advantage.random_cards import draw
 from tables.maths.blackjack import solve
+from tables.maths.blackjack_simulation import deck_of, simulate
+from tables.maths.random_cards import draw
 from tests.maths.blackjack_naive import Naive, is_blackjack
 from tests.pace import by_pace
 from tests.tiers import sampled

@@ -12,9 +12,9 @@ import pytest
 
 from tables.games.blackjack import Rules
 from tables.games.cards import STANDARD, Composition
-from tables.maths.advantage.blackjack_simulation import nothing, simulate
 from tables.maths.blackjack import Solution, sheet, solve
 from tables.maths.blackjack_sides import insurance, perfect_pairs, twenty_one_plus_three
+from tables.maths.blackjack_simulation import nothing, simulate
 from tables.maths.situation import Unknowable
 from tables.maths.worth import exact
 from tests.pace import by_pace

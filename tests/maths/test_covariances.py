@@ -14,8 +14,7 @@ from tables.games import casino_war as war_game
 from tables.games import dragon_tiger as dragon_game
 from tables.games import three_card_poker as poker_game
 from tables.games.blackjack import Rules
-from tables.maths import baccarat, blackjack, casino_war, dragon_tiger, providers, three_card_poker
-from tables.maths.advantage import blackjack_table
+from tables.maths import baccarat, blackjack, blackjack_table, casino_war, dragon_tiger, providers, three_card_poker
 from tables.maths.covariances import Covariances, Pair, Staked, pairs_of, read, rows, variance
 from tests.maths import naive
 from tests.tiers import sampled

@@ -12,11 +12,12 @@ from tables.games.cards import BY_RANK, Composition, Pack
 from tables.games.casino_war import Rules as WarRules
 from tables.games.catalog import GAMES
 from tables.games.dragon_tiger import Rules as DragonTigerRules
-from tables.maths import blackjack, providers
-from tables.maths.advantage import blackjack_before
+from tables.maths import blackjack
+from tables.maths.advantage import blackjack_before, providers
 from tables.maths.advantage.linear_edge import yardsticks
 from tables.maths.blackjack_chart import upcard_of, values_of
 from tables.maths.blackjack_round import with_splits
+from tables.maths.providers import rules_type
 from tables.maths.situation import Unknowable
 from tables.maths.standard import by_rank
 from tests.tiers import sampled
@@ -37,10 +38,10 @@ def unseen_of(pack: Pack, decks: int, part_dealt: float, chance: random.Random) 
 @pytest.mark.parametrize("game", ["baccarat", "dragon_tiger", "casino_war"])
 def test_every_wager_has_the_edge_and_the_variance_of_its_sheet(game: str) -> None:
     """Harm: the audit and the sheet tell two things of one shoe."""
-    values, chance = providers.auditor(game), random.Random(game)
+    values, chance = providers.round_provider(game), random.Random(game)
     assert values is not None
     for rules in (EZ, BaccaratRules(), WarRules(second_tie="bonus"), SUITED):
-        if rules.__class__ is not providers.rules_type(game):
+        if rules.__class__ is not rules_type(game):
             continue
         for part_dealt in (0.0, 0.3, 0.9):
             unseen = unseen_of(GAMES[game].pack(rules), rules.decks, part_dealt, chance)
@@ -94,7 +95,7 @@ def test_a_full_shoe_of_blackjack_has_its_exact_edge() -> None:
 def test_side_bets_of_blackjack_are_exact() -> None:
     """Harm: a bet on suits is valued without them."""
     unseen = unseen_of(GAMES["blackjack"].pack(SIDES), 2, 0.4, random.Random(4))
-    edges, size, won = blackjack.edges(SIDES, unseen), sum(unseen), 0
+    edges, size, won = blackjack_before.edges(SIDES, unseen), sum(unseen), 0
     assert list(edges) == ["main", *SIDES.spread]
     for card, own_copies in enumerate(unseen):
         for second_card, copies in enumerate(unseen):
@@ -103,7 +104,7 @@ def test_side_bets_of_blackjack_are_exact() -> None:
             won += own_copies * (copies - (card == second_card)) * (pays if card % 13 == second_card % 13 else -1)
     assert edges["perfect_pairs"].house == pytest.approx(-won / size / (size - 1), abs=1e-12)
     with pytest.raises(Unknowable, match="told by card"):
-        blackjack.edges(SIDES, by_rank(unseen))
+        blackjack_before.edges(SIDES, by_rank(unseen))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_side_bets_of_blackjack_are_exact() -> None:
 )
 def test_a_yardstick_follows_the_exact_edge(game: str, rules: Any) -> None:
     """Harm: a test of bets that looks at something else than the edge, and finds nobody."""
-    values, pack, chance = providers.auditor(game), GAMES[game].pack(rules), random.Random(9)
+    values, pack, chance = providers.round_provider(game), GAMES[game].pack(rules), random.Random(9)
     assert values is not None
     sticks = yardsticks(game, rules, pack, rules.decks)
     shoes = [unseen_of(pack, rules.decks, chance.uniform(0.1, 0.9), chance) for _ in range(150)]

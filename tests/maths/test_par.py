@@ -10,8 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tables.games.cards import shoe
-from tables.maths import docs_page, par
+from tables.maths import par
 from tables.maths import printed_sheet as printed_page
+from tables.maths.advantage import docs_page
 from tables.maths.par import ParSheet
 from tables.maths.rocket_value import decide, solve
 from tables.maths.situation import NEVER_FOLD, OPTIMAL, Situation, Strategy, fresh

@@ -190,7 +190,7 @@ def _numbers(text: str, kind: str) -> tuple[int, ...]:
 
 
 def _write_page(check: bool) -> None:
-    from tables.maths import docs_page
+    from tables.maths.advantage import docs_page
 
     old = PAGE.read_text()
     new = docs_page.rewritten(old)

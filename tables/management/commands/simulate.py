@@ -106,10 +106,11 @@ def _any_game(
 ) -> dict[str, Any]:
     """What came of the rounds, wager by wager, beside the exact values."""
     from tables.maths import options, providers
+    from tables.maths.advantage.dealt_rounds import DEALS
     from tables.maths.worth import simulated
 
     provider = providers.provider(game)
-    if not isinstance(provider, providers.SimulationProvider):
+    if game not in DEALS or not isinstance(provider, providers.TallyProvider):
         raise CommandError(f"There is no simulation of {game!r}.")
     for name, value in only_rocket.items():
         if name in (*OF_ROCKET, "spread", "resume") and not (value is None or value is False):
@@ -118,7 +119,7 @@ def _any_game(
     rules = options.rules_of(providers.rules_type(game), chosen)
     cards = None if composition is None else options.cards_of(composition)
     exact = provider.sheet(rules, cards)
-    sheet = provider.valued(rules, cards, _dealt(partial(provider.deal, rules, cards), rounds, seed, cores), simulated)
+    sheet = provider.valued(rules, cards, _dealt(partial(DEALS[game], rules, cards), rounds, seed, cores), simulated)
     facts = sheet.facts() | {"rounds": -(-rounds // MILLION) * MILLION, "seed": seed}
     for bet, worth in exact.wagers.items():
         wager = facts["wagers"][bet]

@@ -16,9 +16,9 @@ from tables.maths import baccarat
 from tables.maths.advantage.card_simulation import _card, pile_by_value
 from tables.maths.advantage.counting import Counts, Effort, Floats, OfSubject, Walk, features
 from tables.maths.advantage.penetration import Subject, cards_behind
-from tables.maths.advantage.random_cards import Bytes, dice_of
 from tables.maths.baccarat import banker_draws
 from tables.maths.compiled import jit
+from tables.maths.random_cards import Bytes, dice_of
 from tables.maths.worth import Tally
 
 BY_VALUE: Final = (*(4,) * 9, 16)

@@ -16,14 +16,15 @@ from typing import Final
 import numpy as np
 
 from tables.games.blackjack import Rules
-from tables.games.cards import BY_RANK, Composition
-from tables.maths.blackjack import solve
+from tables.games.cards import BY_RANK, STANDARD, Composition
+from tables.maths.blackjack import SUITED, side_wagers, solve
 from tables.maths.blackjack_chart import Chart, pairs_of, terms_of, upcard_of, values_of
 from tables.maths.blackjack_dealer import KINDS, tree
 from tables.maths.blackjack_hands import ValueCounts, lattice
 from tables.maths.blackjack_round import OTHERS, Upcard, first_ends, splits, without_splits
 from tables.maths.situation import Unknowable
-from tables.maths.worth import Edge
+from tables.maths.standard import by_rank
+from tables.maths.worth import Edge, exact
 
 FEWEST: Final = 20
 """A round is not valued from fewer cards: it would hardly be dealt without a shuffle in the middle."""
@@ -42,6 +43,17 @@ class FullShoe:
     effects: tuple[float, ...]
     """How much more they count for with one card less, by its value."""
     variance: float
+
+
+def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
+    """The edge of each wager that is placed before the cards: of the bet by the chart of a full shoe, almost exactly;
+    of the others exactly. Raises Unknowable."""
+    if len(unseen) < len(STANDARD.deck) and any(bet in rules.spread for bet in SUITED):
+        raise Unknowable("suits count here, so what is unseen is told by card")
+    worths = {"main": edge(rules, by_rank(unseen))}
+    return worths | {
+        bet: exact(ways).edge for bet, ways in side_wagers(rules, unseen).items() if bet in {*rules.spread}
+    }
 
 
 def edge(rules: Rules, ranks: Composition) -> Edge:

@@ -31,6 +31,11 @@ from tables.maths.blackjack_hands import OUT, StakeValue, lattice, place
 from tables.maths.blackjack_sides import pair_line, pays_of, perfect_pairs, three_line, twenty_one_plus_three, won
 from tables.maths.standard import by_rank
 
+ASSUMES: Final = (
+    "A pair is split where that is best, but a hand of a split is not split again; nobody takes insurance who has not"
+    " done so; and the table's cap leaves room for doubles and splits."
+)
+"""The assumptions behind the values, for people who rule on a dispute."""
 _EACH: Final = 3
 """So many more cards are left for each hand, and for the dealer; with fewer the shoe might run out."""
 Floats = NDArray[np.float64]

@@ -10,8 +10,7 @@ import numpy as np
 
 from tables.games.blackjack import Rules
 from tables.games.cards import Composition
-from tables.maths import blackjack
-from tables.maths.advantage import blackjack_table
+from tables.maths import blackjack, blackjack_table
 from tables.maths.advantage.counting import Counts, Effort, Floats, OfSubject, Walk, shares
 from tables.maths.advantage.penetration import Subject, cards_behind
 from tables.maths.blackjack_chart import Chart

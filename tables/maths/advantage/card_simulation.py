@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import Composition
-from tables.maths.advantage.random_cards import Bytes, Words, dice_of, draw
 from tables.maths.compiled import jit
+from tables.maths.random_cards import Bytes, Words, dice_of, draw
 from tables.maths.worth import Tally
 
 Counts = NDArray[np.int64]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.cards import Composition, Pack
-from tables.maths.providers import auditor
+from tables.maths.advantage.providers import round_provider
 from tables.maths.situation import Unknowable
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def terms(unseen: Floats) -> Floats:
 @lru_cache(maxsize=64)
 def yardsticks(game: str, rules: Any, pack: Pack, decks: int) -> Mapping[str, Yardstick]:
     """Of each wager of an audited game under some options."""
-    values = auditor(game)
+    values = round_provider(game)
     if values is None:
         raise Unknowable(f"nobody values the rounds of {game}")
     samples: list[Composition] = []

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Final
 
 from tables.games.cards import shoe
 from tables.games.rocket import HIT, State
 from tables.maths.rocket_value import backward, costs, dealers, folds, players
 from tables.maths.situation import OPTIMAL, Situation
+
+ASSUMES: Final = ""
+"""No assumption: each seat makes its best choices (``providers.MidroundProvider``)."""
+
+
+def midround(state: State) -> dict[int, float]:
+    """The expected result of each seat with a bet, in cents. Raises Unknowable for an impossible shoe."""
+    tenths = worth(state)
+    bets = zip(state.seats, state.bets, strict=True)
+    return {seat: tenths[seat] * bet / 10 for seat, bet in bets if bet}
 
 
 def worth(state: State) -> Mapping[int, float]:

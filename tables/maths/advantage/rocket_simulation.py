@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from tables.games.cards import DECK_SIZE, RANKS
 from tables.games.rocket import DEATH_CARD, Rocket, Rules
-from tables.maths.advantage.random_cards import Bytes, dice_of, draw
 from tables.maths.compiled import jit
+from tables.maths.random_cards import Bytes, dice_of, draw
 from tables.maths.rocket_value import Solution, places, solve
 from tables.maths.situation import Unknowable, fresh, strategy
 

@@ -9,7 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tables.maths.advantage.card_simulation import added
-from tables.maths.providers import SimulationProvider, provider, rules_type
+from tables.maths.advantage.dealt_rounds import DEALS
+from tables.maths.providers import TallyProvider, provider, rules_type
 from tables.maths.worth import Tally, Worth, simulated
 from tests.pace import by_pace
 from tests.tiers import sampled
@@ -17,9 +18,9 @@ from tests.tiers import sampled
 ROUNDS = by_pace(1_000_000, 10_000_000, 100_000_000)
 
 
-def dealer(game: str) -> SimulationProvider:
+def dealer(game: str) -> TallyProvider:
     values = provider(game)
-    assert isinstance(values, SimulationProvider)
+    assert isinstance(values, TallyProvider)
     return values
 
 
@@ -56,7 +57,7 @@ def off(dealt: Worth, exact: Worth) -> float:
 def test_dealt_rounds_agree_with_the_exact_value(game: str, options: dict[str, Any], cards: Any) -> None:
     """Harm: an edge that is proved and published, of a game that is dealt otherwise."""
     values, rules = dealer(game), rules_type(game)(**options)
-    tally = values.deal(rules, cards, ROUNDS, seed=2026)
+    tally = DEALS[game](rules, cards, ROUNDS, seed=2026)
     sheet, exact = values.valued(rules, cards, tally, simulated), values.sheet(rules, cards)
     assert sheet.method == "simulated"
     assert sheet.wagers.keys() == exact.wagers.keys()
@@ -70,10 +71,10 @@ def test_dealt_rounds_agree_with_the_exact_value(game: str, options: dict[str, A
 @pytest.mark.parametrize("game", ["baccarat", "dragon_tiger", "casino_war", "three_card_poker"])
 def test_a_run_is_the_sum_of_its_chunks_and_the_same_again(game: str) -> None:
     """Harm: a result that nobody can deal again."""
-    values, rules = dealer(game), rules_type(game)()
-    run_1, run_2 = (values.deal(rules, None, 5_000, seed) for seed in (1, 2))
+    rules = rules_type(game)()
+    run_1, run_2 = (DEALS[game](rules, None, 5_000, seed) for seed in (1, 2))
     assert run_1 != run_2
-    assert values.deal(rules, None, 5_000, 1) == run_1
+    assert DEALS[game](rules, None, 5_000, 1) == run_1
     sums = added([run_1, run_2])
     assert {part: rounds(sums, part) for part in sums} == dict.fromkeys(sums, 10_000)
     assert all(sums[part][end] == ways + run_2[part][end] for part, ends in run_1.items() for end, ways in ends.items())

@@ -20,8 +20,8 @@ from tables.games.play import play, replay
 from tables.games.protocol import DEALER, AskCard, AskChoice, Bet, Card, Choose, CloseBets, Limits, Opening
 from tables.games.three_card_poker import Rules as PokerRules
 from tables.games.three_cards import value_of
-from tables.maths import blackjack, providers
-from tables.maths.advantage import blackjack_midround
+from tables.maths import blackjack
+from tables.maths.advantage import blackjack_midround, providers
 from tables.maths.situation import Unknowable
 from tests.tiers import sampled
 
@@ -105,7 +105,7 @@ def _peeked(state: HouseState, game: str, seat: int, ways: tuple[str, ...]) -> F
 
 
 def worth(state: HouseState, game: str) -> Mapping[int, float]:
-    values = providers.arbiter(game)
+    values = providers.midround_provider(game)
     assert values is not None
     return values.midround(state)
 

@@ -6,7 +6,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from tables.maths.advantage import blackjack_table, counting, penetration, studies
+from tables.maths import blackjack_table
+from tables.maths.advantage import counting, penetration, studies
 from tables.maths.advantage.baccarat_shoes import BaccaratShoe
 from tables.maths.advantage.blackjack_shoes import BlackjackShoe
 from tables.maths.advantage.penetration import SUBJECTS, Subject, cards_behind

@@ -16,7 +16,8 @@ from tables.edge import shoe_audit, worth
 from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
 from tables.games.cards import BY_RANK, Composition, pack_of
 from tables.games.protocol import DEALER, AskCard, AskChoice
-from tables.maths import baccarat, blackjack, providers
+from tables.maths import baccarat, blackjack
+from tables.maths.advantage import providers
 from tables.maths.standard import by_rank
 from tables.reports import figures, gaming_hours
 from tables.roles import Role
@@ -64,7 +65,7 @@ def seen_before(dealer: Hand, number: int) -> Composition:
 def shoe_of_baccarat(seed: int, bets: Callable[[float], Bets], rounds: int) -> Hand:
     """A shoe whose bets follow the edge of dragon 7, as a card counter's would."""
     dealer, _ = dealt(name="Table 1", game="baccarat", source="house", options=EZ, seats=3)
-    values, rules = providers.auditor("baccarat"), baccarat.Rules(**EZ | {"spread": tuple(EZ["spread"])})  # type: ignore[arg-type]
+    values, rules = providers.round_provider("baccarat"), baccarat.Rules(**EZ | {"spread": tuple(EZ["spread"])})  # type: ignore[arg-type]
     assert values is not None
     for _ in range(rounds):
         if dealer.board.due != "bets":

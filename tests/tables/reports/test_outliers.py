@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from tables.games import baccarat as baccarat_game
 from tables.games import casino_war as war_game
 from tables.games.blackjack import Rules
-from tables.maths import baccarat, blackjack, casino_war
-from tables.maths.advantage import blackjack_table
+from tables.maths import baccarat, blackjack, blackjack_table, casino_war
 from tables.maths.covariances import Covariances, Staked, Together, pairs_of
 from tables.reports import figures, gaming_hours, outliers
 from tests.floor import Hand, dealt

@@ -7,8 +7,8 @@ import pytest
 from tables.games.cards import Composition
 from tables.games.rocket import Rules
 from tables.maths.advantage.rocket_simulation import Table, deal
-from tables.maths.advantage.seat_covariance import covariance
 from tables.maths.rocket_value import solve
+from tables.maths.seat_covariance import covariance
 from tables.maths.situation import NEVER_FOLD, Situation, Strategy, Unknowable, fresh
 from tests.maths import rounds
 from tests.tiers import sampled

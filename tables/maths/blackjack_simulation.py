@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from tables.games.blackjack import Rules
 from tables.games.cards import Composition
-from tables.maths.advantage.random_cards import Bytes, Words, dice_of, draw
 from tables.maths.blackjack_chart import Chart, blackjack_odds, letters_of, play_of
 from tables.maths.blackjack_dealer import ACE, TEN
 from tables.maths.blackjack_hands import DOUBLES, SPLIT, STAND, STANDS, SURRENDERS
 from tables.maths.blackjack_round import MOST_HANDS
 from tables.maths.compiled import inlined, jit
+from tables.maths.random_cards import Bytes, Words, dice_of, draw
 
 Counts = NDArray[np.int64]
 

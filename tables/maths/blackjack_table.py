@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tables.games.blackjack import Rules
-from tables.maths.advantage.blackjack_simulation import (
+from tables.maths.blackjack_chart import Chart
+from tables.maths.blackjack_dealer import ACE, TEN
+from tables.maths.blackjack_hands import SPLIT, STAND
+from tables.maths.blackjack_round import MOST_HANDS
+from tables.maths.blackjack_sides import INSURANCE_LINES, PAIR_LINES, THREE_LINES, lines, pays_of, won
+from tables.maths.blackjack_simulation import (
     NO_CARD,
     SURRENDERING,
     Counts,
@@ -32,14 +37,9 @@ from tables.maths.advantage.blackjack_simulation import (
     deck_of,
     house_of,
 )
-from tables.maths.advantage.random_cards import Bytes, draw
-from tables.maths.blackjack_chart import Chart
-from tables.maths.blackjack_dealer import ACE, TEN
-from tables.maths.blackjack_hands import SPLIT, STAND
-from tables.maths.blackjack_round import MOST_HANDS
-from tables.maths.blackjack_sides import INSURANCE_LINES, PAIR_LINES, THREE_LINES, lines, pays_of, won
 from tables.maths.compiled import inlined, jit
 from tables.maths.covariances import Pair, Together, pairs_of
+from tables.maths.random_cards import Bytes, draw
 
 Floats = NDArray[np.float64]
 
