@@ -43,6 +43,7 @@ from tables.log.limit_plans import (
     resolve,
 )
 from tables.models import LimitPlan, Table
+from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.reports import site_clock
 from tables.setup import pits, policies
@@ -128,7 +129,7 @@ class PlanForm(forms.Form):
     @classmethod
     def initial_of(cls, row: LimitPlan) -> dict[str, Any]:
         """What stands, as it would be typed."""
-        event = limit_plans.event_of(row)
+        event = LIMIT_PLANS.event_of(row)
         facts: dict[str, Any] = {name: event.values.get(name) for name in AMOUNTS}
         lines = [
             f"{name.removeprefix(WAGER)} {_typed(value)}" for name, value in event.values.items() if name not in AMOUNTS
@@ -436,7 +437,7 @@ class LimitPlanAdmin(SetUp):
         row = self.row(request, object_id)
         newest = limit_plans.latest(row.name) or row
         history = [
-            (version, in_words(limit_plans.event_of(version).values)) for version in limit_plans.history(row.name)
+            (version, in_words(LIMIT_PLANS.event_of(version).values)) for version in limit_plans.history(row.name)
         ]
         if not self.has_add_permission(request):
             return self._page(request, "limit_plan", f"Limit plan {row.name}", history=history)

@@ -13,12 +13,12 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Max
+from msgspec import structs
 
-from ledger import clock, log, site_log
-from ledger.log import Draft
+from ledger import clock, site_log
 from ledger.proof.chain import Entry, Head
-from ledger.site_log import digest_of
 from tables import pepper
+from tables.alerts.alert_rows import ALERT_CHANNELS
 from tables.alerts.alert_types import KINDS, LEVELS
 from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition, Means
 from tables.feed import order
@@ -81,35 +81,30 @@ def set_channel(draft: ChannelDraft, *, by: Staff) -> AlertChannel:
         sealed = _sealed(draft, earlier)
         former, until = _former(draft, earlier, head)
         version = (AlertChannel.objects.filter(name=draft.name).aggregate(last=Max("version"))["last"] or 0) + 1
-        row = AlertChannel(
-            name=draft.name, version=version, means=draft.means, address=draft.address, secret=sealed,
-            former_secret=former, former_until=until, is_on=draft.is_on, least_level=draft.least_level,
-            about=sorted(draft.about), by=by.signature, tells=draft.tells, types=sorted(draft.types),
-            tables=sorted(draft.tables),
-        )  # fmt: skip
-        _enter(row, head)
-    return row
+        event = ChannelSet(
+            name=draft.name,
+            version=version,
+            means=draft.means,
+            is_on=draft.is_on,
+            least_level=draft.least_level,
+            about=tuple(sorted(draft.about)),
+            address_sha256="",
+            secret_sha256="",
+            former_until=until.isoformat() if until else "",
+            tells=draft.tells,
+            types=tuple(sorted(draft.types)),
+            tables=tuple(sorted(draft.tables)),
+        )
+        return _enter(head, event, by.signature, address=draft.address, secret=sealed, former_secret=former)
 
 
-def _enter(row: AlertChannel, head: Head) -> None:
-    entry = log.append(head, Draft.of(event_of(row), row.by))
-    row.seq, row.at = entry.seq, entry.at or head.moment
-    row.save()
+def _enter(head: Head, event: ChannelSet, by: str, **secrets: str) -> AlertChannel:
+    row = ALERT_CHANNELS.append(head, event, by, **secrets)
     if row.tells == ChannelContent.EVENTS:  # from now on: what was before is read by cursor
         FeedPosition.objects.get_or_create(name=row.name, defaults={"place": order.end()})
     if row.tells == ChannelContent.DAYS:  # from the first day on: a head office takes no chain with a hole
         FeedPosition.objects.get_or_create(name=row.name, defaults={"place": 0})
-
-
-def event_of(row: AlertChannel) -> ChannelSet:
-    """What the house's book says of a channel."""
-    return ChannelSet(
-        name=row.name, version=row.version, means=row.means, is_on=row.is_on, least_level=row.least_level,
-        about=tuple(row.about), address_sha256=digest_of(row.address), secret_sha256=digest_of(row.secret),
-        former_secret_sha256=digest_of(row.former_secret),
-        former_until=row.former_until.isoformat() if row.former_until else "",
-        tells=row.tells, types=tuple(row.types), tables=tuple(row.tables),
-    )  # fmt: skip
+    return row
 
 
 def secret_of(channel: AlertChannel) -> str:
@@ -200,12 +195,13 @@ def carry_over(by: str) -> int:
     for row in rows:
         head = site_log.lock()
         owner, former_signs = _owner(row.name), _former_signs(row, head.moment)
-        row.secret = pepper.seal(pepper.unseal(row.secret, owner), owner)
-        row.former_secret = pepper.seal(pepper.unseal(row.former_secret, owner), owner) if former_signs else ""
-        row.former_until = row.former_until if former_signs else None
-        row.pk, row._state.adding = None, True
-        row.version, row.by = row.version + 1, by
-        _enter(row, head)
+        secret = pepper.seal(pepper.unseal(row.secret, owner), owner)
+        former = pepper.seal(pepper.unseal(row.former_secret, owner), owner) if former_signs else ""
+        event = ALERT_CHANNELS.event_of(row)
+        event = structs.replace(
+            event, version=event.version + 1, former_until=event.former_until if former_signs else ""
+        )
+        _enter(head, event, by, address=row.address, secret=secret, former_secret=former)
     return len(rows)
 
 
@@ -302,9 +298,7 @@ def _is_own_machine(parts: SplitResult) -> bool:
 @checks(ChannelSet)
 def check_channel(event: ChannelSet, entry: Entry) -> None:
     """A channel's row says the same, down to the digests of its address and its secret."""
-    row = AlertChannel.objects.filter(seq=entry.seq).first()
-    # As events, not as they are written: entries of before there was a feed do not say that they tell alerts.
-    if row is None or row.by != entry.by or event_of(row) != event:
+    if not ALERT_CHANNELS.has_row(event, entry):
         raise AuditFailure(f"the channel {event.name}, as it is kept beside the log, is another")
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 
 from django.db import transaction
-from msgspec import structs
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.models import Alert
 from ledger.proof.chain import Entry
+from tables.alerts.alert_rows import ALERT_RULES
 from tables.alerts.alert_types import DEFAULTS, OTHER, Rule
 from tables.alerts.models import AlertRule
 from tables.alerts.rules import faults
@@ -38,32 +38,16 @@ def history(about: str) -> list[AlertRule]:
 
 
 def rule_of(row: AlertRule) -> Rule:
-    return Rule(
-        about=row.about,
-        is_on=row.is_on,
-        threshold=row.threshold,
-        level=row.level,
-        tables=tuple(row.tables),
-        games=tuple(row.games),
-        roles=tuple(row.roles),
-        escalate_minutes=row.escalate_minutes,
-        escalate_to=tuple(row.escalate_to),
-    )
+    return _rule(ALERT_RULES.event_of(row))
+
+
+def _rule(event: AlertRuleSet) -> Rule:
+    return Rule(**{column.name: getattr(event, column.name) for column in fields(Rule)})
 
 
 def event_of(rule: Rule) -> AlertRuleSet:
     """What the house's book says of a rule."""
-    return AlertRuleSet(
-        about=rule.about,
-        is_on=rule.is_on,
-        threshold=rule.threshold,
-        level=rule.level,
-        tables=rule.tables,
-        games=rule.games,
-        roles=rule.roles,
-        escalate_minutes=rule.escalate_minutes,
-        escalate_to=rule.escalate_to,
-    )
+    return AlertRuleSet(**asdict(rule))
 
 
 def set_rule(rule: Rule, *, by: Staff) -> AlertRule:
@@ -78,26 +62,14 @@ def set_rule(rule: Rule, *, by: Staff) -> AlertRule:
         if sentences:
             raise Refused("bad_alert_rule", " ".join(sentences.values()), 422, fields=sentences)
         event = event_of(rule)
-        entry = log.append(head, Draft.of(event, by.signature))
-        return AlertRule.objects.create(
-            **{name: value for name, value in structs.asdict(event).items() if name in _COLUMNS},
-            seq=entry.seq,
-            by=by.signature,
-            at=entry.at or head.moment,
-        )
-
-
-_COLUMNS = frozenset(
-    {"about", "is_on", "threshold", "level", "tables", "games", "roles", "escalate_minutes", "escalate_to"}
-)
+        return ALERT_RULES.append(head, event, by.signature)
 
 
 @checks(AlertRuleSet)
 def check_rule(event: AlertRuleSet, entry: Entry) -> None:
     """A rule is within its bounds, and its row says the same."""
-    rule = Rule(**{name: getattr(event, name) for name in _COLUMNS})
+    rule = _rule(event)
     if wrong := faults(rule, rule.tables):  # whether the tables are there today says nothing of the day it was set
         raise AuditFailure(" ".join(wrong.values()))
-    row = AlertRule.objects.filter(seq=entry.seq).first()
-    if row is None or rule_of(row) != rule or row.by != entry.by:
+    if not ALERT_RULES.has_row(event, entry):
         raise AuditFailure("the rule, as it is kept beside the log, is another")

@@ -25,6 +25,7 @@ from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import NextChange, Schedule, Takes, Values
 from tables.log.moments import Moment
 from tables.models import LimitPlan, Proposal, Staff, Table
+from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.setup import policies, table_settings
 from tables.setup.dual_control import ProposalDraft
@@ -619,7 +620,7 @@ def _otherwise(change: NextChange | None) -> Limits:
 
 def plan_form(row: LimitPlan) -> PlanForm:
     """One version."""
-    event = plans.event_of(row)
+    event = LIMIT_PLANS.event_of(row)
     return PlanForm(
         name=event.name,
         version=event.version,

@@ -50,6 +50,7 @@ from tables.log.limit_plans import WAGER, Schedule
 from tables.log.policies import said_of, title_of
 from tables.log.signatory import Signatory, same_person_fault, with_badge_from
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
+from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
 from tables.setup.dual_control import BY_THE_CLOCK, HANDLERS, ApprovalHandler, ProposalDraft, handles
@@ -152,10 +153,7 @@ def propose(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
             effective=policies.spelled(draft.effective) if draft.effective else None,
             expires=policies.spelled(head.moment + lifetime(head.moment)),
         )
-        entry = log.append(head, Entry.of(event, by.signature))
-        row = row_of(event, entry.seq, by.signature, head.moment)
-        row.save()
-    return row
+        return site_rows.PROPOSALS.append(head, event, by.signature)
 
 
 def decide(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
@@ -203,20 +201,6 @@ def effective_fault(effective: datetime, moment: datetime) -> str:
 def lifetime(moment: datetime) -> timedelta:
     """How long a proposal waits that is made at a moment."""
     return timedelta(hours=int(str(policies.as_entered(moment)["proposal_hours"])))
-
-
-def row_of(event: Proposed, seq: int, by: str, moment: datetime) -> Proposal:
-    """The row that goes with an entry."""
-    facts = {name: getattr(event, name) for name in ("number", "matter", "about", "before", "after", "comment")}
-    return Proposal(
-        seq=seq,
-        **facts,
-        effective=datetime.fromisoformat(event.effective) if event.effective else None,
-        expires=datetime.fromisoformat(event.expires),
-        proposed_by=event.username,
-        by=by,
-        at=moment,
-    )
 
 
 def _refuse_second(draft: ProposalDraft) -> None:

@@ -45,6 +45,7 @@ from tables.log.policies import Value
 from tables.log.signatory import pair_fault
 from tables.log.terms import Settings, settings_after
 from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
+from tables.projections import site_rows
 from tables.setup import pit_assignments, policies
 from tables.setup.dual_control import HANDLERS
 
@@ -259,8 +260,7 @@ def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
 @checks(Proposed)
 def check_proposed(event: Proposed, entry: Entry) -> None:
     """A proposal is as its row has it, by somebody who may propose it, and numbered without a gap."""
-    row = Proposal.objects.filter(seq=entry.seq).first()
-    if row is None or entry.at is None or _facts(row) != _facts(proposals.row_of(event, entry.seq, entry.by, entry.at)):
+    if entry.at is None or not site_rows.PROPOSALS.has_row(event, entry):
         raise AuditFailure("the proposal, as it is kept beside the log, is another")
     if event.number != Proposal.objects.filter(seq__lt=entry.seq).count() + 1:
         raise AuditFailure(f"proposal {event.number} does not follow the one before it")
@@ -405,7 +405,3 @@ def _is_done(proposal: Proposal, seq: int) -> bool:
         getattr(read(row.subject, row.kind, row.body, house=house), "proposal", None) == proposal.number
         for row, house in rows
     )
-
-
-def _facts(row: Proposal) -> dict[str, Any]:
-    return {field.attname: getattr(row, field.attname) for field in Proposal._meta.fields if field.attname != "id"}

@@ -11,7 +11,7 @@ from tables.log import policies as catalogue
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.event import AuditFailure
 from tables.log.policies import TERMS, read
-from tables.models import HouseTerms
+from tables.projections import site_rows
 from tables.setup import policies
 from tables.setup.dual_control import BY_THE_CLOCK
 
@@ -19,9 +19,8 @@ from tables.setup.dual_control import BY_THE_CLOCK
 @checks(TermsChanged)
 def check_terms(event: TermsChanged, entry: Entry) -> None:
     """A change is as the row beside the log has it, says what held before it, and was not dated back."""
-    row = HouseTerms.objects.filter(seq=entry.seq).first()
     effective = datetime.fromisoformat(event.effective)
-    if row is None or (row.effective, row.values, row.by) != (effective, event.after, entry.by):
+    if not site_rows.POLICIES.has_row(event, entry):
         raise AuditFailure("the house's terms, as they are kept beside the log, are others")
     before = catalogue.in_force(policies.changes(before_seq=entry.seq), effective)
     values = {name: read(TERMS[name], value) if name in TERMS else value for name, value in event.after.items()}

@@ -28,7 +28,7 @@ from ledger.proof.chips import RACK
 from ledger.proof.moves import Posted, reconcile
 from ledger.recount import beyond_head, wrong_recount
 from ledger.slips import unmatched
-from tables.audit import commitments, day_seals, log_rules, sealed_note_checks
+from tables.audit import commitments, day_seals, log_rules, row_comparison, sealed_note_checks
 from tables.audit.floor_as_of import Floor
 from tables.floor import signature_checks
 from tables.floor.card_readers import latest_number
@@ -41,43 +41,20 @@ from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
 from tables.log.state import UNREADABLE, TableState
 from tables.models import (
-    ChipSeries,
     DayClose,
-    DropSchedule,
-    FloorPlan,
-    HouseHours,
-    HouseKey,
-    HouseTerms,
-    LimitPlan,
-    PitCover,
-    PitSection,
-    Post,
-    Proposal,
     SeriesRetirement,
     Table,
     Verification,
 )
-from tables.projections import row_comparison
+from tables.projections.site_rows import SITE_ROWS
 from tables.state import table_state
 
-BESIDE_THE_LOG: Final = (
-    (HouseHours, "hours", "changed"),
-    (HouseTerms, "house", "terms_changed"),
-    (Proposal, "proposal", "proposed"),
+ROWS_OF_ENTRIES: Final = (
+    *((projection.model, projection.event.subject, projection.event.kinds[0]) for projection in SITE_ROWS),
     (DayClose, "day", "closed"),
-    (ChipSeries, "chip_series", "added"),
     (SeriesRetirement, "slip", "retirement_confirmed"),
-    (HouseKey, "house_key", "set"),
-    (DropSchedule, "drop_schedule", "set"),
-    (PitSection, "pit", "section_set"),
-    (FloorPlan, "pit", "plan_drawn"),
-    (Post, "post", "set"),
-    (PitCover, "post", "cover_set"),
-    (LimitPlan, "limit_plan", "set"),
 )
-"""Rows that are an index of the house's entries: whose, and of which entries."""
-
-
+"""Models whose rows each name an entry of the site's log, with the subject and the kind of these entries."""
 AT_MOST: Final = 40
 """The number of faults that are listed of one witness."""
 NAMED: Final = 3
@@ -202,7 +179,7 @@ def prove(book: Book, after: Head | None, through: Head) -> BookProof:
 
 def strayed(book: Book) -> Iterator[Fault]:
     """Rows beside the house's log that no entry of it speaks of."""
-    for model, subject, kind in BESIDE_THE_LOG:
+    for model, subject, kind in ROWS_OF_ENTRIES:
         entry = LogEntry.objects.filter(book=book, seq=OuterRef("seq"), subject=subject, kind=kind)
         for seq in model.objects.filter(~Exists(entry)).order_by("seq").values_list("seq", flat=True)[:STRAYED]:
             yield Fault(book.name, seq, f"a row of {model._meta.verbose_name} names it, and it is no such entry")

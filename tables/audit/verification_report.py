@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tables.audit import proofs, tree_proof
+from tables.audit import proofs, row_comparison, tree_proof
 from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import BadFile
 from tables.audit.proofs import BookProof
-from tables.projections import row_comparison
 
 
 @dataclass(frozen=True, slots=True)

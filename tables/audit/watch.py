@@ -27,12 +27,11 @@ from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import WatchPlan
 from tables.alerts import overdue
 from tables.approvals import proposals
-from tables.audit import activity_checks, commitments, day_seals, drill, proofs, protections, tree_proof
+from tables.audit import activity_checks, commitments, day_seals, drill, proofs, protections, schedule_notes, tree_proof
 from tables.cage import back_entry
 from tables.edge import cached_sheets, shoe_audit
 from tables.limits import enforcement
 from tables.models import Table
-from tables.projections import schedule_notes
 from tables.reports import cash_shifts, keys_and_drops
 from tables.setup import service_accounts
 

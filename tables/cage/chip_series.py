@@ -10,12 +10,12 @@ from typing import Final
 from django.db import transaction
 from django.db.models import QuerySet
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chips import money
 from tables.log.entries.chips import ChipSeriesAdded, ChipsIssued
 from tables.models import ChipSeries, Denomination, Staff
+from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.setup.table_settings import Faults
 
@@ -37,16 +37,7 @@ def add(name: str, manufacturer: str, year: int, values: Sequence[int], *, by: S
             raise Refused("bad_chip_series", " ".join(sentences.values()), 422, fields=sentences)
         kinds = tuple(sorted(set(values), reverse=True))
         event = ChipSeriesAdded(name=name, manufacturer=manufacturer, year=year, values=kinds)
-        entry = log.append(head, Draft.of(event, by.signature))
-        return ChipSeries.objects.create(
-            seq=entry.seq,
-            name=name,
-            manufacturer=manufacturer,
-            year=year,
-            values=list(kinds),
-            by=by.signature,
-            at=entry.at or head.moment,
-        )
+        return site_rows.CHIP_SERIES.append(head, event, by.signature)
 
 
 def faults(name: str, manufacturer: str, year: int, values: Sequence[int]) -> Faults:

@@ -9,8 +9,7 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.log.catalog import read_as
@@ -19,6 +18,7 @@ from tables.log.entries.slips import HouseSlipSigned
 from tables.log.slip_types import EVERY_KEY, SLIPS
 from tables.log.slip_workflow import Slip
 from tables.models import DropSchedule, HouseKey, Staff, Table
+from tables.projections import site_rows
 from tables.refusals import Refused
 
 Faults = dict[str, str]
@@ -58,9 +58,7 @@ def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
         head = site_log.lock()
         if sentences := key_faults(event):
             raise Refused("bad_key", " ".join(sentences.values()), 422, fields=sentences)
-        entry = log.append(head, Draft.of(event, by.signature))
-        facts = {"name": event.name, "lock": event.lock, "dual": event.dual, "in_use": event.in_use}
-        return HouseKey.objects.create(seq=entry.seq, by=by.signature, at=entry.at or head.moment, **facts)
+        return site_rows.KEYS.append(head, event, by.signature)
 
 
 def key_faults(event: HouseKeySet, before_seq: int | None = None) -> Faults:
@@ -77,11 +75,6 @@ def key_faults(event: HouseKeySet, before_seq: int | None = None) -> Faults:
     if not event.in_use and event.name not in known_keys:
         wrong["in_use"] = f"There is no key {event.name} to retire."
     return wrong
-
-
-def event_of_key(row: HouseKey) -> HouseKeySet:
-    """What the house's book says of a row."""
-    return HouseKeySet(name=row.name, lock=row.lock, dual=row.dual, in_use=row.in_use)
 
 
 def _name_fault(name: str) -> str:
@@ -144,18 +137,7 @@ def set_schedule(schedule: Schedule, *, by: Staff, today: date) -> DropSchedule:
         head = site_log.lock()
         if sentences := schedule_faults(schedule, today):
             raise Refused("bad_schedule", " ".join(sentences.values()), 422, fields=sentences)
-        entry = log.append(head, Draft.of(schedule.spelled(), by.signature))
-        return DropSchedule.objects.create(
-            seq=entry.seq,
-            name=schedule.name,
-            from_day=schedule.from_day,
-            tables=list(schedule.tables),
-            weekdays=list(schedule.weekdays),
-            due_at=schedule.due_at,
-            who=schedule.who,
-            by=by.signature,
-            at=entry.at or head.moment,
-        )
+        return site_rows.DROP_SCHEDULES.append(head, schedule.spelled(), by.signature)
 
 
 def schedule_faults(schedule: Schedule, today: date | None) -> Faults:

@@ -20,6 +20,7 @@ from tables.limits.plans import LONGEST
 from tables.log.entries.limit_plans import LimitPlanSet, called, said
 from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, limits_in
 from tables.models import LimitPlan, Staff, Table
+from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
 
@@ -67,7 +68,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
 
 def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:
     """Since when an emergency lasts at a moment, and what was tightened before: what the first one tightened stays."""
-    event = plans.event_of(row) if row and not row.retired else None
+    event = LIMIT_PLANS.event_of(row) if row and not row.retired else None
     if event and isinstance(event.schedule, Occasion) and event.schedule.holds(moment):
         return event.schedule.starts, event.values
     return policies.spelled(moment), {}

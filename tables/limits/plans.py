@@ -19,8 +19,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
@@ -50,6 +49,7 @@ from tables.log.limit_plans import (
 )
 from tables.log.terms import Settings
 from tables.models import LimitPlan, PitSection, Staff, Table
+from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
@@ -78,7 +78,7 @@ def plans(moment: datetime | None = None, through_seq: int | None = None) -> lis
             )
         )
         rows = rows.filter(effective__gt=moment) | rows.filter(pk__in=past.filter(age=1).values("pk"))
-    return [event_of(row).plan(row.seq) for row in rows]
+    return [LIMIT_PLANS.event_of(row).plan(row.seq) for row in rows]
 
 
 def standing_plans(moment: datetime) -> list[Plan]:
@@ -191,10 +191,7 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
         terms = policies.as_entered(head.moment)
         matter = dual_control.of_plan(*_contents(event), terms, lambda: beneath(latest(event.name), head.moment))
         refuse_alone(matter, terms, proposal)
-        entry = log.append(head, Draft.of(event, by.signature))
-        row = row_of(event, entry.seq, by.signature, entry.at or head.moment)
-        row.save()
-    return row
+        return LIMIT_PLANS.append(head, event, by.signature)
 
 
 def retire(name: str, *, expected_version: int, by: Staff) -> LimitPlan:
@@ -207,7 +204,7 @@ def retirement(name: str) -> LimitPlanSet:
     newest = latest(name)
     if newest is None or newest.retired:
         raise Refused("no_plan", f"There is no plan {name}, or it is retired already.", 404)
-    return structs.replace(event_of(newest), values={}, retired=True, effective="", note="", proposal=None)
+    return structs.replace(LIMIT_PLANS.event_of(newest), values={}, retired=True, effective="", note="", proposal=None)
 
 
 def judged(event: LimitPlanSet, effective: str) -> LimitPlanSet:
@@ -243,7 +240,7 @@ def refuse_changed(name: str, expected_version: int) -> None:
 
 def differences(before: LimitPlan, after: LimitPlan) -> list[str]:
     """What one version has otherwise than another, in words."""
-    earlier, later = _in_words(event_of(before)), _in_words(event_of(after))
+    earlier, later = _in_words(LIMIT_PLANS.event_of(before)), _in_words(LIMIT_PLANS.event_of(after))
     return [f"{name} {earlier[name]} → {later[name]}" for name in later if earlier[name] != later[name]]
 
 
@@ -258,30 +255,6 @@ def _in_words(event: LimitPlanSet) -> dict[str, str]:
         "retired": "yes" if event.retired else "no",
         "holds from": event.effective[:16].replace("T", " "),
     }
-
-
-def event_of(row: LimitPlan) -> LimitPlanSet:
-    """What the house's book says of a row."""
-    facts = {name: getattr(row, name) for name in (*_COLUMNS, "schedule", "values")}
-    return msgspec.convert(facts | {"effective": policies.spelled(row.effective)}, LimitPlanSet)
-
-
-_COLUMNS: Final = ("name", "version", "scope", "of", "note", "takes", "keeps_seated", "retired", "proposal")
-"""What a row has as its entry says it."""
-
-
-def row_of(event: LimitPlanSet, seq: int, by: str, moment: datetime) -> LimitPlan:
-    """The row that goes with an entry."""
-    facts = structs.asdict(event)
-    return LimitPlan(
-        seq=seq,
-        **{name: facts[name] for name in _COLUMNS},
-        schedule=msgspec.to_builtins(event.schedule),
-        values=msgspec.to_builtins(event.values),
-        effective=datetime.fromisoformat(event.effective),
-        by=by,
-        at=moment,
-    )
 
 
 # --- By two people -----------------------------------------------------------------------------------------------
@@ -315,7 +288,7 @@ def beneath(
     whenever they hold, and the tables themselves. Nothing for an event that is over. As it was through an entry of the
     house's book, and with tables by their names as they were set then; else as it is now. ``formerly``: by the rule
     of releases up to 0.9.0, which left out what holds outside the hours of other plans."""
-    if row is None or (plan := event_of(row).plan(row.seq)).is_over(moment):
+    if row is None or (plan := LIMIT_PLANS.event_of(row).plan(row.seq)).is_over(moment):
         return {}
     if settings is None:
         settings = {table.name: settings_of_row(table) for table in Table.objects.filter(retired_at=None)}
@@ -357,7 +330,7 @@ def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:
 
 def content_of(row: LimitPlan | None) -> dict[str, Any]:
     """What a version says, as proposals have it; nothing where there is none."""
-    return content(event_of(row)) if row else {}
+    return content(LIMIT_PLANS.event_of(row)) if row else {}
 
 
 def content(event: LimitPlanSet) -> dict[str, Any]:

@@ -19,14 +19,14 @@ from django.conf import settings
 from django.db import transaction
 from msgspec import structs
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.proof.chain import Entry
 from tables.floor.handlers import checks
 from tables.log.entries.settings import HoursSet, SetHours
 from tables.log.event import AuditFailure
 from tables.log.wall_clock import moment_of
 from tables.models import HouseHours, Staff
+from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.setup.table_settings import Faults
 
@@ -191,24 +191,14 @@ def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
             raise Refused("bad_hours", " ".join(sentences.values()), 422, fields=sentences)
         before = replace(days.hours_of(hours.from_day), from_day=hours.from_day)
         event = HoursSet(**structs.asdict(hours.spelled()), before=before.spelled())
-        entry = log.append(head, Draft.of(event, by.signature))
-        return HouseHours.objects.create(
-            seq=entry.seq,
-            from_day=hours.from_day,
-            time_zone=hours.time_zone,
-            day_starts=hours.day_starts,
-            shifts=hours.spelled().shifts,
-            by=by.signature,
-            at=entry.at or head.moment,
-        )
+        return site_rows.GAMING_HOURS.append(head, event, by.signature)
 
 
 @checks(HoursSet)
 def check_hours(event: HoursSet, entry: Entry) -> None:
     """Hours are those that the row beside the log has, and were set for days to come."""
     hours, days = Hours.read(event), calendar(before_seq=entry.seq)
-    row = HouseHours.objects.filter(seq=entry.seq).first()
-    if row is None or hours_in(row) != hours or row.by != entry.by:
+    if not site_rows.GAMING_HOURS.has_row(event, entry):
         raise AuditFailure("the house's hours, as they are kept beside the log, are others")
     before = replace(days.hours_of(hours.from_day), from_day=hours.from_day).spelled()
     for name, value in structs.asdict(before).items():

@@ -12,11 +12,11 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.proof.chain import Entry
 from tables.log.entries.pits import FloorPlanDrawn
 from tables.models import FloorPlan, Staff
+from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.setup import pits
 from tables.setup.pits import Faults
@@ -86,14 +86,7 @@ def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
             raise Refused("changed_meanwhile", sentence, 409, seen=standing.seq)
         if sentences := faults(event):
             raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
-        entry = log.append(head, Draft.of(event, by.signature))
-        facts = {"pit": event.pit, "spots": {name: list(spot) for name, spot in event.spots.items()}}
-        return FloorPlan.objects.create(seq=entry.seq, by=by.signature, at=entry.at or head.moment, **facts)
-
-
-def event_of(row: FloorPlan) -> FloorPlanDrawn:
-    """What the house's book says of a row."""
-    return FloorPlanDrawn(pit=row.pit, spots={name: _spot(spot) for name, spot in row.spots.items()})
+        return site_rows.FLOOR_PLANS.append(head, event, by.signature)
 
 
 def faults(event: FloorPlanDrawn) -> Faults:

@@ -15,8 +15,7 @@ from django.db.models import Max
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.models import HOUSE, LogEntry
 from tables.games import odds
 from tables.games.catalog import GAMES
@@ -26,6 +25,7 @@ from tables.log import dual_control
 from tables.log.catalog import read_as
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
+from tables.projections import site_rows
 from tables.refusals import Refused, sentence
 from tables.setup import policies
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
@@ -58,17 +58,7 @@ def make(
         refuse_alone("pay_table", policies.as_entered(head.moment), proposal)
         table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
         event = PayTableMade(game=game, **msgspec.to_builtins(table), proposal=proposal)
-        entry = log.append(head, Draft.of(event, by.signature))
-        return PayTable.objects.create(
-            seq=entry.seq,
-            game=game,
-            name=name,
-            version=table.version,
-            wagers=table.wagers,
-            sha256=table.sha256,
-            by=by.signature,
-            at=entry.at or head.moment,
-        )
+        return site_rows.PAY_TABLES.append(head, event, by.signature)
 
 
 def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPropose | None:
@@ -188,11 +178,6 @@ def read(row: PayTable) -> odds.PayTable:
 def as_made(event: PayTableMade) -> PayTableMade:
     """What an entry says of the pay table itself, whoever stands for it."""
     return structs.replace(event, proposal=None)
-
-
-def event_of(row: PayTable) -> PayTableMade:
-    """What the house's book says of a row."""
-    return PayTableMade(game=row.game, **_spelled(row))
 
 
 def _spelled(row: PayTable) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import clock_corrections, log, site_log
-from ledger.log import Draft as Entry
+from ledger import clock_corrections, site_log
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry as Chained
 from ledger.proof.chain import Head
@@ -28,6 +27,7 @@ from tables.log.event import Unreadable
 from tables.log.pit_assignments import LONGEST_COVER, Cover, Duty, Posts, duty
 from tables.log.pit_assignments import Post as Held
 from tables.models import PitCover, Post, Staff
+from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pits, policies
@@ -234,17 +234,7 @@ def _write(
         floor=stands(),
         proposal=proposal,
     )
-    entry = log.append(head, Entry.of(event, by.signature))
-    return Post.objects.create(
-        seq=entry.seq,
-        username=person.username,
-        pits=list(post.pits),
-        whole_floor=post.whole_floor,
-        effective=effective,
-        proposal=proposal,
-        by=by.signature,
-        at=entry.at or head.moment,
-    )
+    return site_rows.PIT_ASSIGNMENTS.append(head, event, by.signature)
 
 
 def stands() -> tuple[Stand, ...]:
@@ -306,13 +296,6 @@ def faults(post: AssignmentChange, effective: datetime | None, moment: datetime)
         days = policies.FURTHEST.days
         wrong["effective"] = f"A post holds from now on, or from a moment within {days} days: what was is not changed."
     return wrong
-
-
-def event_of(row: Post) -> dict[str, Any]:
-    """What the house's book says of a row, but for the name that somebody had then, and where tables stood."""
-    facts = {"username": row.username, "effective": policies.spelled(row.effective)}
-    beside = {"pits": tuple(row.pits), "whole_floor": row.whole_floor, "proposal": row.proposal}
-    return facts | {name: value for name, value in beside.items() if value}
 
 
 def entry_fault(event: PostSet, entry: Chained) -> str:
@@ -417,9 +400,7 @@ def _cover(head: Head, pit: str, until: datetime, reason: str, by: Staff) -> Pit
         reason=reason,
         floor=stands(),
     )
-    entry = log.append(head, Entry.of(event, by.signature))
-    row = {"username": by.username, "pit": pit, "until": until, "reason": reason, "by": by.signature}
-    return PitCover.objects.create(seq=entry.seq, at=entry.at or head.moment, **row)
+    return site_rows.PIT_COVERS.append(head, event, by.signature)
 
 
 def cover_faults(pit: str, until: datetime, reason: str, moment: datetime) -> Faults:
@@ -435,12 +416,6 @@ def cover_faults(pit: str, until: datetime, reason: str, moment: datetime) -> Fa
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
         wrong["reason"] = f"Say in 1 to {LONGEST_REASON} plain characters why: the operators read it tomorrow."
     return wrong
-
-
-def cover_event_of(row: PitCover) -> dict[str, Any]:
-    """What the house's book says of a row, but for the name that somebody had then, and where tables stood."""
-    facts = {"username": row.username, "pit": row.pit, "until": policies.spelled(row.until)}
-    return facts | ({"reason": row.reason} if row.reason else {})
 
 
 def cover_entry_fault(event: CoverSet, entry: Chained) -> str:

@@ -15,11 +15,11 @@ from typing import Final
 
 from django.db import transaction
 
-from ledger import log, site_log
-from ledger.log import Draft
+from ledger import site_log
 from ledger.proof.chain import Entry
 from tables.log.entries.pits import PitSectionSet
 from tables.models import PitSection, Staff, Table
+from tables.projections import site_rows
 from tables.refusals import Refused
 
 Faults = dict[str, str]
@@ -77,15 +77,7 @@ def set_section(event: PitSectionSet, *, by: Staff) -> PitSection:
         head = site_log.lock()
         if sentences := faults(event):
             raise Refused("bad_pit", " ".join(sentences.values()), 422, fields=sentences)
-        entry = log.append(head, Draft.of(event, by.signature))
-        lists = {"tables": list(event.tables), "first": list(event.first)}
-        facts = {"pit": event.pit, "section": event.section, **lists}
-        return PitSection.objects.create(seq=entry.seq, by=by.signature, at=entry.at or head.moment, **facts)
-
-
-def event_of(row: PitSection) -> PitSectionSet:
-    """What the house's book says of a row."""
-    return PitSectionSet(pit=row.pit, section=row.section, tables=tuple(row.tables), first=tuple(row.first))
+        return site_rows.PIT_SECTIONS.append(head, event, by.signature)
 
 
 def faults(event: PitSectionSet, before_seq: int | None = None) -> Faults:

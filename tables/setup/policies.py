@@ -17,8 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from msgspec import structs
 
-from ledger import clock_corrections, log, replica, site_log
-from ledger.log import Draft as Entry
+from ledger import clock_corrections, replica, site_log
 from ledger.models import LogEntry, Slip
 from ledger.proof.chain import Entry as Chained
 from ledger.proof.chain import Head
@@ -27,6 +26,7 @@ from tables.log.dual_control import needed as two_people_needed
 from tables.log.entries.house_terms import TermsChanged
 from tables.log.policies import TERMS, PolicyChange, Value, Values
 from tables.models import HouseTerms, Staff
+from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import dual_control
@@ -156,10 +156,7 @@ def change(
 
 def _enter(head: Head, event: TermsChanged, by: str) -> HouseTerms:
     """Write the entry of a change and its row."""
-    entry = log.append(head, Entry.of(event, by))
-    effective = datetime.fromisoformat(event.effective)
-    row = HouseTerms(seq=entry.seq, effective=effective, values=event.after, by=by, at=entry.at or head.moment)
-    row.save()
+    row = site_rows.POLICIES.append(head, event, by)
     transaction.on_commit(forget)
     return row
 

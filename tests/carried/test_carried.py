@@ -130,7 +130,7 @@ def test_rows_of_an_old_house_are_held_from_the_upgrade_on(house: Carried) -> No
         assert sentence in answer, answer
 
 
-NAMES_DIFFERENCES = "from tables.projections import row_comparison as rows; print(*rows.compare().faults, sep=chr(10))"
+NAMES_DIFFERENCES = "from tables.audit import row_comparison as rows; print(*rows.compare().faults, sep=chr(10))"
 
 
 def test_every_old_house_shoe_was_dealt_as_committed(house: Carried) -> None:

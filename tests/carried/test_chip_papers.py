@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from ledger.models import Book, LogEntry
 from tables.audit import proofs
+from tables.audit.row_comparison import compare
 from tables.log.slip_types import SLIPS
-from tables.projections.row_comparison import compare
 from tables.roles import Role
 from tests import floor
 from tests.carried import chip_papers

@@ -30,7 +30,7 @@ from ledger import cage
 from ledger.log import read_head
 from ledger.models import HOUSE, Account, Assignment, Book, Discrepancy, LogEntry, Slip, SlipSignature, Transfer
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
-from tables.audit import proofs, watch
+from tables.audit import proofs, row_comparison, watch
 from tables.cage import cage_desk
 from tables.floor import recorder
 from tables.floor.handlers import SLIPS_AND_WORDS
@@ -39,7 +39,6 @@ from tables.log.irregularities import MISHAPS
 from tables.log.slip_types import SLIPS
 from tables.log.slip_workflow import Slip as OpenSlip
 from tables.models import PitCover, Post, Staff, Table
-from tables.projections import row_comparison
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import AssignmentChange

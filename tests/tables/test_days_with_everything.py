@@ -15,11 +15,10 @@ from django.utils import timezone
 from ledger.models import Account, Book, Transfer
 from ledger.proof import seals
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
-from tables.audit import day_seals, proofs
+from tables.audit import day_seals, proofs, row_comparison
 from tables.audit.outside import verifier
 from tables.cage import chips_in_play
 from tables.models import Staff, Table
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.reports import cash, day_close, figures, gaming_hours, inventory
 from tests import floor

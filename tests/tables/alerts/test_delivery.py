@@ -22,9 +22,8 @@ from tables.alerts import channels, delivery, log_followers, notifications, outb
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, OutboxMark, Resending
 from tables.alerts.outbound import NotSent, ip_fault
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.models import Staff
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor, processes

@@ -16,12 +16,12 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import HOUSE, Alert, Book
 from tables.alerts import channels, delivery, subscriptions, webhook_signatures
+from tables.alerts.alert_rows import ALERT_CHANNELS
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import ChannelContent, Delivery, FeedPosition
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.feed import feed_records, order
 from tables.models import Staff
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tests import floor
@@ -262,4 +262,4 @@ def test_the_log_proves_subscriptions(olga: Staff, receiver: Receiver) -> None:
     assert row_comparison.compare().faults == []
     row = channels.newest("tracking")
     row.types = []
-    assert channels.event_of(row).content() != channels.event_of(channels.newest("tracking")).content()
+    assert ALERT_CHANNELS.event_of(row) != ALERT_CHANNELS.event_of(channels.newest("tracking"))

@@ -14,7 +14,7 @@ from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.models import HOUSE, Book, LogEntry
 from tables.approvals import proposals
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.cage import denominations
 from tables.limits import plans
 from tables.log.entries.chips import DenominationAdded
@@ -27,7 +27,6 @@ from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.limit_plans import Always
 from tables.models import Denomination, HouseTerms, PayTable, Post, Proposal, ProposalEnd, Staff, Table
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pay_tables, pit_assignments, pits, policies, service_accounts, table_settings

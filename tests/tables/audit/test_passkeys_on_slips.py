@@ -15,7 +15,7 @@ from dealer_ui.templatetags.slips import attests
 from ledger import log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import digest_of
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.floor import recorder, signature_checks
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import attestation
@@ -24,7 +24,6 @@ from tables.log.entries.passkeys import PasskeysDemanded, PasskeyVouched
 from tables.log.entries.terminal_keys import Vouch
 from tables.log.slip_types import PAPERS
 from tables.models import Passkey, Staff
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import passkeys, terminal_keys

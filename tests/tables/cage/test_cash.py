@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry
 from ledger.proof.chips import CASH_PLACES
 from ledger.proof.slip_name import SlipName
-from tables.audit import proofs, watch
+from tables.audit import proofs, row_comparison, watch
 from tables.cage import cage_desk, custody_items, slip_records
 from tables.cage import key_register as register
 from tables.cage.key_register import Schedule
@@ -25,7 +25,6 @@ from tables.log.entries.custody import HouseKeySet
 from tables.log.entries.days import DayClosed
 from tables.log.slip_workflow import QuestionedNote
 from tables.models import DayClose, HouseKey, Staff
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.reports import cash, day_close, figures, gaming_hours, inventory, keys_and_drops
 from tables.roles import Role

@@ -10,11 +10,11 @@ from django.utils import timezone
 from ledger import cage
 from ledger.models import HOUSE, Alert, Book, Discrepancy, LogEntry
 from tables.audit import proofs
+from tables.audit.row_comparison import compare
 from tables.cage import cage_desk, chip_series, chip_stock, retirement
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.slip_types import SLIPS
 from tables.models import Denomination, SeriesRetirement, Staff, Table
-from tables.projections.row_comparison import compare
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.state import table_state

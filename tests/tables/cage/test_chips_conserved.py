@@ -20,10 +20,10 @@ from ledger.proof import seals
 from ledger.proof.chips import CHIP_PLACES
 from tables.audit import day_seals, proofs
 from tables.audit.outside import verifier
+from tables.audit.row_comparison import compare
 from tables.cage import cage_desk, chip_series, chip_stock
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput
 from tables.models import Denomination, Staff, Table
-from tables.projections.row_comparison import compare
 from tables.refusals import Refused
 from tables.reports import gaming_hours
 from tables.roles import Role

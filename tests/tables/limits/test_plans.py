@@ -23,6 +23,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import TableSet
 from tables.log.limit_plans import Always, Hours, Occasion
 from tables.models import LimitPlan, Staff, Table
+from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pits, policies, table_settings
@@ -193,8 +194,7 @@ def written(event: LimitPlanSet, version: int, by: Staff, *, effective_maxima: b
         head = site_log.lock()
         moment = policies.spelled(head.moment)
         event = structs.replace(event, version=version, effective=moment, effective_maxima=effective_maxima)
-        entry = log.append(head, Draft.of(event, by.signature))
-        limit_plans.row_of(event, entry.seq, by.signature, head.moment).save()
+        LIMIT_PLANS.append(head, event, by.signature)
 
 
 CAP = {"cap_cents": 10_000}

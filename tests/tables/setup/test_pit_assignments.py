@@ -17,7 +17,7 @@ from ledger import alerts, log, site_log
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables.alerts import inbox
 from tables.approvals import proposals
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.floor import inputs, recorder, restored_tables
 from tables.floor.handlers import HANDLINGS
 from tables.limits import emergency
@@ -26,7 +26,6 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
 from tables.log.exception_categories import POSTS
 from tables.models import PitCover, Post, Staff, Table
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.reports import exceptions, gaming_hours
 from tables.roles import Role

@@ -15,12 +15,11 @@ from django.utils import timezone
 
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from ledger.site_log import append
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log.entries.staff import StaffChanged
 from tables.models import OneTimeCode, Staff, Terminal
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import codes, secret_ages, secret_changes, staffing, terminals

@@ -8,13 +8,12 @@ from uuid import uuid4
 import pytest
 
 from ledger.models import HOUSE, Book, LogEntry
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.cage import cage_desk
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.log import duties
 from tables.log.slip_types import SLIP_TYPES, VOID
 from tables.models import Staff
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.reports import access_review
 from tables.roles import Role

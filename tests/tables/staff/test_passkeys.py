@@ -11,11 +11,10 @@ from webauthn.helpers import bytes_to_base64url
 
 from ledger.models import Alert, Book, LogEntry
 from ledger.site_log import digest_of
-from tables.audit import proofs
+from tables.audit import proofs, row_comparison
 from tables.floor import signature_checks
 from tables.log.policies import BY_NAME
 from tables.models import Passkey, Staff
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import passkeys, secret_changes

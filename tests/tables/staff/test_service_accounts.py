@@ -16,8 +16,8 @@ from casino.web.redaction import redacted
 from ledger.models import HOUSE, Alert, LogEntry
 from tables import pepper
 from tables.approvals import proposals
+from tables.audit import row_comparison
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.reports import access_review
 from tables.roles import Role

@@ -12,8 +12,8 @@ from django.utils import timezone
 from ledger import alerts, findings, site_log
 from ledger.models import HOUSE, Book, Bookmark, LogEntry, Notice
 from tables.alerts import bookmarks
+from tables.audit import row_comparison
 from tables.models import Staff
-from tables.projections import row_comparison
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import table_settings

@@ -24,7 +24,7 @@ from ledger.models import HOUSE, Alert, Book, Notice
 from ledger.site_log import append, digest_of
 from ledger.site_log import flush_queue as carry_notices
 from tables import pepper
-from tables.audit import proofs, watch
+from tables.audit import proofs, row_comparison, schedule_notes, watch
 from tables.cage import denominations
 from tables.limits import plans
 from tables.log.entries.carried_rows import RowsTakenOver
@@ -34,7 +34,6 @@ from tables.log.entries.staff import PasskeyRegistered
 from tables.log.limit_plans import Always
 from tables.management.commands.pepper import carry
 from tables.models import Denomination, Passkey, Staff, Terminal
-from tables.projections import row_comparison, schedule_notes
 from tables.roles import Role
 from tables.setup import floor_plans, pay_tables, pit_assignments, pits, service_accounts, table_settings
 from tables.setup.pit_assignments import AssignmentChange
@@ -212,7 +211,7 @@ TAMPERINGS: dict[str, tuple[str, str]] = {
     ),
     "a pit boss gets another pit": (
         """UPDATE tables_post SET pits = '["Pit 2"]'""",
-        "post 1: the log says pits ('Pit 1',); the row says pits ('Pit 2',)",
+        "post 1: the log says pits ['Pit 1']; the row says pits ['Pit 2']",
     ),
     "a cover of the intruder's own": (
         "INSERT INTO tables_pitcover (seq, username, pit, until, reason, by, at)"
