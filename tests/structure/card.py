@@ -55,10 +55,10 @@ def _counts(calls: Sequence[Call]) -> tuple[int, int, int]:
 def _recorded() -> list[Call]:
     """Deal the card in a process of its own, with the tests' database."""
     with tempfile.TemporaryDirectory() as folder:
-        calls = Path(folder, "calls.json")
+        result = Path(folder, "calls.json")
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", _RECORDS]
-        environment = os.environ | {RESULT: str(calls)}
-        result = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-        if result.returncode:
-            sys.exit(f"{result.stdout}{result.stderr}")
-        return [Call(*call) for call in json.loads(calls.read_text())]
+        environment = os.environ | {RESULT: str(result)}
+        process = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+        if process.returncode:
+            sys.exit(f"{process.stdout}{process.stderr}")
+        return [Call(*call) for call in json.loads(result.read_text())]
