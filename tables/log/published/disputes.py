@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ledger.proof.chain import Entry
 from tables.log.published.form import FeedEvent, RoundHistory
-
-if TYPE_CHECKING:
-    from tables.log.entries.corrections import Correction
-    from tables.log.entries.disputes import Dispute
 
 
 class DisputeMoved(FeedEvent, frozen=True, kw_only=True):
@@ -28,7 +24,7 @@ class DisputeMoved(FeedEvent, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: RoundHistory) -> DisputeMoved:
-        claim: Dispute = event.dispute
+        claim = event.dispute
         return cls(
             dispute=claim.number,
             round=claim.round,
@@ -59,7 +55,7 @@ class CorrectionMoved(FeedEvent, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: RoundHistory) -> CorrectionMoved:
-        mispay: Correction = event.correction
+        mispay = event.correction
         return cls(
             slip=mispay.slip,
             round=mispay.round,

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
 from ledger.proof.chain import Entry
-
-if TYPE_CHECKING:
-    from tables.log.event import Event
-    from tables.log.state import Round
+from tables.log.state import Round
 
 
 class RoundHistory(Protocol):
@@ -26,8 +23,8 @@ class RoundHistory(Protocol):
     @property
     def begun_at(self) -> datetime: ...
 
-    def event(self, seq: int) -> Event | None:
-        """The event of an earlier entry of the round."""
+    def event(self, seq: int) -> object | None:
+        """The event of an earlier entry of the round: an ``Event``, whose records name these forms."""
 
     def round(self) -> Round:
         """The round after all these entries."""
