@@ -34,8 +34,6 @@ from tables.models import Table
 from tables.setup import policies, table_settings
 from tables.state import table_state
 
-Bounds = Mapping[str, tuple[int, int]]
-
 
 @dataclass(frozen=True, slots=True)
 class BetLimits:

@@ -36,7 +36,6 @@ AMOUNTS: Final[Mapping[str, str]] = {
 """The limits that are one amount, and how they are called."""
 WAGER: Final = "wager "
 """What the name of a wager's own limits begins with."""
-WEEK: Final = timedelta(days=7)
 DAY: Final = timedelta(days=1)
 
 

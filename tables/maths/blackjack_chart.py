@@ -78,21 +78,6 @@ class Chart:
         return {name: LETTERS[int(code)] for name, code in zip(UPCARDS, letters, strict=True)}
 
 
-def chart_of(table: Table) -> Chart:
-    """The chart that a table writes down. Raises KeyError for a line or a letter that is no part of one."""
-    rows = tuple(start(value) for value in VALUES)
-    lines = (
-        *(("hard", total, str(total)) for total in HARD),
-        *(("soft", total, f"A{total - 11}") for total in SOFT),
-        *(("pairs", value, 2 * sign(value)) for value in _PAIRS),
-    )
-    numbers = {letter: code for code, letter in enumerate(LETTERS)}
-    for kind, hand, line in lines:
-        for value in VALUES:
-            getattr(rows[value], kind)[hand] = numbers[table[kind][line][sign(value)]]
-    return Chart(rows)
-
-
 def start(upcard: int) -> ChartColumn:
     """A plain chart that the search of the best one begins with: split nothing, double nothing."""
     hard, soft, pairs = (np.full(size, HIT, np.int64) for size in (22, 22, KINDS))

@@ -6,7 +6,7 @@ here whenever it is taken into use: by its own digest, and by the entry of the h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -38,11 +38,6 @@ Faults = dict[str, str]
 def games() -> list[str]:
     """The games whose wagers are paid by tables."""
     return [name for name, game in GAMES.items() if game.pay_form.wagers]
-
-
-def of_game(game: str) -> Iterable[PayTable]:
-    """Those of a game, the newest version of each name first."""
-    return PayTable.objects.filter(game=game)
 
 
 def make(

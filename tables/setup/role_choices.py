@@ -171,10 +171,6 @@ class DutyRow:
     cells: tuple[RoleAnswer, ...]
     group: str = ""
 
-    @property
-    def has_choice(self) -> bool:
-        return any(cell.bounds == CHOICE for cell in self.cells)
-
 
 def permission_grid(chosen: Collection[str]) -> list[DutyRow]:
     """Every permission in words, and which role has it where these are chosen otherwise."""

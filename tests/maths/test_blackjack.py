@@ -9,8 +9,8 @@ import pytest
 
 from tables.games.blackjack import Rules
 from tables.maths.blackjack import Solution, decide, solve
-from tables.maths.blackjack_chart import Chart, chart_of, terms_of, upcard_of
-from tables.maths.blackjack_dealer import probabilities
+from tables.maths.blackjack_chart import HARD, SOFT, Chart, sign, start, terms_of, upcard_of
+from tables.maths.blackjack_dealer import ACE, VALUES, probabilities
 from tables.maths.blackjack_hands import LETTERS, ChartColumn
 from tables.maths.blackjack_round import with_splits
 from tables.maths.situation import Unknowable
@@ -202,6 +202,21 @@ def test_more_freedom_is_worth_more() -> None:
 
 
 # --- the chart -----------------------------------------------------------------------------------------------------
+
+
+def chart_of(table: Any) -> Chart:
+    """The chart of a printed table."""
+    rows = tuple(start(value) for value in VALUES)
+    lines = (
+        *(("hard", points, str(points)) for points in HARD),
+        *(("soft", points, f"A{points - 11}") for points in SOFT),
+        *(("pairs", value, 2 * sign(value)) for value in (*VALUES[1:], ACE)),
+    )
+    numbers = {letter: code for code, letter in enumerate(LETTERS)}
+    for kind, hand, line in lines:
+        for value in VALUES:
+            getattr(rows[value], kind)[hand] = numbers[table[kind][line][sign(value)]]
+    return Chart(rows)
 
 
 def test_the_chart_is_read_as_it_is_printed() -> None:

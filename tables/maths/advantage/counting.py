@@ -30,8 +30,6 @@ Flags = NDArray[np.bool_]
 
 SEED: Final = 2026
 LARGEST_TAG: Final = 9
-TYPICAL: Final = 6
-"""Decks of the shoe that the tags are found for."""
 _DECK: Final = shoe(1)
 
 

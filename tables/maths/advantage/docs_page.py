@@ -12,6 +12,7 @@ from tables.games.cards import RANKS
 from tables.games.rocket import Rules
 from tables.maths import par
 from tables.maths.advantage.penetration import CUTS, Pace, PenetrationCell, even, results, tags_in_words
+from tables.maths.advantage.rocket_simulation import Table, deal, seed_of
 from tables.maths.par import ParSheet, percent
 from tables.maths.rocket_reference import Exact
 from tables.maths.rocket_value import solve
@@ -126,8 +127,6 @@ def _outcomes() -> Iterator[str]:
 
 
 def _simulation() -> Iterator[str]:
-    from tables.maths.advantage.rocket_simulation import Table, deal, seed_of
-
     yield f"Dealt to the cut card, {SIMULATED_ROUNDS:,} rounds a row; every seat plays the best play of a full shoe."
     yield from (
         "",
