@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui import pieces, signatures
-from dealer_ui.cage import denomination_fields, paper_fields
+from dealer_ui import denomination_fields, pieces, signatures
+from dealer_ui.cage import paper_fields
 from dealer_ui.charts.rows import shares
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.cage import back_entry, cage_desk, chip_series, custody_items

@@ -19,9 +19,9 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import exports, signatures
-from dealer_ui.cage import denomination_fields, paper_fields
-from dealer_ui.cage.denomination_fields import DenominationField
+from dealer_ui import denomination_fields, exports, signatures
+from dealer_ui.cage import paper_fields
+from dealer_ui.denomination_fields import DenominationField
 from dealer_ui.numbers import amount_cents, number
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import money

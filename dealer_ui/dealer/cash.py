@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui.cage import denomination_fields
+from dealer_ui import denomination_fields
 from dealer_ui.dealer.forms import key_of
 from dealer_ui.dealer.views import why_gone
 from dealer_ui.guards import dealers, gone
