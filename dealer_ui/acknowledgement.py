@@ -18,7 +18,8 @@ from tables.board import secrecy
 from tables.floor import recorder, restored_tables
 from tables.floor.inputs import Input
 from tables.games.cards import pack_of
-from tables.log.entries.rounds import spelled, words_of
+from tables.log.entries.rounds import clauses_of
+from tables.log.message import text_of
 from tables.log.state import TableState
 from tables.models import Staff, Table
 from tables.state import acknowledgement
@@ -73,7 +74,8 @@ def _words(standing: TableState, entered: Input) -> str:
     """An input as everybody at the table saw it."""
     current = standing.round
     if current is not None and current.plays and current.plays[-1].seq == standing.seq:
-        return f"round {current.number}: {words_of(spelled(secrecy.latest(current), pack_of(current.opening.dealt)))}"
+        latest = text_of(clauses_of(secrecy.latest(current)), pack_of(current.opening.dealt))
+        return f"round {current.number}: {latest}"
     facts = dict(to_builtins(entered))
     name = str(facts.pop("do")).replace("_", " ")
     return " ".join([name, *(_fact(key, value) for key, value in facts.items())])

@@ -25,7 +25,7 @@ from tables.board.table_view import Board, SeatBox
 from tables.floor import card_readers, player_pages
 from tables.floor.inputs import Burn, KeyCard, KeyStandardCard, PlaceBets, spell
 from tables.floor.rounds import REPORTED
-from tables.games.cards import RANK_SIGNS, RANKS, SUIT_SIGNS, pack_of
+from tables.games.cards import PAIRS, RANK_SIGNS, RANKS, SUIT_SIGNS, Pack, pack_of
 from tables.games.catalog import GAMES
 from tables.games.game import Part
 from tables.games.protocol import DEALER, AskBet, Bet, Card, View
@@ -33,7 +33,8 @@ from tables.games.scripted import words_of
 from tables.log import limit_notice
 from tables.log.back_entry import moment_of
 from tables.log.entries import rounds as log
-from tables.log.entries.limit_plans import called
+from tables.log.limit_plans import called
+from tables.log.message import text_of
 from tables.log.slip_workflow import Slip
 from tables.log.state import CardReader, TableState
 from tables.log.terms import game_title
@@ -346,14 +347,17 @@ class DealerScreen:
         """What taking back would take back, in words."""
         if self.take_back and self.take_back.label != "Take back":
             return self.take_back.label
-        return log.words_of(self._latest)
+        return text_of(log.clauses_of(self._latest), self._pack)
 
     @cached_property
     def _latest(self) -> Sequence[log.SpelledAction]:
-        """The latest input of the round, as it may be told."""
-        current = self.standing.round
-        actions = secrecy.latest(current)
-        return log.spelled(actions, pack_of(current.opening.dealt)) if current else actions
+        """The actions of the round's latest input, without its secrets."""
+        return secrecy.latest(self.standing.round)
+
+    @property
+    def _pack(self) -> Pack:
+        """The cards of the round."""
+        return pack_of(self.standing.round.opening.dealt) if self.standing.round else PAIRS
 
     @cached_property
     def fresh(self) -> frozenset[int]:
@@ -415,7 +419,7 @@ class DealerScreen:
         if len(places) != 1:
             return None, ""
         place = next(iter(places))
-        return place, log.words_of(self._latest).removeprefix(f"Seat {place}").lstrip(": ")
+        return place, text_of(log.clauses_at(place, self._latest), self._pack)
 
     def _commission(self, seat: int) -> Press | None:
         due = (button for button in self.board.buttons if button.input["do"] == _COLLECTS and not button.primary)

@@ -29,6 +29,7 @@ from tables.floor.inputs import ChangeChips, Input, SellChips, UndoSale
 from tables.games.catalog import GAMES
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
 from tables.log.game_kinds import kind_of
+from tables.log.message import text_of
 from tables.log.pieces import handed_out
 from tables.log.slip_types import CASH, Chips, total
 from tables.log.state import TableState
@@ -225,7 +226,7 @@ def _receipt(table: Table, standing: TableState, seq: int | None) -> Receipt:
     event = _event(table, seq)
     return Receipt(
         seq=seq or 0,
-        says=event.words(),
+        says=text_of(event.description()),
         key=uuid4(),
         piles=_piles(table.denominations.all(), event.gives if isinstance(event, ChipsChanged) else event.chips),
         hands="Back into the rack:" if isinstance(event, SaleUndone) else "Hand out",

@@ -20,6 +20,7 @@ from tables.floor import recorder, rounds
 from tables.floor.inputs import ReopenRound, TakeBack
 from tables.games.cards import pack_of
 from tables.log.entries import rounds as log
+from tables.log.message import text_of
 from tables.log.state import Round, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -76,7 +77,7 @@ def _drawn(table: Table, standing: TableState) -> dict[str, Any]:
     moved = cage.transfers_of(table.book_id, [current.plays[-1].seq])
     return {
         "round": current,
-        "latest": log.words_of(log.spelled(secrecy.latest(current), pack_of(current.opening.dealt))),
+        "latest": text_of(log.clauses_of(secrecy.latest(current)), pack_of(current.opening.dealt)),
         "lines": _lines(current),
         "transfers": len(moved),
         "moved_cents": sum(transfer.move.amount_cents for transfer in moved),

@@ -20,6 +20,7 @@ from tables.games.cards import Pack
 from tables.games.catalog import GAMES
 from tables.games.protocol import Payout, SeatView
 from tables.log.entries import rounds
+from tables.log.message import text_of
 from tables.log.state import Play
 
 register = template.Library()
@@ -60,7 +61,7 @@ def worth_bar(cents: float, most: float) -> SafeString:
 @register.filter
 def told(play: Play, pack: Pack) -> str:
     """An input of a round, in words."""
-    return rounds.words_of(rounds.spelled(list(msgspec.to_builtins(play.actions)), pack))
+    return text_of(rounds.clauses_of(msgspec.to_builtins(play.actions)), pack)
 
 
 @register.filter
@@ -147,7 +148,7 @@ def outcome_of(seat: SeatView | SeatBox) -> Payout | OutcomeLine | None:
 @register.filter
 def whom(seat: int) -> str:
     """A seat, or the dealer."""
-    return rounds.whom(seat)
+    return text_of(rounds.place_of(seat))
 
 
 @register.filter

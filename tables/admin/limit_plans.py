@@ -27,7 +27,7 @@ from tables.limits import cell_texts
 from tables.limits import plans as limit_plans
 from tables.limits.plans import TableLimits
 from tables.log import dual_control
-from tables.log.entries.limit_plans import LimitPlanSet, called, said
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import (
     AMOUNTS,
     WAGER,
@@ -39,9 +39,13 @@ from tables.log.limit_plans import (
     Plan,
     Schedule,
     Value,
+    amount_of,
+    called,
     layers_at,
+    limits_of,
     resolve,
 )
+from tables.log.message import text_of
 from tables.models import LimitPlan, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
@@ -271,7 +275,7 @@ def _line(plan: Plan, url: str, limits: Mapping[str, TableLimits], to_come: Sequ
 
 
 def in_words(values: Mapping[str, Value]) -> str:
-    return ", ".join(f"{called(name)} {said(value)}" for name, value in values.items()) or "nothing"
+    return text_of(limits_of(values)) or "nothing"
 
 
 def words_of(schedule: Schedule) -> str:
@@ -279,7 +283,7 @@ def words_of(schedule: Schedule) -> str:
     if isinstance(schedule, Occasion):
         start, end = (f"{timezone.localtime(edge):%Y-%m-%d %H:%M}" for edge in schedule.edges(timezone.now()))
         return f"{start} to {end}"
-    return schedule.words()
+    return text_of(schedule.description())
 
 
 # --- The layers of a table, and its week -------------------------------------------------------------------------
@@ -303,10 +307,15 @@ def shelves(limits: TableLimits) -> list[tuple[str, list[Shelf], str]]:
         stack = limits.outcome.stack[name]
         winner = next((layer for layer in stack if layer.holds), None)
         shelf = [
-            Shelf(layer, said(layer.value), _state(layer, winner), layer.why if layer.plan else "the table itself")
+            Shelf(
+                layer,
+                text_of(amount_of(layer.value)),
+                _state(layer, winner),
+                layer.why if layer.plan else "the table itself",
+            )
             for layer in stack
         ]
-        waits = said(limits.set_to[name]) if name in limits.differs and name in limits.set_to else ""
+        waits = text_of(amount_of(limits.set_to[name])) if name in limits.differs and name in limits.set_to else ""
         drawn.append((called(name), shelf, waits))
     return drawn
 
@@ -383,7 +392,7 @@ def _bar(stretch: Stretch, start: datetime, end: datetime, ranks: Mapping[str, i
     from_, to = (timezone.localtime(min(max(edge, start), end)) for edge in (begins, ends))
     minutes = [0 if edge.date() > start.date() else edge.hour * 60 + edge.minute for edge in (from_, to)]
     end_minute = minutes[1] or HOURS_OF_A_DAY * 60
-    value, plan = (said(layer.value), layer.name) if layer else ("none", "")
+    value, plan = (text_of(amount_of(layer.value)), layer.name) if layer else ("none", "")
     title = f"{from_:%H:%M} to {to:%H:%M}: {value}, {layer.why if layer else 'nobody sets it'}"
     return Bar(minutes[0], end_minute, f"{value} {plan}".strip(), title, ranks.get(plan, 0) % 6)
 

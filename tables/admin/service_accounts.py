@@ -18,6 +18,7 @@ from unfold.decorators import action
 from tables.admin.forms import Judged, MomentField, as_error
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
+from tables.log.message import text_of
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Refused
 from tables.setup import pits, policies, service_accounts
@@ -134,7 +135,7 @@ class ServiceAccountAdmin(SetUp):
 
     @admin.display(description="may")
     def may(self, account: ServiceAccount) -> str:
-        return scopes.titles(account.scopes)
+        return text_of(scopes.titles(account.scopes))
 
     @admin.display(description="tables")
     def where(self, account: ServiceAccount) -> str:

@@ -27,6 +27,7 @@ from tables.log.entries.settings import TableSet
 from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
 from tables.log.entries.terminals import TerminalLockedOut
 from tables.log.event import Event
+from tables.log.message import text_of
 from tables.models import PIN, Table
 from tables.reports import gaming_hours
 from tables.state import table_state
@@ -325,9 +326,9 @@ def _settings(entry: Entry, event: Event, table: Table | None) -> Iterator[Fact]
 
 
 def _setting(entry: Entry, event: Event, table: Table | None) -> Fact:
-    place = f" at {table.name}" if table else ""
+    place, description = f" at {table.name}" if table else "", text_of(event.description())
     return Fact(
-        "settings_changed", f"{event.subject} by {entry.by}", f"Settings changed{place} by {entry.by}: {event.words()}",
+        "settings_changed", f"{event.subject} by {entry.by}", f"Settings changed{place} by {entry.by}: {description}",
         table=table.name if table else "", game=table.game if table else "",
     )  # fmt: skip
 

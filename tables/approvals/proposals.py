@@ -47,6 +47,7 @@ from tables.log.entries.proposals import (
     builtins,
 )
 from tables.log.limit_plans import WAGER, Schedule
+from tables.log.message import text_of
 from tables.log.policies import said_of, title_of
 from tables.log.signatory import Signatory, same_person_fault, with_badge_from
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
@@ -616,7 +617,7 @@ def spelled(name: str, value: Any) -> str:
     if name.endswith("_permille"):
         return f"{value / 10:g} %"
     if name == "schedule" and isinstance(value, dict):
-        return msgspec.convert(value, Schedule).words()
+        return text_of(msgspec.convert(value, Schedule).description())
     if name.startswith(WAGER) and isinstance(value, list):
         return " to ".join(map(money, value))
     if isinstance(value, dict):

@@ -21,9 +21,10 @@ from ledger.proof.chain import Entry
 from tables.games.play import prompts_for
 from tables.games.protocol import DEALER, Action, AskCard, AskChoice, Card, Choose, Payout, Prompt
 from tables.log import catalog
-from tables.log.entries.rounds import Paid, Played, TakenBack, seats_of, words_of
+from tables.log.entries.rounds import Paid, Played, TakenBack, clauses_of, seats_of
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import Event
+from tables.log.message import Description, Message
 from tables.log.state import Round, TableState, holds_cards
 from tables.state import table_state as standings
 
@@ -117,11 +118,13 @@ class Veiled(Event, frozen=True, kw_only=True, omit_defaults=True):
         """The seats that something happened at."""
         return frozenset({self.seat}) if self.seat is not None else seats_of(self.actions)
 
-    def words(self) -> str:
+    def description(self) -> Description:
         if self.seat is not None:
-            return f"Seat {self.seat} is done"
-        clause = words_of(self.actions)
-        return clause if self.corrects is None else f"Takes back entry {self.corrects}: {clause}"
+            return Message("Seat {seat} is done", seat=self.seat)
+        actions = clauses_of(self.actions)
+        if self.corrects is None:
+            return actions
+        return Message("Takes back entry {entry}: {actions}", entry=self.corrects, actions=actions)
 
 
 def event_of(entry: Entry) -> Event:

@@ -42,6 +42,7 @@ from tables.log.entries.chips import ChipsSold, Redeemed, SoldAtTheCage
 from tables.log.entries.rounds import Played
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
 from tables.log.event import AuditFailure, Event
+from tables.log.message import text_of
 from tables.log.signatory import Signatory
 from tables.log.slip_types import HOUSE_COUNTS
 from tables.log.slip_workflow import Wrong
@@ -117,7 +118,7 @@ def begun(
 
 def begun_in_words(event: BackEntryBegun) -> str:
     """The alert about it."""
-    return f"{event.name}: {event.words()}"
+    return f"{event.name}: {text_of(event.description())}"
 
 
 @enters(EndBackEntry, permit=one_who_begins)

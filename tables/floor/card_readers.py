@@ -40,6 +40,7 @@ from tables.log.entries.readers import ReaderGivenBack, ReaderSettled, ReaderSta
 from tables.log.entries.rounds import Played
 from tables.log.event import AuditFailure
 from tables.log.game_kinds import kind_of
+from tables.log.message import text_of
 from tables.log.reader_messages import number_of
 from tables.log.state import CardReader, TableState
 from tables.models import ServiceAccount, ShoeSource
@@ -209,7 +210,7 @@ def _stopped(context: CommandContext, card: int | str, says: str, *, number: int
 def _reported(context: CommandContext, event: ReaderStopped, refusal: Refused | None = None) -> Decision:
     state = context.standing
     current = state.round.number if state.round_open and state.round else None
-    alert = f"{context.table.name}, round {state.next_number}: {event.words()}"
+    alert = f"{context.table.name}, round {state.next_number}: {text_of(event.description())}"
     return Decision(
         [PendingEntry(event, current)],
         refusal,

@@ -13,6 +13,7 @@ from tables.floor.handlers import as_written, enters, reproduces
 from tables.floor.inputs import ConfirmRestored, DeclareRestored, ShowAcknowledged
 from tables.log.entries.restored import MOST, BookBehind, RestoreConfirmed, stands_still
 from tables.log.event import AuditFailure
+from tables.log.message import text_of
 from tables.log.state import Beyond, Restored, TableState
 from tables.models import Staff
 from tables.refusals import Refused
@@ -119,7 +120,8 @@ def show(context: CommandContext, entered: ShowAcknowledged) -> Decision:
     if before.waits and len(before.beyond) >= MOST:
         raise waits(context.table.name, context.standing)
     event = _behind(context, Beyond(entered.by or context.signature, entered.seq, entered.hash, entered.words))
-    alert = f"{context.table.name}: {event.words()}. Nothing is dealt there until a pit boss has confirmed the table."
+    description = text_of(event.description())
+    alert = f"{context.table.name}: {description}. Nothing is dealt there until a pit boss has confirmed the table."
     return Decision([PendingEntry(event)], alert=alert, evidence={"seq": context.next_seq, "restored": event.ended})
 
 

@@ -17,8 +17,9 @@ from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.limits import enforcement, plans
 from tables.limits.plans import LONGEST
-from tables.log.entries.limit_plans import LimitPlanSet, called, said
-from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, limits_in
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, called, limits_in, limits_of
+from tables.log.message import text_of
 from tables.models import LimitPlan, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
@@ -57,7 +58,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
             effective="",
         )
         row = plans.write(event, expected_version=newest.version if newest else 0, by=by)
-        amounts = ", ".join(f"{called(name)} {said(value)}" for name, value in values.items())
+        amounts = text_of(limits_of(values))
         message = (
             f"{table.name}: {by.name} set {amounts} in an emergency, for {LASTS.seconds // 3_600} hours: {event.note}"
         )

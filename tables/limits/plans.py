@@ -25,7 +25,7 @@ from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.protocol import MOST_CENTS
 from tables.log import dual_control, moments
-from tables.log.entries.limit_plans import LimitPlanSet, called, said
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import (
     AMOUNTS,
     SCOPES,
@@ -40,13 +40,17 @@ from tables.log.limit_plans import (
     Schedule,
     Stack,
     Values,
+    amount_of,
     by_name,
+    called,
     in_settings,
     limits_in,
+    limits_of,
     own_limits,
     resolve,
     stack_at,
 )
+from tables.log.message import text_of
 from tables.log.terms import Settings
 from tables.models import LimitPlan, PitSection, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
@@ -122,7 +126,7 @@ class TableLimits:
         if change is None:
             return ""
         coming = [
-            f"{called(name)} {said(change.layers[name].value)}, {change.layers[name].why}"
+            f"{called(name)} {text_of(amount_of(change.layers[name].value))}, {change.layers[name].why}"
             if name in change.layers
             else f"no {called(name)}"
             for name in change.changed
@@ -247,8 +251,8 @@ def differences(before: LimitPlan, after: LimitPlan) -> list[str]:
 def _in_words(event: LimitPlanSet) -> dict[str, str]:
     return {
         "for": "the whole house" if event.scope == "house" else f"{event.scope} {event.of}",
-        "when": event.schedule.words(),
-        "limits": ", ".join(f"{called(name)} {said(value)}" for name, value in sorted(event.values.items())) or "none",
+        "when": text_of(event.schedule.description()),
+        "limits": text_of(limits_of(dict(sorted(event.values.items())))) or "none",
         "why": event.note or "-",
         "holds with the next": event.takes,
         "seats that play keep the old minimum": "yes" if event.keeps_seated else "no",

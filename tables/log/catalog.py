@@ -13,10 +13,10 @@ import msgspec
 from ledger.proof import spelling
 from ledger.proof.chain import Entry
 from ledger.proof.spelling import Misspelled
-from tables.games.cards import PAIRS, Pack
 from tables.log import entries
 from tables.log.event import Event, Unreadable
 from tables.log.kind_record import KindRecord
+from tables.log.message import Description, Message
 from tables.log.state import TableState
 
 
@@ -39,10 +39,16 @@ def refuse_unanswered(event: type[Event]) -> None:
     if not isinstance(record, KindRecord):
         raise TypeError(f"{event.__name__} has no record of its own. Add `record = KindRecord(...)` after its kinds.")
     faults = list(record.faults())
-    if event.words is Event.words:
-        faults.append("words: a method that describes the entry for people")
+    faults += _undescribed(event)
     if faults:
         raise TypeError(f"{event.__name__} leaves questions unanswered. It needs {'; '.join(faults)}.")
+
+
+def _undescribed(event: type[Event]) -> Iterator[str]:
+    if event.description is Event.description:
+        yield "description: from_fields(template), or a method that returns a Message"
+    names = {name.partition(".")[0] for name in getattr(event.description, "names", ())}
+    yield from (f"a field {name}, which its description names" for name in sorted(names) if not hasattr(event, name))
 
 
 EVENTS: Final = tuple(_events())
@@ -102,7 +108,9 @@ def follow(standing: TableState, entry: Entry) -> TableState:
     return fold(standing, event_of(entry), seq=entry.seq, round=entry.round)
 
 
-def told(event: Event, pack: Pack = PAIRS) -> str:
-    """What an entry says, as one clause for people, with cards written as the pack writes them."""
-    clause = event.words_in(pack)
-    return f"{clause}, at {event.happened_at}: written later" if event.happened_at else clause
+def described(event: Event) -> Description:
+    """The description of an entry, with the moment at which it happened if it was written later."""
+    description = event.description()
+    if not event.happened_at:
+        return description
+    return Message("{description}, at {moment}: written later", description=description, moment=event.happened_at)

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from ledger.proof.moves import Chart, Move, Posted
-from tables.games.cards import Pack
 from tables.log.attestation import Attestation
 from tables.log.kind_record import ByStage, KindRecord
+from tables.log.message import Description
 from tables.log.signatory import Signatory, author_fault, pair_fault
 from tables.log.state import Dealer, TableState
 
@@ -142,13 +142,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     def bear_out(self, context: Context) -> None:
         """What else it says has to hold, once the chips that it moved do. Raises Misconduct."""
 
-    def words(self) -> str:
-        """As one clause for people."""
+    def description(self) -> Description:
+        """What it says for people, as one clause."""
         raise NotImplementedError
-
-    def words_in(self, pack: Pack) -> str:
-        """The same with cards written as this pack writes them."""
-        return self.words()
 
 
 class Author(Event, frozen=True, kw_only=True, omit_defaults=True):

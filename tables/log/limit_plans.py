@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from tables.games.protocol import Struct
 from tables.log import moments
+from tables.log.message import Joined, Label, Message, Money, Parameter, joined, text_of, timestamp
 from tables.log.wall_clock import moment_of
 
 Scope = Literal["house", "game", "pit", "table"]
@@ -53,8 +54,8 @@ class Always(Struct, frozen=True, tag_field="when", tag="always"):
     def edges(self, since: datetime) -> Iterator[datetime]:
         yield from ()
 
-    def words(self) -> str:
-        return "always"
+    def description(self) -> Message:
+        return Message("always")
 
 
 class Hours(Struct, frozen=True, tag_field="when", tag="hours"):
@@ -92,9 +93,9 @@ class Hours(Struct, frozen=True, tag_field="when", tag="hours"):
         for stretch in self.stretches(since, 8):
             yield from stretch
 
-    def words(self) -> str:
-        days = ", ".join(WEEKDAYS[day] for day in self.weekdays)
-        return f"{days} {self.starts} to {self.ends}"
+    def description(self) -> Message:
+        days = joined(Label(WEEKDAYS[day]) for day in self.weekdays)
+        return Message("{days} {starts} to {ends}", days=days, starts=self.starts, ends=self.ends)
 
 
 class Occasion(Struct, frozen=True, tag_field="when", tag="event"):
@@ -117,12 +118,40 @@ class Occasion(Struct, frozen=True, tag_field="when", tag="event"):
         """Start and end as they are written. Raises ValueError."""
         return datetime.fromisoformat(self.starts), datetime.fromisoformat(self.ends)
 
-    def words(self) -> str:
-        return f"{self.starts[:16].replace('T', ' ')} to {self.ends[:16].replace('T', ' ')} UTC"
+    def description(self) -> Message:
+        return Message("{starts} to {ends} UTC", starts=timestamp(self.starts), ends=timestamp(self.ends))
 
 
 Schedule = Always | Hours | Occasion
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def place_of(scope: Scope, of: str) -> Message:
+    """The place that a plan is for."""
+    if scope == "house":
+        return Message("the whole house")
+    return Message("{scope} {name}", scope=Label(scope), name=of.replace("_", " "))
+
+
+def called(name: str) -> str:
+    """The title of a limit."""
+    return AMOUNTS.get(name) or name.removeprefix(WAGER).replace("_", " ")
+
+
+def amount_of(value: Value) -> Parameter:
+    """The value of a limit."""
+    if isinstance(value, int):
+        return Money(value)
+    low, high = value
+    return Message("{low} to {high}", low=Money(low), high=Money(high))
+
+
+def limits_of(values: Values) -> Joined:
+    """Limits with their values."""
+    return joined(
+        Message("{limit} {amount}", limit=Label(called(name)), amount=amount_of(value))
+        for name, value in values.items()
+    )
 
 
 # --- Plans -------------------------------------------------------------------------------------------------------
@@ -156,8 +185,8 @@ class Plan:
 
     @property
     def where(self) -> str:
-        """In words, what it is for."""
-        return "the whole house" if self.scope == "house" else f"{self.scope} {self.of}".replace("_", " ")
+        """The text of the place that it is for."""
+        return text_of(place_of(self.scope, self.of))
 
     def is_over(self, moment: datetime) -> bool:
         """Whether it was for an event that has ended."""
@@ -205,11 +234,22 @@ class Layer:
 
     @property
     def why(self) -> str:
-        """In words, where it comes from."""
+        """The text of its origin."""
+        return text_of(self.origin)
+
+    @property
+    def origin(self) -> Message:
+        """The plan that it comes from, or the table."""
         if self.plan is None:
-            return "set at the table itself"
-        note = f" ({self.plan.note})" if self.plan.note else ""
-        return f"plan {self.plan.name}{note}: {self.plan.where}, {self.plan.schedule.words()}"
+            return Message("set at the table itself")
+        plan: dict[str, Parameter] = {
+            "name": self.plan.name,
+            "place": place_of(self.plan.scope, self.plan.of),
+            "schedule": self.plan.schedule.description(),
+        }
+        if not self.plan.note:
+            return Message("plan {name}: {place}, {schedule}", **plan)
+        return Message("plan {name} ({note}): {place}, {schedule}", **plan, note=self.plan.note)
 
 
 Layers = Mapping[str, Layer]

@@ -100,9 +100,9 @@ def counted(singular: str, plural: str, /, *, count: int, **parameters: Paramete
     return Message(singular, plural, count=count, **parameters)
 
 
-def code(name: str, *, is_lower: bool = False) -> Label:
-    """A code of a closed list, such as ``pit_boss``, as the title of which it is made."""
-    return Label(name.replace("_", " "), is_lower)
+def code(name: str) -> Label:
+    """The title of a code, such as "pit boss" of ``pit_boss``."""
+    return Label(name.replace("_", " "))
 
 
 def joined(items: Iterable[Parameter], separator: str = ", ", *, is_sentence: bool = False) -> Joined:

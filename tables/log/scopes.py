@@ -7,6 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from tables.log.message import Joined, Label, joined
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -44,9 +46,9 @@ CARDS: Final = "enter:cards"
 EXPORTS: Final = "read:exports"
 
 
-def titles(names: Collection[str]) -> str:
-    """Scopes in words."""
-    return "; ".join(SCOPES[name].title if name in SCOPES else name for name in names)
+def titles(names: Collection[str]) -> Joined:
+    """The titles of scopes."""
+    return joined((Label(SCOPES[name].title) if name in SCOPES else name for name in names), "; ")
 
 
 def enters(names: Collection[str]) -> bool:

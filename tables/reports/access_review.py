@@ -101,8 +101,8 @@ def _access(person: Staff, grant: tuple[datetime, str] | None) -> Access:
 
 def _program(account: ServiceAccount) -> Access:
     where = ", ".join(account.tables) or "all tables"
-    words = [f"{scopes.titles([name])} ({where})" if scopes.SCOPES[name].of_tables else scopes.titles([name])
-             for name in account.scopes if name in scopes.SCOPES]  # fmt: skip
+    granted = [scopes.SCOPES[name] for name in account.scopes if name in scopes.SCOPES]
+    words = [f"{scope.title} ({where})" if scope.of_tables else scope.title for scope in granted]
     return Access(
         username=account.username,
         name=account.name,

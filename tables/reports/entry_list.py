@@ -14,6 +14,7 @@ from tables.board import secrecy
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.log import catalog
 from tables.log.entries.rounds import Played
+from tables.log.message import text_of
 from tables.log.state import UNREADABLE
 
 PAGE: Final = 50
@@ -37,7 +38,7 @@ def entries(book_id: int, *, before: int | None = None, subject: str = "", count
 def words_of(entry: Entry, pack: Pack = PAIRS) -> str:
     """An entry in plain words, with cards written as the pack writes them."""
     try:
-        return catalog.told(secrecy.event_of(entry), pack)
+        return text_of(catalog.described(secrecy.event_of(entry)), pack)
     except UNREADABLE:
         return f"{entry.subject} {entry.kind}: it cannot be read"
 

@@ -42,6 +42,7 @@ from tables.log.exception_categories import (
     ExceptionCategory,
 )
 from tables.log.exceptions import KINDS
+from tables.log.message import text_of
 from tables.log.slip_workflow import Slip
 from tables.log.state import UNREADABLE
 from tables.models import Table
@@ -266,7 +267,7 @@ def _at_the_door(books: _Books, span: Span) -> Iterator[tuple[ExceptionRow, Even
             moment=notice.at,
             place=books.place(books.house),
             by=notice.by,
-            says=event.words(),
+            says=text_of(event.description()),
             subject=notice.subject,
             kind=notice.kind,
             note="not in the log yet",

@@ -28,11 +28,10 @@ from tables.games.game import Game
 from tables.games.protocol import BET_STEP, MOST_CENTS
 from tables.log import dual_control, limit_notice, non_tracked
 from tables.log.entries.carried_rows import TableAdded
-from tables.log.entries.limit_plans import called
 from tables.log.entries.proposals import builtins
 from tables.log.entries.settings import PAYS, ByPlans, TableSet
 from tables.log.game_kinds import kind_of
-from tables.log.limit_plans import WAGER, limits_in
+from tables.log.limit_plans import WAGER, called, limits_in
 from tables.log.policies import Values
 from tables.log.state import SHUFFLERS, TableState
 from tables.log.terms import Settings, made_rules, rules_of, settings_after

@@ -23,8 +23,9 @@ from tables.floor.inputs import (
 from tables.games.cards import pack_of
 from tables.games.protocol import Shuffle
 from tables.log import slip_workflow
-from tables.log.entries.rounds import spelled, words_of
+from tables.log.entries.rounds import clauses_of
 from tables.log.irregularities import REASONS
+from tables.log.message import text_of
 from tables.log.state import Stop, TableState
 from tables.models import ShoeSource
 from tables.roles import Role
@@ -155,7 +156,7 @@ def consequences(standing: TableState, chosen: Act) -> list[str]:
         return []
     last = standing.round.plays[-1]
     pack = pack_of(standing.round.opening.dealt)
-    words = words_of(spelled(secrecy.latest(standing.round), pack))
+    words = text_of(clauses_of(secrecy.latest(standing.round)), pack)
     reversed_ = ["The round was settled by it: its transfers are reversed."] if standing.round.over else []
     return [f"Round {standing.round.number}, entry {last.seq} is taken back: “{words}”.", *reversed_,
             "The entry stays in the log; a correcting one that names you follows it."]  # fmt: skip

@@ -31,8 +31,9 @@ from tables.floor import player_pages
 from tables.floor.voiding import void_since
 from tables.games.catalog import GAMES
 from tables.games.protocol import View
-from tables.log.entries.rounds import whom
+from tables.log.entries.rounds import place_of
 from tables.log.game_kinds import kind_of
+from tables.log.message import text_of
 from tables.log.slip_types import SlipType, offered
 from tables.log.state import TableState
 from tables.log.terms import game_title
@@ -187,7 +188,7 @@ def _state(drawn: Board) -> str:
     if drawn.due == "pay" and drawn.pay:
         return f"Paying seat {drawn.pay.seat}"
     if drawn.due in ("card", "deal", "choose"):
-        acting = whom(_acting(drawn) or 0)
+        acting = text_of(place_of(_acting(drawn) or 0))
         return f"{acting.capitalize()} decides" if drawn.due == "choose" else f"Card for {acting}"
     return STATES[drawn.due]
 

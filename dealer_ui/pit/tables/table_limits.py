@@ -22,8 +22,8 @@ from tables.approvals.proposals import Comment
 from tables.games.catalog import GAMES
 from tables.limits import emergency, plans
 from tables.limits.plans import TableLimits
-from tables.log.entries.limit_plans import called, said
-from tables.log.limit_plans import AMOUNTS, WAGER, Value
+from tables.log.limit_plans import AMOUNTS, WAGER, Value, amount_of, called, limits_of
+from tables.log.message import text_of
 from tables.log.state import Announced, TableState
 from tables.log.terms import Settings
 from tables.models import Proposal, Staff, Table
@@ -99,15 +99,15 @@ def planned(table: Table, state: TableState) -> Planned:
 
 def _in_force(known: TableLimits, name: str) -> InForce:
     layer, present = known.outcome.layers.get(name), known.set_to.get(name)
-    value = said(present) if present is not None else "none"
+    value = text_of(amount_of(present)) if present is not None else "none"
     if name not in known.differs:
         return InForce(called(name), value, layer.why if layer else "nobody sets it now")
-    asked = f"{said(layer.value)}, {layer.why}" if layer else "none: its plan is over"
+    asked = f"{text_of(amount_of(layer.value))}, {layer.why}" if layer else "none: its plan is over"
     return InForce(called(name), value, "as it was set before", asked)
 
 
 def _announced(announced: Announced) -> str:
-    raised = ", ".join(f"{called(name)} {money(least)}" for name, least in announced.least.items())
+    raised = text_of(limits_of(announced.least))
     return f"{_clock(announced.effective)}: {raised} ({announced.why})"
 
 

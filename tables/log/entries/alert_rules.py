@@ -8,6 +8,7 @@ from typing import ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import ALERTS, SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Label, Message, Parameter, Timestamp, code, counted
 from tables.log.published.form import SETUP
 from tables.log.writers import staff_with
 
@@ -41,12 +42,18 @@ class AlertRuleSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     """So long may nobody take note of it; 0 where it is never escalated."""
     escalate_to: tuple[str, ...]
 
-    def words(self) -> str:
-        about = self.about.replace("_", " ")
+    def description(self) -> Message:
+        about = code(self.about)
         if not self.is_on:
-            return f"Alerts of {about} are switched off"
-        threshold = "" if self.threshold is None else f" from {self.threshold} on"
-        return f"Alerts of {about} are raised{threshold}, at level {self.level}"
+            return Message("Alerts of {about} are switched off", about=about)
+        if self.threshold is None:
+            return Message("Alerts of {about} are raised, at level {level}", about=about, level=self.level)
+        return Message(
+            "Alerts of {about} are raised from {threshold} on, at level {level}",
+            about=about,
+            threshold=self.threshold,
+            level=self.level,
+        )
 
 
 class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,13 +93,18 @@ class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     tables: tuple[str, ...] = ()
     """Of events, those about these tables; none named means all."""
 
-    def words(self) -> str:
-        state = "is set" if self.is_on else "is switched off"
-        suffix = f", tells {self.tells}" if self.tells != "alerts" else ""
-        if self.former_until:
-            until = datetime.fromisoformat(self.former_until)
-            suffix += f"; its former secret signs as well until {until:%d %b %Y %H:%M} UTC"
-        return f"The channel {self.name} ({self.means}), version {self.version}, {state}{suffix}"
+    def description(self) -> Message:
+        channel: dict[str, Parameter] = {"name": self.name, "means": Label(self.means), "version": self.version}
+        if self.is_on:
+            state = Message("The channel {name} ({means}), version {version}, is set", **channel)
+        else:
+            state = Message("The channel {name} ({means}), version {version}, is switched off", **channel)
+        if self.tells != "alerts":
+            state = Message("{state}, tells {subjects}", state=state, subjects=Label(self.tells))
+        if not self.former_until:
+            return state
+        until = Timestamp(datetime.fromisoformat(self.former_until), "%d %b %Y %H:%M")
+        return Message("{state}; its former secret signs as well until {until} UTC", state=state, until=until)
 
 
 class DeadLettersResent(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -109,7 +121,10 @@ class DeadLettersResent(Event, frozen=True, kw_only=True, omit_defaults=True):
     deliveries: dict[str, int]
     """By the key that the receiver knows each by: after how many attempts."""
 
-    def words(self) -> str:
-        count = len(self.deliveries)
-        letters = "1 dead letter is" if count == 1 else f"{count} dead letters are"
-        return f"{letters} sent again by the channel {self.name}"
+    def description(self) -> Message:
+        return counted(
+            "1 dead letter is sent again by the channel {name}",
+            "{count} dead letters are sent again by the channel {name}",
+            count=len(self.deliveries),
+            name=self.name,
+        )

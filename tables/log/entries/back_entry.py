@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from tables.log import back_entry
-from tables.log.back_entry import ROUNDS, Mode, shown
+from tables.log.back_entry import ROUNDS, Mode
 from tables.log.event import AuditFailure, Author, Context
 from tables.log.exception_categories import FROM_PAPER
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Label, Message, from_fields, timestamp
 from tables.log.published.form import BACK_ENTRY
 from tables.log.signatory import Signatory
 from tables.log.slip_workflow import Wrong
@@ -68,10 +69,15 @@ class BackEntryBegun(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
         span = self.since, self.until
         return back_entry.begun(context.before.back_entry, context.seq, span, self.reason, context.moment)
 
-    def words(self) -> str:
-        reason = back_entry.REASONS.get(self.reason, self.reason).lower()
-        span = f"{shown(self.since)} to {shown(self.until)}"
-        return f"back-entry begins ({reason}, {span}): {self.note}; with {self.second.name}"
+    def description(self) -> Message:
+        return Message(
+            "back-entry begins ({reason}, {since} UTC to {until} UTC): {note}; with {second}",
+            reason=Label(back_entry.REASONS.get(self.reason, self.reason), is_lower=True),
+            since=timestamp(self.since),
+            until=timestamp(self.until),
+            note=self.note,
+            second=self.second.name,
+        )
 
 
 class BackEntryEnded(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
@@ -91,8 +97,7 @@ class BackEntryEnded(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
         back_entry.refuse_pair(self.signatory, self.second)
         back_entry.refuse_end(context.before.back_entry)
 
-    def words(self) -> str:
-        return f"back-entry ends; with {self.second.name}"
+    description = from_fields("back-entry ends; with {second.name}")
 
 
 class EnteredFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
@@ -114,8 +119,14 @@ class EnteredFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=
             raise Wrong("unknown_entry", f"entry {self.of} was not entered with it")
         return after
 
-    def words(self) -> str:
-        return f"entry {self.of} ({self.about}) is from paper no. {self.number}, of {shown(self.happened)}"
+    def description(self) -> Message:
+        return Message(
+            "entry {entry} ({about}) is from paper no. {number}, of {happened} UTC",
+            entry=self.of,
+            about=self.about,
+            number=self.number,
+            happened=timestamp(self.happened),
+        )
 
 
 class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
@@ -138,8 +149,13 @@ class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
             raise Wrong("other_round", f"Round {standing.next_number} is the next one here.")
         return round_after(standing, self.number, self.happened, self.username)
 
-    def words(self) -> str:
-        return f"round {self.dealt_as} is from paper no. {self.number}, of {shown(self.happened)}"
+    def description(self) -> Message:
+        return Message(
+            "round {round} is from paper no. {number}, of {happened} UTC",
+            round=self.dealt_as,
+            number=self.number,
+            happened=timestamp(self.happened),
+        )
 
 
 class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
@@ -154,8 +170,7 @@ class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tru
         standing = context.before
         return compared_after(standing, self.number, self.signatory)
 
-    def words(self) -> str:
-        return f"what was entered from paper no. {self.number} is compared with it"
+    description = from_fields("what was entered from paper no. {number} is compared with it")
 
 
 def refuse_round(standing: TableState) -> None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import KEYS, ORDINARY, SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Label, Message, from_fields, joined
 from tables.log.published import tables as forms
 from tables.log.published.form import OPERATIONS
 from tables.log.writers import COMMAND, SITE, UPGRADE, staff_with
@@ -28,8 +29,7 @@ class TableAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     name: str
 
-    def words(self) -> str:
-        return f"{self.name} is set up"
+    description = from_fields("{name} is set up")
 
 
 class PepperCarriedOver(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,8 +45,7 @@ class PepperCarriedOver(Event, frozen=True, kw_only=True, omit_defaults=True):
     secrets: dict[str, dict[str, str]]
     """By user name: the digests of what is kept of the password and the PIN."""
 
-    def words(self) -> str:
-        return f"The secrets of {', '.join(sorted(self.secrets))} are sealed with key {self.key}"
+    description = from_fields("The secrets of {secrets} are sealed with key {key}")
 
 
 class RowsNoted(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,9 +58,10 @@ class RowsNoted(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     spans: dict[str, dict[str, Any]]
 
-    def words(self) -> str:
-        spans = ", ".join(f"{span['count']} {name}" for name, span in sorted(self.spans.items()))
-        return f"What the watch has done is noted: {spans}"
+    def description(self) -> Message:
+        spans = sorted(self.spans.items())
+        counts = [Message("{count} {rows}", count=span["count"], rows=Label(name)) for name, span in spans]
+        return Message("What the watch has done is noted: {counts}", counts=joined(counts))
 
 
 class RowsTakenOver(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -80,5 +80,4 @@ class RowsTakenOver(Event, frozen=True, kw_only=True, omit_defaults=True):
     count: int | None = None
     sha256: str | None = None
 
-    def words(self) -> str:
-        return f"What was kept of {self.rows} before it was entered is taken over"
+    description = from_fields("What was kept of {rows} before it was entered is taken over")

@@ -7,6 +7,7 @@ from typing import ClassVar
 from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import KEYS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import from_fields
 from tables.log.published.form import OPERATIONS
 from tables.log.signatory import document_fault
 from tables.log.writers import COMMAND
@@ -38,6 +39,7 @@ class CheckpointsBegun(Event, frozen=True, kw_only=True, omit_defaults=True):
     def origin(self) -> str:
         return self.key.partition("+")[0]
 
-    def words(self) -> str:
-        since = f", instead of the one before: {self.reason}" if self.reason else ""
-        return f"The heads of all books go to witnesses outside as {self.origin}{since}"
+    description = from_fields(
+        "The heads of all books go to witnesses outside as {origin}, instead of the one before: {reason}",
+        otherwise=from_fields("The heads of all books go to witnesses outside as {origin}"),
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ledger.proof.chips import REVERSAL, money
+from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Move, undone
 from tables.log import attestation
 from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import ORDINARY, SETTINGS, TAKE_BACKS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Label, Message, Money, from_fields, joined
 from tables.log.published import chips as forms
 from tables.log.published.form import CHIPS_FOR_CHIPS, SETUP
 from tables.log.settlement import at_the_counter, sold
@@ -48,8 +49,7 @@ class ChipsSold(Event, frozen=True, kw_only=True, omit_defaults=True):
             raise AuditFailure(f"it says that {self.came_back_cents} came back for a sale of {self.amount_cents}")
         return sold(context.chart, self.amount_cents, self.came_back_cents)
 
-    def words(self) -> str:
-        return f"A player buys chips for {money(self.amount_cents)}"
+    description = from_fields("A player buys chips for {amount_cents}")
 
 
 class SaleUndone(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,8 +76,7 @@ class SaleUndone(Event, frozen=True, kw_only=True, omit_defaults=True):
             raise AuditFailure(f"it undoes a sale of {self.amount_cents}, and entry {self.corrects} is none")
         return undone(posted)
 
-    def words(self) -> str:
-        return f"Entry {self.corrects} is undone: no chips were sold for {money(self.amount_cents)}"
+    description = from_fields("Entry {corrects} is undone: no chips were sold for {amount_cents}")
 
 
 class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -99,8 +98,11 @@ class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
         _refuse_other(self.takes, self.amount_cents)
         _refuse_other(self.gives, self.amount_cents)
 
-    def words(self) -> str:
-        return f"{money(self.amount_cents)} is {'coloured up' if self.up else 'changed for smaller chips'}"
+    def description(self) -> Message:
+        amount = Money(self.amount_cents)
+        if self.up:
+            return Message("{amount} is coloured up", amount=amount)
+        return Message("{amount} is changed for smaller chips", amount=amount)
 
 
 class ChipsIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -113,8 +115,7 @@ class ChipsIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
         writer=FORMER, moves=frozenset({"issue", "withdraw"}), exception=ORDINARY, feed=CHIPS_FOR_CHIPS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return "Chips are put into circulation"
+    description = from_fields("Chips are put into circulation")
 
 
 class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -160,8 +161,7 @@ class SoldAtTheCage(AtTheCounter, frozen=True, kw_only=True, omit_defaults=True)
         alert=NO_ALERT,
     )
 
-    def words(self) -> str:
-        return "Players buy chips at the cage"
+    description = from_fields("Players buy chips at the cage")
 
 
 class Redeemed(AtTheCounter, frozen=True, kw_only=True, omit_defaults=True):
@@ -176,12 +176,10 @@ class Redeemed(AtTheCounter, frozen=True, kw_only=True, omit_defaults=True):
         alert=NO_ALERT,
     )
 
-    def words(self) -> str:
-        return (
-            "Chips are redeemed at the cage"
-            if self.amount_cents is None
-            else (f"Chips for {money(self.amount_cents)} are redeemed at the cage")
-        )
+    description = from_fields(
+        "Chips for {amount_cents} are redeemed at the cage",
+        otherwise=from_fields("Chips are redeemed at the cage"),
+    )
 
 
 class DenominationAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -205,8 +203,7 @@ class DenominationAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
 
-    def words(self) -> str:
-        return f"There are {self.colour} chips of {money(self.value_cents)}"
+    description = from_fields("There are {colour} chips of {value_cents}")
 
 
 class DenominationChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -228,9 +225,12 @@ class DenominationChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     after: dict[str, Any]
     proposal: int | None = None
 
-    def words(self) -> str:
-        looks = ", ".join(f"{name} {self.before.get(name)} → {value}" for name, value in self.after.items())
-        return f"Chips of {money(self.value_cents)}: {looks}"
+    def description(self) -> Message:
+        looks = [
+            Message("{part} {before} → {after}", part=Label(name), before=str(self.before.get(name)), after=str(value))
+            for name, value in self.after.items()
+        ]
+        return Message("Chips of {value}: {looks}", value=Money(self.value_cents), looks=joined(looks))
 
 
 class DenominationRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -246,8 +246,7 @@ class DenominationRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
     value_cents: int
     why: str
 
-    def words(self) -> str:
-        return f"Chips of {money(self.value_cents)} are retired: {self.why}"
+    description = from_fields("Chips of {value_cents} are retired: {why}")
 
 
 class ChipSeriesAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -266,6 +265,11 @@ class ChipSeriesAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
     values: tuple[int, ...]
     """What its chips are worth, in cents, the largest first."""
 
-    def words(self) -> str:
-        kinds = ", ".join(money(value) for value in self.values)
-        return f"Series {self.name} of chips by {self.manufacturer}, {self.year}: {kinds}"
+    def description(self) -> Message:
+        return Message(
+            "Series {name} of chips by {manufacturer}, {year}: {values}",
+            name=self.name,
+            manufacturer=self.manufacturer,
+            year=self.year,
+            values=joined(map(Money, self.values)),
+        )

@@ -10,6 +10,7 @@ from ledger.proof.chain import MENDED
 from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import KEYS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, both, from_fields
 from tables.log.published.form import OPERATIONS
 from tables.log.signatory import document_fault
 from tables.log.writers import COMMAND
@@ -44,12 +45,18 @@ class ClockMended(Event, frozen=True, kw_only=True, omit_defaults=True):
         if fault := document_fault(self.document.by):
             raise AuditFailure(fault)
 
-    def words(self) -> str:
+    def description(self) -> Message:
         mend = self.document
         (first, _, since, _), (_, last, _, until) = mend.spans[0], mend.spans[-1]
-        return (
-            f"Entries {first} to {last} were dated by a wrong clock; they are of {since} to {until}:"
-            f" {mend.reason} ({' and '.join(mend.by)})"
+        return Message(
+            "Entries {first} to {last} were dated by a wrong clock; they are of {since} to {until}:"
+            " {reason} ({people})",
+            first=first,
+            last=last,
+            since=since,
+            until=until,
+            reason=mend.reason,
+            people=both(mend.by),
         )
 
 
@@ -82,5 +89,4 @@ class ClockConfirmed(Event, frozen=True, kw_only=True, omit_defaults=True):
     document: Confirmation
     signature: str
 
-    def words(self) -> str:
-        return f"Nothing happened from {self.document.since} to {self.document.until}: {self.document.reason}"
+    description = from_fields("Nothing happened from {document.since} to {document.until}: {document.reason}")

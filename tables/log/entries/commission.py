@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ledger.proof.chips import PLAYERS, RACK, money
+from ledger.proof.chips import PLAYERS, RACK
 from ledger.proof.moves import Chart, Move
 from tables.log.event import Context, Event
 from tables.log.exception_categories import CORRECTIONS, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import from_fields
 from tables.log.published import chips as forms
 from tables.log.state import Stacks, TableState
 from tables.log.writers import FLOOR, THE_DEALER
@@ -49,8 +50,7 @@ class CommissionCollected(Marked, frozen=True, kw_only=True, omit_defaults=True)
         """From the player into the rack."""
         return [chart.move("commission", PLAYERS, RACK, self.amount_cents)] if self.amount_cents else []
 
-    def words(self) -> str:
-        return f"Seat {self.seat} pays commission of {money(self.amount_cents)}"
+    description = from_fields("Seat {seat} pays commission of {amount_cents}")
 
 
 class CommissionForgiven(Marked, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,5 +63,4 @@ class CommissionForgiven(Marked, frozen=True, kw_only=True, omit_defaults=True):
 
     reason: str
 
-    def words(self) -> str:
-        return f"Commission of {money(self.amount_cents)} at seat {self.seat} is forgiven: {self.reason}"
+    description = from_fields("Commission of {amount_cents} at seat {seat} is forgiven: {reason}")

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from ledger.proof.slip_name import SlipName
 from tables.log import attestation, slip_workflow
 from tables.log.event import AuditFailure, Author, Context
 from tables.log.exception_categories import CORRECTIONS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, Money, from_fields
 from tables.log.published import disputes as forms
 from tables.log.settlement import correction_moves
 from tables.log.signatory import Signatory, with_badge_from
@@ -112,12 +112,13 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
             "reason": reason,
         }
 
-    def clause(self, deed: str) -> str:
-        """What is done with the correction, in words."""
-        correction, cents = self.correction, self.correction.difference_cents
-        seat = correction.seat
-        chips = f"pay seat {seat} {money(cents)}" if cents > 0 else f"take {money(-cents)} from seat {seat}"
-        return f"{correction.slip}: {chips} for round {correction.round}, {deed}"
+    @property
+    def exchange(self) -> Message:
+        """The chips that change hands."""
+        seat, cents = self.correction.seat, self.correction.difference_cents
+        if cents > 0:
+            return Message("pay seat {seat} {amount}", seat=seat, amount=Money(cents))
+        return Message("take {amount} from seat {seat}", seat=seat, amount=Money(-cents))
 
 
 class CorrectionProposed(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):
@@ -131,8 +132,9 @@ class CorrectionProposed(AboutCorrection, frozen=True, kw_only=True, omit_defaul
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return (self.signatory,)
 
-    def words(self) -> str:
-        return self.clause(f"proposed: {self.correction.reason}")
+    description = from_fields(
+        "{correction.slip}: {exchange} for round {correction.round}, proposed: {correction.reason}"
+    )
 
 
 class CorrectionSigned(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):
@@ -159,8 +161,7 @@ class CorrectionSigned(AboutCorrection, frozen=True, kw_only=True, omit_defaults
         off = 0 if self.counted else self.correction.off_cents
         return correction_moves(context.chart, self.correction.difference_cents, off)
 
-    def words(self) -> str:
-        return self.clause(f"signed by {self.name}")
+    description = from_fields("{correction.slip}: {exchange} for round {correction.round}, signed by {name}")
 
 
 class CorrectionDeclined(AboutCorrection, frozen=True, kw_only=True, omit_defaults=True):
@@ -176,5 +177,4 @@ class CorrectionDeclined(AboutCorrection, frozen=True, kw_only=True, omit_defaul
     def signed_terms(self) -> Mapping[str, Any]:
         return self.terms(self.text)
 
-    def words(self) -> str:
-        return self.clause(f"declined: {self.text}")
+    description = from_fields("{correction.slip}: {exchange} for round {correction.round}, declined: {text}")

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Label, Message, Parameter, joined
 from tables.log.published.form import SETUP
 from tables.log.writers import staff_with
 
@@ -39,9 +40,13 @@ class HouseKeySet(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Two persons hold it."""
     in_use: bool
 
-    def words(self) -> str:
-        holders = "held by two" if self.dual else "held by one"
-        return f"Key {self.name} ({OPENS.get(self.lock, self.lock).lower()}): {holders if self.in_use else 'retired'}"
+    def description(self) -> Message:
+        key: dict[str, Parameter] = {"name": self.name, "lock": Label(OPENS.get(self.lock, self.lock), is_lower=True)}
+        if not self.in_use:
+            return Message("Key {name} ({lock}): retired", **key)
+        if self.dual:
+            return Message("Key {name} ({lock}): held by two", **key)
+        return Message("Key {name} ({lock}): held by one", **key)
 
 
 class DropScheduled(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -64,9 +69,15 @@ class DropScheduled(Event, frozen=True, kw_only=True, omit_defaults=True):
     who: str
     """Who takes them, in words."""
 
-    def words(self) -> str:
+    def description(self) -> Message:
         if not self.weekdays:
-            return f"Drops {self.name} end with {self.from_day}"
-        days = " ".join(WEEKDAYS[number] for number in self.weekdays)
-        tables = ", ".join(self.tables) or "all tables"
-        return f"Drops {self.name} from {self.from_day}: {tables}, {days} {self.due_at}, by {self.who}"
+            return Message("Drops {name} end with {day}", name=self.name, day=self.from_day)
+        return Message(
+            "Drops {name} from {day}: {tables}, {weekdays} {time}, by {who}",
+            name=self.name,
+            day=self.from_day,
+            tables=joined(self.tables) if self.tables else Message("all tables"),
+            weekdays=joined((Label(WEEKDAYS[number]) for number in self.weekdays), " "),
+            time=self.due_at,
+            who=self.who,
+        )

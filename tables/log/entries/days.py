@@ -11,6 +11,7 @@ from tables.log import attestation
 from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import KEYS, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, both, from_fields
 from tables.log.published import days as forms
 from tables.log.published.form import FIRST_SIGNATURE, OPERATIONS
 from tables.log.signatory import Signatory, document_fault, with_badge_from
@@ -54,8 +55,7 @@ class DayProposed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
         writer=staff_with("tables.run_floor"), moves=NOTHING, exception=ORDINARY, feed=FIRST_SIGNATURE, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"{self.name} signs the figures of {self.day}"
+    description = from_fields("{name} signs the figures of {day}")
 
 
 class DayClosed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,8 +79,7 @@ class DayClosed(DayFigures, frozen=True, kw_only=True, omit_defaults=True):
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return *super().signers(by), Signatory(self.proposed_by, self.proposed_by, None, "")
 
-    def words(self) -> str:
-        return f"{self.name} signs second: {self.day} is closed"
+    description = from_fields("{name} signs second: {day} is closed")
 
 
 class DayRootDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,8 +110,8 @@ class DaySealed(Event, frozen=True, kw_only=True, omit_defaults=True):
     document: DayRootDocument
     signature: str
 
-    def words(self) -> str:
-        return f"{self.document.day} is sealed: {self.document.root[:16]}"
+    def description(self) -> Message:
+        return Message("{day} is sealed: {root}", day=self.document.day, root=self.document.root[:16])
 
 
 class Restoration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,9 +143,10 @@ class NoteRestored(Event, frozen=True, kw_only=True, omit_defaults=True):
         if fault := document_fault(self.document.by):
             raise AuditFailure(fault)
 
-    def words(self) -> str:
-        terms = self.document
-        return (
-            f"An older database was put back, {len(terms.left)} sealed days are given up:"
-            f" {terms.reason} ({' and '.join(terms.by)})"
+    def description(self) -> Message:
+        return Message(
+            "An older database was put back, {days} sealed days are given up: {reason} ({people})",
+            days=len(self.document.left),
+            reason=self.document.reason,
+            people=both(self.document.by),
         )

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from tables.log.event import Author
 from tables.log.exception_categories import DISPUTES, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, Timestamp, from_fields, joined, text_of
 from tables.log.published import disputes as forms
 from tables.log.writers import DISPUTE_HEARER, DISPUTE_RULER
 
@@ -68,10 +69,18 @@ class Dispute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return datetime.fromisoformat(self.happened) if self.happened else None
 
     @property
+    def place(self) -> Message:
+        """The round, or the moment, and the seat."""
+        if self.moment:
+            place = Message("what happened at {moment}", moment=Timestamp(self.moment, "%H:%M on %-d %b %Y"))
+        else:
+            place = Message("round {round}", round=self.round)
+        return Message("{place}, seat {seat}", place=place, seat=self.seat) if self.seat else place
+
+    @property
     def about(self) -> str:
-        """The round, or the moment, in words."""
-        place = f"what happened at {self.moment:%H:%M on %-d %b %Y}" if self.happened else f"round {self.round}"
-        return place + (f", seat {self.seat}" if self.seat else "")
+        """The text of its place."""
+        return text_of(self.place)
 
     @property
     def ruled(self) -> str:
@@ -99,9 +108,9 @@ class DisputeOpened(AboutDispute, frozen=True, kw_only=True, omit_defaults=True)
         writer=DISPUTE_HEARER, moves=NOTHING, exception=DISPUTES, feed=(forms.DisputeMoved,), alert=("opened",)
     )
 
-    def words(self) -> str:
-        claim = self.dispute
-        return f"Dispute {claim.number} about {claim.about} is opened: {claim.claimant} claims: {claim.claim}"
+    description = from_fields(
+        "Dispute {dispute.number} about {dispute.place} is opened: {dispute.claimant} claims: {dispute.claim}"
+    )
 
 
 class DisputeNoted(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
@@ -115,8 +124,7 @@ class DisputeNoted(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
     heard: str
     text: str
 
-    def words(self) -> str:
-        return f"Dispute {self.dispute.number}, {self.heard}: {self.text}"
+    description = from_fields("Dispute {dispute.number}, {heard}: {text}")
 
 
 class DisputeRuled(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,10 +135,18 @@ class DisputeRuled(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
         writer=DISPUTE_RULER, moves=NOTHING, exception=DISPUTES, feed=(forms.DisputeMoved,), alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        ruling = {"stands": "the result stands", "player": "for the player", "house": "for the house"}
-        decided = ruling.get(self.dispute.ruling or "", "the round is void")
-        return f"Dispute {self.dispute.number} is ruled: {decided}. {self.dispute.reason}"
+    def description(self) -> Message:
+        rulings = {
+            "stands": Message("the result stands"),
+            "player": Message("for the player"),
+            "house": Message("for the house"),
+        }
+        return Message(
+            "Dispute {number} is ruled: {ruling}. {reason}",
+            number=self.dispute.number,
+            ruling=rulings.get(self.dispute.ruling or "", Message("the round is void")),
+            reason=str(self.dispute.reason),
+        )
 
 
 class DisputeClosed(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
@@ -145,6 +161,8 @@ class DisputeClosed(AboutDispute, frozen=True, kw_only=True, omit_defaults=True)
     corrections: tuple[str, ...]
     """The slips of the corrections that were signed for it."""
 
-    def words(self) -> str:
-        settled = "; ".join([*self.corrections, *([self.text] if self.text else [])])
-        return f"Dispute {self.dispute.number} is closed" + (f": {settled}" if settled else "")
+    def description(self) -> Message:
+        number, settled = self.dispute.number, [*self.corrections, *([self.text] if self.text else [])]
+        if not settled:
+            return Message("Dispute {number} is closed", number=number)
+        return Message("Dispute {number} is closed: {settled}", number=number, settled=joined(settled, "; "))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NOTHING, KindRecord
+from tables.log.message import Label, Message, joined, timestamp
 from tables.log.policies import said_of, title_of
 from tables.log.published.form import SETUP
 from tables.log.writers import staff_with
@@ -36,9 +37,16 @@ class TermsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     profile: str | None = None
     """The profile that was adopted by it."""
 
-    def words(self) -> str:
+    def description(self) -> Message:
         changes = [
-            f"{title_of(name)} {said_of(name, self.before.get(name))} → {said_of(name, value)}"
+            Message(
+                "{term} {before} → {after}",
+                term=Label(title_of(name)),
+                before=said_of(name, self.before.get(name)),
+                after=said_of(name, value),
+            )
             for name, value in self.after.items()
         ]
-        return f"From {self.effective[:16].replace('T', ' ')} UTC: {'; '.join(changes)}"
+        return Message(
+            "From {effective} UTC: {changes}", effective=timestamp(self.effective), changes=joined(changes, "; ")
+        )

@@ -9,8 +9,9 @@ from tables.log import exception_categories as categories
 from tables.log.event import Author
 from tables.log.irregularities import ACTS, MISHAPS, REASONS
 from tables.log.kind_record import NOTHING, KindRecord
+from tables.log.message import Description, Label, Message, Parameter, from_fields, joined
 from tables.log.published import tables as forms
-from tables.log.signatory import Signatory, also_signed
+from tables.log.signatory import Signatory
 from tables.log.state import Lock, TableState
 from tables.log.writers import ABANDON_ROLES, IRREGULARITY, RACK_LOCKER, RACK_UNLOCKER
 
@@ -36,11 +37,13 @@ class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):
     """Who was called, and came."""
     note: str = ""
 
-    def words(self) -> str:
+    def description(self) -> Description:
         mishap, act = MISHAPS.get(self.which), ACTS.get(self.act, "")
-        clauses = [mishap.title if mishap else self.which, act.lower(), self.note]
-        suffix = f" ({self.called} came)" if self.called else ""
-        return "; ".join(clause for clause in clauses if clause) + suffix
+        title: Parameter = Label(mishap.title) if mishap else self.which
+        clauses = joined(
+            [title, *([Label(act, is_lower=True)] if act else []), *([self.note] if self.note else [])], "; "
+        )
+        return Message("{clauses} ({called} came)", clauses=clauses, called=self.called) if self.called else clauses
 
 
 class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -60,8 +63,9 @@ class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):
     """Of `mishaps.LEAVING`."""
     note: str
 
-    def words(self) -> str:
-        return f"The table is abandoned ({REASONS.get(self.reason, self.reason).lower()}): {self.note}"
+    def description(self) -> Message:
+        reason = Label(REASONS.get(self.reason, self.reason), is_lower=True)
+        return Message("The table is abandoned ({reason}): {note}", reason=reason, note=self.note)
 
 
 class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -80,8 +84,7 @@ class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, lock=Lock(seq, self.abandoned))
 
-    def words(self) -> str:
-        return f"The rack is locked: {self.note}"
+    description = from_fields("The rack is locked: {note}")
 
 
 class RackUnlocked(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,5 +109,6 @@ class RackUnlocked(Author, frozen=True, kw_only=True, omit_defaults=True):
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, lock=None)
 
-    def words(self) -> str:
-        return f"The rack is unlocked{also_signed(self.second)}: {self.note}"
+    description = from_fields(
+        "The rack is unlocked, {second.name} signed too: {note}", otherwise=from_fields("The rack is unlocked: {note}")
+    )

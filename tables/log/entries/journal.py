@@ -9,6 +9,7 @@ from msgspec import field
 from tables.log.event import Event
 from tables.log.exception_categories import ALERTS, DISCREPANCIES, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, code, from_fields, joined
 from tables.log.published import alerts as forms
 from tables.log.published.form import INVESTIGATION
 from tables.log.writers import SITE, staff_with
@@ -37,8 +38,7 @@ class AlertRaised(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     message: str
     evidence_sha256: str
 
-    def words(self) -> str:
-        return f"Alert {self.number}: {self.message}"
+    description = from_fields("Alert {number}: {message}")
 
 
 class AlertAcknowledged(OfARow, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,8 +58,9 @@ class AlertAcknowledged(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     by: str
     note: str
 
-    def words(self) -> str:
-        return f"{self.by} takes note of alert {self.alert}" + (f": {self.note}" if self.note else "")
+    description = from_fields(
+        "{by} takes note of alert {alert}: {note}", otherwise=from_fields("{by} takes note of alert {alert}")
+    )
 
 
 class AlertEscalated(OfARow, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,9 +77,9 @@ class AlertEscalated(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     roles: tuple[str, ...]
     """Who hears of it from then on."""
 
-    def words(self) -> str:
-        roles = ", ".join(role.replace("_", " ") for role in self.roles)
-        return f"Nobody took note of alert {self.alert}: escalated to {roles}"
+    def description(self) -> Message:
+        roles = joined(map(code, self.roles))
+        return Message("Nobody took note of alert {alert}: escalated to {roles}", alert=self.alert, roles=roles)
 
 
 class BookmarkMade(OfARow, frozen=True, kw_only=True, omit_defaults=True):
@@ -93,8 +94,7 @@ class BookmarkMade(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     by: str
     bookmark_sha256: str
 
-    def words(self) -> str:
-        return f"{self.by} makes bookmark {self.number}"
+    description = from_fields("{by} makes bookmark {number}")
 
 
 class DiscrepancyOpened(OfARow, frozen=True, kw_only=True, omit_defaults=True):
@@ -115,8 +115,7 @@ class DiscrepancyOpened(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     involved: tuple[str, ...]
     key: str
 
-    def words(self) -> str:
-        return f"Discrepancy {self.number}: {self.message}"
+    description = from_fields("Discrepancy {number}: {message}")
 
 
 class DiscrepancyAssigned(OfARow, frozen=True, kw_only=True, omit_defaults=True):
@@ -137,8 +136,7 @@ class DiscrepancyAssigned(OfARow, frozen=True, kw_only=True, omit_defaults=True)
     name: str
     by: str
 
-    def words(self) -> str:
-        return f"{self.name} looks into discrepancy {self.discrepancy}"
+    description = from_fields("{name} looks into discrepancy {discrepancy}")
 
 
 class DiscrepancyFound(OfARow, frozen=True, kw_only=True, omit_defaults=True):
@@ -159,5 +157,4 @@ class DiscrepancyFound(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     by: str
     text: str
 
-    def words(self) -> str:
-        return f"Discrepancy {self.discrepancy} is closed: {self.text}"
+    description = from_fields("Discrepancy {discrepancy} is closed: {text}")

@@ -7,6 +7,7 @@ from typing import ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import KEYS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import from_fields
 from tables.log.published.form import OPERATIONS
 from tables.log.writers import COMMAND, SITE
 
@@ -20,6 +21,11 @@ class AboutKey(Event, frozen=True, kw_only=True, omit_defaults=True):
     key: str
     """In hex."""
 
+    @property
+    def beginning(self) -> str:
+        """The first digits of the key, by which people compare it."""
+        return self.key[:16]
+
 
 class KeyPublished(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     """The house's first key."""
@@ -27,8 +33,7 @@ class KeyPublished(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("published",)
     record = KindRecord(writer=SITE, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"The key that days are sealed with is published: {self.key[:16]}"
+    description = from_fields("The key that days are sealed with is published: {beginning}")
 
 
 class KeyRotated(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,8 +46,7 @@ class KeyRotated(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     """The statement that the old key signed."""
     signature: str
 
-    def words(self) -> str:
-        return f"Another key takes the place of the old one, which signs it: {self.key[:16]}"
+    description = from_fields("Another key takes the place of the old one, which signs it: {beginning}")
 
 
 class KeyReplaced(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
@@ -53,5 +57,4 @@ class KeyReplaced(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
 
     reason: str
 
-    def words(self) -> str:
-        return f"The key is lost, and another takes its place: {self.reason}"
+    description = from_fields("The key is lost, and another takes its place: {reason}")

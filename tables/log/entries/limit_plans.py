@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar
 
-from ledger.proof.chips import money
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NOTHING, KindRecord
-from tables.log.limit_plans import AMOUNTS, WAGER, Plan, Schedule, Scope, Takes, Value
+from tables.log.limit_plans import Plan, Schedule, Scope, Takes, Value, limits_of, place_of
+from tables.log.message import Message, Parameter, timestamp
 from tables.log.published import limits as forms
 from tables.log.writers import staff_with
 
@@ -65,23 +65,18 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
             retired=self.retired,
         )
 
-    def words(self) -> str:
-        plan, since = (
-            f"Limit plan {self.name}, version {self.version}",
-            f"from {self.effective[:16].replace('T', ' ')} UTC",
-        )
+    def description(self) -> Message:
+        plan: dict[str, Parameter] = {
+            "name": self.name,
+            "version": self.version,
+            "effective": timestamp(self.effective),
+        }
         if self.retired:
-            return f"{plan}: retired {since}"
-        limits = ", ".join(f"{called(name)} {said(value)}" for name, value in self.values.items())
-        place = "the whole house" if self.scope == "house" else f"{self.scope} {self.of}".replace("_", " ")
-        return f"{plan}, {since}: {place}, {self.schedule.words()}: {limits}"
-
-
-def called(name: str) -> str:
-    """A limit in words."""
-    return AMOUNTS.get(name) or name.removeprefix(WAGER).replace("_", " ")
-
-
-def said(value: Value) -> str:
-    """Its value in words."""
-    return money(value) if isinstance(value, int) else " to ".join(map(money, value))
+            return Message("Limit plan {name}, version {version}: retired from {effective} UTC", **plan)
+        return Message(
+            "Limit plan {name}, version {version}, from {effective} UTC: {place}, {schedule}: {limits}",
+            **plan,
+            place=place_of(self.scope, self.of),
+            schedule=self.schedule.description(),
+            limits=limits_of(self.values),
+        )

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
-from ledger.proof.chips import money
-from tables.log.entries.limit_plans import called
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.limit_plans import limits_of
+from tables.log.message import Message, timestamp
 from tables.log.published import limits as forms
 from tables.log.state import Announced, TableState
 from tables.log.writers import ANNOUNCER
@@ -40,9 +40,15 @@ class LimitsAnnounced(Event, frozen=True, kw_only=True, omit_defaults=True):
         moment = datetime.fromisoformat(self.effective)
         return replace(standing, announced=Announced(seq, self.least, moment, self.why, self.keeps_seated))
 
-    def words(self) -> str:
+    def description(self) -> Message:
         if not self.least:
-            return f"No minimum is announced any more: {self.why}"
-        raised = ", ".join(f"{called(name)} {money(least)}" for name, least in self.least.items())
-        suffix = "; seats that play keep the old one" if self.keeps_seated else ""
-        return f"Announced from {self.effective[:16].replace('T', ' ')} UTC: {raised} ({self.why}){suffix}"
+            return Message("No minimum is announced any more: {why}", why=self.why)
+        announcement = Message(
+            "Announced from {effective} UTC: {limits} ({why})",
+            effective=timestamp(self.effective),
+            limits=limits_of(self.least),
+            why=self.why,
+        )
+        if not self.keeps_seated:
+            return announcement
+        return Message("{announcement}; seats that play keep the old one", announcement=announcement)

@@ -13,6 +13,7 @@ from tables.log.entries.terminal_keys import Vouch
 from tables.log.event import Event
 from tables.log.exception_categories import TERMINALS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Label, Message, code, from_fields, joined
 from tables.log.published.form import ACCESS
 from tables.log.slip_types import SLIPS
 from tables.log.writers import OWNER, OWNER_OR_OPERATOR, staff_with
@@ -47,8 +48,7 @@ class PasskeyVouched(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True
     answer: PasskeyAnswer
     """The passkey's own signature under the same statement."""
 
-    def words(self) -> str:
-        return f"{self.vouched.terminal} vouches for the passkey {self.name} of {self.username}: it signs slips"
+    description = from_fields("{vouched.terminal} vouches for the passkey {name} of {username}: it signs slips")
 
 
 class PasskeyEnded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
@@ -61,8 +61,7 @@ class PasskeyEnded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     credential: str
 
-    def words(self) -> str:
-        return f"The passkey {self.name} of {self.username} signs no slip any more"
+    description = from_fields("The passkey {name} of {username} signs no slip any more")
 
 
 class PasskeysDemanded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
@@ -77,7 +76,8 @@ class PasskeysDemanded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=Tr
     papers: tuple[str, ...] = ()
     """Series of slips."""
 
-    def words(self) -> str:
-        signatures = [f"whatever a {role.replace('_', ' ')} signs" for role in self.roles]
-        papers = [f"each {SLIPS[name].word.lower() if name in SLIPS else name}" for name in self.papers]
-        return f"From now on a passkey signs {', '.join(signatures + papers)}"
+    def description(self) -> Message:
+        signatures = [Message("whatever a {role} signs", role=code(role)) for role in self.roles]
+        slips = [Label(SLIPS[name].word, is_lower=True) if name in SLIPS else name for name in self.papers]
+        signatures += [Message("each {slip}", slip=slip) for slip in slips]
+        return Message("From now on a passkey signs {signatures}", signatures=joined(signatures))

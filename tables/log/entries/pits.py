@@ -7,6 +7,7 @@ from typing import ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, Parameter, counted, joined
 from tables.log.published.form import SETUP
 from tables.log.writers import staff_with
 
@@ -29,9 +30,13 @@ class PitSectionSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     first: tuple[str, ...] = ()
     """Those that stand first, in this order; the others follow by name."""
 
-    def words(self) -> str:
-        place = f"{self.pit}, section {self.section}" if self.section else self.pit
-        return f"{place}: {', '.join(self.tables)}" if self.tables else f"{place} is no more"
+    def description(self) -> Message:
+        place: Parameter = self.pit
+        if self.section:
+            place = Message("{pit}, section {section}", pit=self.pit, section=self.section)
+        if not self.tables:
+            return Message("{place} is no more", place=place)
+        return Message("{place}: {tables}", place=place, tables=joined(self.tables))
 
 
 class FloorPlanDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,5 +53,10 @@ class FloorPlanDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
     spots: dict[str, tuple[int, int]]
     """By table: how many steps from the left, and from the top."""
 
-    def words(self) -> str:
-        return f"The plan of {self.pit} is drawn: {len(self.spots)} table{'' if len(self.spots) == 1 else 's'}"
+    def description(self) -> Message:
+        return counted(
+            "The plan of {pit} is drawn: {count} table",
+            "The plan of {pit} is drawn: {count} tables",
+            count=len(self.spots),
+            pit=self.pit,
+        )

@@ -9,6 +9,7 @@ import msgspec
 from tables.log.event import Author, Event
 from tables.log.exception_categories import POSTS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, from_fields, joined
 from tables.log.published import people as forms
 from tables.log.writers import staff_with
 
@@ -44,9 +45,12 @@ class PostSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
 
-    def words(self) -> str:
-        pits = "the whole floor" if self.whole_floor else ", ".join(self.pits)
-        return f"{self.name} runs {pits}" if pits else f"{self.name} has no post any more"
+    def description(self) -> Message:
+        if self.whole_floor:
+            return Message("{name} runs the whole floor", name=self.name)
+        if not self.pits:
+            return Message("{name} has no post any more", name=self.name)
+        return Message("{name} runs {pits}", name=self.name, pits=joined(self.pits))
 
 
 class CoverSet(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -67,7 +71,6 @@ class CoverSet(Author, frozen=True, kw_only=True, omit_defaults=True):
     floor: tuple[Stand, ...]
     """As above."""
 
-    def words(self) -> str:
-        if not self.reason:
-            return f"{self.name} gives {self.pit} back"
-        return f"{self.name} takes over {self.pit} until {self.until}: {self.reason}"
+    description = from_fields(
+        "{name} takes over {pit} until {until}: {reason}", otherwise=from_fields("{name} gives {pit} back")
+    )

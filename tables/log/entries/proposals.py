@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, code, from_fields
 from tables.log.published import proposals as forms
 from tables.log.signatory import Signatory, with_badge_from
 from tables.log.writers import DECIDER, PROPOSAL_AUTHOR, PROPOSAL_READER, PROPOSER, SITE
@@ -44,8 +45,17 @@ class Proposed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return (with_badge_from(by, self.username, self.name, self.role),)
 
-    def words(self) -> str:
-        return f"{self.name} proposes {self.number}: {self.matter.replace('_', ' ')} {self.about}".rstrip()
+    def description(self) -> Message:
+        matter = code(self.matter)
+        if not self.about:
+            return Message("{name} proposes {number}: {matter}", name=self.name, number=self.number, matter=matter)
+        return Message(
+            "{name} proposes {number}: {matter} {about}",
+            name=self.name,
+            number=self.number,
+            matter=matter,
+            about=self.about,
+        )
 
 
 class ProposalEnded(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,17 +69,16 @@ class ProposalEnded(AboutProposal, frozen=True, kw_only=True, omit_defaults=True
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return (with_badge_from(by, self.username, self.name, self.role),)
 
-    def words(self) -> str:
-        return f"{self.name} {self.kind.removesuffix('d')}s proposal {self.number}" + (
-            f": {self.text}" if self.text else ""
-        )
-
 
 class ProposalApproved(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody else approved a proposal, which is done by the entries that name it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("approved",)
     record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
+
+    description = from_fields(
+        "{name} approves proposal {number}: {text}", otherwise=from_fields("{name} approves proposal {number}")
+    )
 
 
 class ProposalDecided(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,8 +87,7 @@ class ProposalDecided(ProposalEnded, frozen=True, kw_only=True, omit_defaults=Tr
     kinds: ClassVar[tuple[str, ...]] = ("decided",)
     record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"{self.name} decides proposal {self.number} alone"
+    description = from_fields("{name} decides proposal {number} alone")
 
 
 class ProposalDeclined(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,6 +95,10 @@ class ProposalDeclined(ProposalEnded, frozen=True, kw_only=True, omit_defaults=T
 
     kinds: ClassVar[tuple[str, ...]] = ("declined",)
     record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
+
+    description = from_fields(
+        "{name} declines proposal {number}: {text}", otherwise=from_fields("{name} declines proposal {number}")
+    )
 
 
 class ProposalWithdrawn(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
@@ -97,8 +109,9 @@ class ProposalWithdrawn(ProposalEnded, frozen=True, kw_only=True, omit_defaults=
         writer=PROPOSAL_AUTHOR, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"{self.name} withdraws proposal {self.number}" + (f": {self.text}" if self.text else "")
+    description = from_fields(
+        "{name} withdraws proposal {number}: {text}", otherwise=from_fields("{name} withdraws proposal {number}")
+    )
 
 
 class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
@@ -117,8 +130,7 @@ class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return (with_badge_from(by, self.username, self.name, self.role),)
 
-    def words(self) -> str:
-        return f"{self.name} comments on proposal {self.number}: {self.text}"
+    description = from_fields("{name} comments on proposal {number}: {text}")
 
 
 class ProposalExpired(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,8 +139,7 @@ class ProposalExpired(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tr
     kinds: ClassVar[tuple[str, ...]] = ("expired",)
     record = KindRecord(writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"Proposal {self.number} has expired"
+    description = from_fields("Proposal {number} has expired")
 
 
 class ProposalInForce(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
@@ -137,8 +148,7 @@ class ProposalInForce(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tr
     kinds: ClassVar[tuple[str, ...]] = ("came_into_force",)
     record = KindRecord(writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"Proposal {self.number} comes into force"
+    description = from_fields("Proposal {number} comes into force")
 
 
 class ProposalCalledOff(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
@@ -152,9 +162,10 @@ class ProposalCalledOff(AboutProposal, frozen=True, kw_only=True, omit_defaults=
     text: str = ""
     """Why, where one person did."""
 
-    def words(self) -> str:
-        by = f", by proposal {self.proposal}" if self.proposal else f": {self.text}"
-        return f"Proposal {self.number} is called off{by}"
+    description = from_fields(
+        "Proposal {number} is called off, by proposal {proposal}",
+        otherwise=from_fields("Proposal {number} is called off: {text}"),
+    )
 
 
 class ProposalLapsed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
@@ -168,8 +179,7 @@ class ProposalLapsed(AboutProposal, frozen=True, kw_only=True, omit_defaults=Tru
     text: str
     """Why, in words."""
 
-    def words(self) -> str:
-        return f"Proposal {self.number} does not come into force: {self.text}"
+    description = from_fields("Proposal {number} does not come into force: {text}")
 
 
 def builtins(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from tables.log.event import Event
 from tables.log.exception_categories import MISHAPS, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, code, from_fields
 from tables.log.published import readers as forms
 from tables.log.published.form import READER_SIGNALS
 from tables.log.state import CardReader, Stop, TableState
@@ -45,8 +46,7 @@ class ReaderStarted(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     def reader(self) -> CardReader:
         return CardReader(self.name, self.session, is_live=not self.taken_over)
 
-    def words(self) -> str:
-        return f"The card reader {self.name} starts"
+    description = from_fields("The card reader {name} starts")
 
 
 class ReaderStopped(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,9 +66,13 @@ class ReaderStopped(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     def reader(self) -> CardReader:
         return CardReader(self.name, self.session, stop=Stop(self.read, self.keyed, self.says))
 
-    def words(self) -> str:
-        beside = f", the dealer keyed {self.keyed}" if self.keyed else ""
-        return f"The card reader read {self.read or 'nothing'}{beside}: {self.says}"
+    def description(self) -> Message:
+        read = self.read or Message("nothing")
+        if not self.keyed:
+            return Message("The card reader read {read}: {says}", read=read, says=self.says)
+        return Message(
+            "The card reader read {read}, the dealer keyed {keyed}: {says}", read=read, keyed=self.keyed, says=self.says
+        )
 
 
 class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
@@ -84,9 +88,12 @@ class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
     def reader(self) -> CardReader:
         return CardReader(self.name, self.session, is_live=self.right == "reader")
 
-    def words(self) -> str:
-        verdict = "The reader is right" if self.right == "reader" else "The dealer is right, and keys the cards"
-        return f"{verdict}: the {self.role.replace('_', ' ')} looked" if self.role else verdict
+    def description(self) -> Message:
+        if self.right == "reader":
+            verdict = Message("The reader is right")
+        else:
+            verdict = Message("The dealer is right, and keys the cards")
+        return Message("{verdict}: the {role} looked", verdict=verdict, role=code(self.role)) if self.role else verdict
 
 
 class ReaderTakenOver(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,8 +110,10 @@ class ReaderTakenOver(AboutReader, frozen=True, kw_only=True, omit_defaults=True
     def reader(self) -> CardReader:
         return CardReader(self.name, self.session, is_live=False)
 
-    def words(self) -> str:
-        return "The dealer keys the cards" + (": the reader is not heard" if self.unheard else "")
+    def description(self) -> Message:
+        if self.unheard:
+            return Message("The dealer keys the cards: the reader is not heard")
+        return Message("The dealer keys the cards")
 
 
 class ReaderGivenBack(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
@@ -115,5 +124,4 @@ class ReaderGivenBack(AboutReader, frozen=True, kw_only=True, omit_defaults=True
         writer=READER_GIVER, moves=NOTHING, exception=ORDINARY, feed=(forms.ReaderGivenBack,), alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return "The reader names the cards again"
+    description = from_fields("The reader names the cards again")

@@ -7,6 +7,7 @@ from typing import ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import REFUSED
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, code
 from tables.log.published.form import INVESTIGATION
 from tables.log.writers import SITE
 
@@ -32,7 +33,12 @@ class InputRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
     more: int = 0
     """How often the same was refused since the entry before, in the same process, and not noted."""
 
-    def words(self) -> str:
-        place = self.table or self.terminal
-        again = f"; {self.more} more since the last that was noted" if self.more else ""
-        return f"Refused{f' at {place}' if place else ''}, {self.entered.replace('_', ' ')}: {self.says}{again}"
+    def description(self) -> Message:
+        place, entered = self.table or self.terminal, code(self.entered)
+        if place:
+            refusal = Message("Refused at {place}, {input}: {says}", place=place, input=entered, says=self.says)
+        else:
+            refusal = Message("Refused, {input}: {says}", input=entered, says=self.says)
+        if not self.more:
+            return refusal
+        return Message("{refusal}; {count} more since the last that was noted", refusal=refusal, count=self.more)

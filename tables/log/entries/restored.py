@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 from tables.log.event import AuditFailure, Author, Context, Event
 from tables.log.exception_categories import MISHAPS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message
 from tables.log.published.form import ALERT_TELLS
 from tables.log.state import Beyond, Restored, TableState
 from tables.log.writers import RESTORE_CONFIRMER, RESTORE_FINDER
@@ -63,12 +64,19 @@ class BookBehind(Event, frozen=True, kw_only=True, omit_defaults=True):
         if (self.ended, self.confirmed, self.through) != (ended, before.confirmed, before.through):
             raise AuditFailure("it says otherwise where the book ended, or up to where it was confirmed")
 
-    def words(self) -> str:
+    def description(self) -> Message:
         if not self.beyond:
-            return f"The records were put back to an earlier moment: they end at entry {self.ended} ({self.declared})"
+            return Message(
+                "The records were put back to an earlier moment: they end at entry {ended} ({declared})",
+                ended=self.ended,
+                declared=self.declared,
+            )
         newest = self.beyond[-1]
-        entry = "entry" if newest.seq > self.ended else "another entry"
-        return f"The records end at entry {self.ended}; {newest.by} was acknowledged {entry} {newest.seq}"
+        if newest.seq > self.ended:
+            receipt = Message("{who} was acknowledged entry {entry}", who=newest.by, entry=newest.seq)
+        else:
+            receipt = Message("{who} was acknowledged another entry {entry}", who=newest.by, entry=newest.seq)
+        return Message("The records end at entry {ended}; {receipt}", ended=self.ended, receipt=receipt)
 
 
 class RestoreConfirmed(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -93,6 +101,16 @@ class RestoreConfirmed(Author, frozen=True, kw_only=True, omit_defaults=True):
         if before is None or not before.waits or (self.ended, self.through) != (before.ended, before.reach):
             raise AuditFailure("it confirms a table that does not wait for it, or up to another entry")
 
-    def words(self) -> str:
-        lost = f", {self.through - self.ended} lost" if self.through > self.ended else ""
-        return f"The table is confirmed after a restore, from entry {self.ended} on{lost}: {self.note}"
+    def description(self) -> Message:
+        if self.through <= self.ended:
+            return Message(
+                "The table is confirmed after a restore, from entry {ended} on: {note}",
+                ended=self.ended,
+                note=self.note,
+            )
+        return Message(
+            "The table is confirmed after a restore, from entry {ended} on, {count} lost: {note}",
+            ended=self.ended,
+            count=self.through - self.ended,
+            note=self.note,
+        )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
 
-from ledger.proof.chips import REVERSAL, money
+from ledger.proof.chips import REVERSAL
 from ledger.proof.moves import Move, Posted, undone
-from tables.games.cards import PAIRS, Pack
 from tables.games.catalog import GAMES, versions_of
 from tables.games.counted import no_rounds
 from tables.games.game import Game
@@ -23,9 +22,22 @@ from tables.log.event import AuditFailure, Author, Context, Event, Opened
 from tables.log.exception_categories import ORDINARY, TAKE_BACKS, VOIDS
 from tables.log.game_kinds import kind_of
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import (
+    CardFace,
+    Description,
+    Joined,
+    Label,
+    Message,
+    Money,
+    Parameter,
+    code,
+    counted,
+    from_fields,
+    joined,
+)
 from tables.log.published import rounds as forms
 from tables.log.published.form import STEP_OF_PAYMENT
-from tables.log.signatory import Signatory, also_signed, pair_fault
+from tables.log.signatory import Signatory, pair_fault
 from tables.log.state import Play, Round, Stacks, TableState
 from tables.log.writers import ROUND_INPUT, ROUND_TAKE_BACK, THE_DEALER, VOID_ROLES
 
@@ -177,17 +189,16 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         """The seats that something happened at."""
         return seats_of(_spelled(self.actions))
 
-    def words(self) -> str:
-        return self.words_in(PAIRS)
-
-    def words_in(self, pack: Pack) -> str:
-        clause = words_of(spelled(_spelled(self.actions), pack))
+    def description(self) -> Description:
+        actions = clauses_of(_spelled(self.actions))
         if self.ruling:
-            return f"The player had left: {clause}"
+            return Message("The player had left: {actions}", actions=actions)
         if self.opening is None or not self.opening.coin_cents:
-            return clause
-        start = f"The game starts at seats {', '.join(map(str, self.opening.opening.seats))}"
-        return f"{start}; {clause}" if clause else start
+            return actions
+        seats = joined(self.opening.opening.seats)
+        if not actions.items:
+            return Message("The game starts at seats {seats}", seats=seats)
+        return Message("The game starts at seats {seats}; {actions}", seats=seats, actions=actions)
 
 
 class Paid(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -211,8 +222,7 @@ class Paid(Event, frozen=True, kw_only=True, omit_defaults=True):
         """The seat that was paid."""
         return frozenset({self.seat})
 
-    def words(self) -> str:
-        return f"Seat {self.seat} is done"
+    description = from_fields("Seat {seat} is done")
 
 
 class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -267,14 +277,18 @@ class TakenBack(Event, frozen=True, kw_only=True, omit_defaults=True):
         """The seats that something happened at before it was taken back."""
         return seats_of(_spelled(self.actions)) if self.seat is None else frozenset({self.seat})
 
-    def words(self) -> str:
-        return self.words_in(PAIRS)
-
-    def words_in(self, pack: Pack) -> str:
+    def description(self) -> Message:
         if self.seat is not None:
-            return f"Takes back entry {self.corrects}: seat {self.seat} is not done"
-        approved = f", approved by {self.second.name}" if self.second else ""
-        return f"Takes back entry {self.corrects}: {words_of(spelled(_spelled(self.actions), pack))}{approved}"
+            return Message("Takes back entry {entry}: seat {seat} is not done", entry=self.corrects, seat=self.seat)
+        actions = clauses_of(_spelled(self.actions))
+        if self.second is None:
+            return Message("Takes back entry {entry}: {actions}", entry=self.corrects, actions=actions)
+        return Message(
+            "Takes back entry {entry}: {actions}, approved by {second}",
+            entry=self.corrects,
+            actions=actions,
+            second=self.second.name,
+        )
 
 
 class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -320,8 +334,16 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
         """No seat in particular."""
         return frozenset()
 
-    def words(self) -> str:
-        return f"The round is void ({self.reason.replace('_', ' ')}){also_signed(self.second)}: {self.note}"
+    def description(self) -> Message:
+        reason = code(self.reason)
+        if self.second is None:
+            return Message("The round is void ({reason}): {note}", reason=reason, note=self.note)
+        return Message(
+            "The round is void ({reason}), {second} signed too: {note}",
+            reason=reason,
+            second=self.second.name,
+            note=self.note,
+        )
 
 
 def _refuse_unread(event: Played, before: TableState) -> None:
@@ -387,9 +409,9 @@ def _left_for(game: Game[Any, Any], state: Any) -> int:
 # --- words -----------------------------------------------------------------------------------------------------
 
 
-def whom(seat: int) -> str:
-    """A seat, the dealer or another place of the layout, as it is called at the table."""
-    return PLACE_NAMES.get(seat, f"seat {seat}")
+def place_of(seat: int) -> Parameter:
+    """A seat, the dealer or another place of the layout."""
+    return Label(PLACE_NAMES[seat]) if seat in PLACE_NAMES else Message("seat {seat}", seat=seat)
 
 
 def seats_of(actions: Sequence[SpelledAction]) -> frozenset[int]:
@@ -397,74 +419,123 @@ def seats_of(actions: Sequence[SpelledAction]) -> frozenset[int]:
     return frozenset(action.get("to", action.get("seat")) for action in actions if "to" in action or "seat" in action)
 
 
-def spelled(actions: Sequence[SpelledAction], pack: Pack) -> list[SpelledAction]:
-    """The actions with their cards written as the pack writes them, for words; the family's are numbers as they are."""
-    if pack is PAIRS:
-        return [*actions]
-    return [{**action, "rank": pack.spell(action["rank"])} if action.get("rank") else action for action in actions]
+def clauses_of(actions: Sequence[SpelledAction]) -> Joined:
+    """The actions of one input. A choice and the card that it drew are one clause; cards dealt at once are a list."""
+    return joined(_clauses(actions, _clause, _dealt), "; ", is_sentence=True)
 
 
-def words_of(actions: Sequence[SpelledAction]) -> str:
-    """The actions of one input. A choice and the card that it drew are one thing; cards dealt at once are a list."""
+def clauses_at(place: int, actions: Sequence[SpelledAction]) -> Joined:
+    """The actions of one input that happened at one place, for a text that is displayed at that place."""
+    if place in PLACE_NAMES:
+        return clauses_of(actions)
+    return joined(_clauses(actions, _clause_at_seat, _dealt_to_seat), "; ")
+
+
+def _clauses(
+    actions: Sequence[SpelledAction],
+    clause_of: Callable[[SpelledAction, Sequence[SpelledAction]], Parameter | None],
+    dealt: Callable[[Sequence[SpelledAction]], Parameter],
+) -> Iterator[Parameter]:
     cards = [action for action in actions if action["do"] == "card"]
-    clauses = [clause for action in actions if (clause := _clause(action, cards))]
+    yield from (clause for action in actions if (clause := clause_of(action, cards)) is not None)
     if cards and not any(action["do"] == "choose" for action in actions):
-        clauses.append(_dealt(cards))
-    text = "; ".join(clauses)
-    return text[:1].upper() + text[1:]
+        yield dealt(cards)
 
 
-def _clause(action: SpelledAction, cards: Sequence[SpelledAction]) -> str:
-    """An action by itself; nothing for a card, which is told with the others."""
+def _clause(action: SpelledAction, cards: Sequence[SpelledAction]) -> Message | None:
+    """An action by itself; None for a card, which is in the list of cards."""
     match action["do"]:
-        case "bet" if bet := action["amount_cents"]:
-            over = ", over the limit: it stands, as the pit signed" if action.get("approved") else ""
-            return f"Seat {action['seat']} bets {money(bet)}{over}"
         case "bet":
-            return f"Seat {action['seat']} takes its bet off"
+            return _bet(action["seat"], Money(action["amount_cents"]), is_approved=bool(action.get("approved")))
         case "close_bets":
-            return "No more bets"
+            return Message("No more bets")
+        case "choose" if "choice" not in action:
+            return Message("Seat {seat} has chosen", seat=action["seat"])
+        case "choose" if action["seat"] == DEALER:
+            return Message("Dealer peeked: {choice}", choice=_choice(action))
         case "choose":
-            return _chosen(action, cards)
+            return Message("Seat {seat}: {choice}", seat=action["seat"], choice=_drawn(action, cards))
         case "shuffle":
-            return "The discards are shuffled"
+            return Message("The discards are shuffled")
+        case "set_aside" if rank := action.get("rank"):
+            return Message("{card} is set aside", card=CardFace(rank))
         case "set_aside":
-            return f"{action['rank']} is set aside" if action.get("rank") else "A card that nobody saw is set aside"
-    return ""
+            return Message("A card that nobody saw is set aside")
+    return None
 
 
-_LABELS: Final = {name: words.label.lower() for game in GAMES.values() for name, words in game.words.items()}
+def _clause_at_seat(action: SpelledAction, cards: Sequence[SpelledAction]) -> Parameter | None:
+    """An action by itself, displayed at its seat."""
+    match action["do"]:
+        case "bet" if not action["amount_cents"]:
+            return Message("takes its bet off")
+        case "bet" if action.get("approved"):
+            amount = Money(action["amount_cents"])
+            return Message("bets {amount}, over the limit: it stands, as the pit signed", amount=amount)
+        case "bet":
+            return Message("bets {amount}", amount=Money(action["amount_cents"]))
+        case "choose" if "choice" not in action:
+            return Message("has chosen")
+        case "choose":
+            return _drawn(action, cards)
+    return _clause(action, cards)
+
+
+def _bet(seat: int, amount: Money, *, is_approved: bool) -> Message:
+    if not amount.cents:
+        return Message("Seat {seat} takes its bet off", seat=seat)
+    if not is_approved:
+        return Message("Seat {seat} bets {amount}", seat=seat, amount=amount)
+    return Message("Seat {seat} bets {amount}, over the limit: it stands, as the pit signed", seat=seat, amount=amount)
+
+
+_LABELS: Final = {name: words.label for game in GAMES.values() for name, words in game.words.items()}
 """Choices as the dealer's buttons call them."""
 
 
-def _chosen(choice: SpelledAction, cards: Sequence[SpelledAction]) -> str:
-    """A choice and the card that it drew; of a secret one, that it was made."""
-    if "choice" not in choice:
-        return f"Seat {choice['seat']} has chosen"
-    named, code = _named(choice), choice["choice"]
-    label = code.replace("_", " ") if named else _LABELS.get(code, code.replace("_", " "))
-    if choice["seat"] == DEALER:
-        return f"Dealer peeked: {label}"
-    drawn = f", draws {cards[0].get('rank', 'a facedown card')}" if len(cards) == 1 else ""
-    return f"Seat {choice['seat']}: {label}{named}{drawn}"
+def _drawn(choice: SpelledAction, cards: Sequence[SpelledAction]) -> Parameter:
+    """A choice and the card that it drew."""
+    if len(cards) != 1:
+        return _choice(choice)
+    if "rank" in cards[0]:
+        return Message("{choice}, draws {card}", choice=_choice(choice), card=CardFace(cards[0]["rank"]))
+    return Message("{choice}, draws a facedown card", choice=_choice(choice))
 
 
-def _named(choice: SpelledAction) -> str:
-    """What a choice names: " 4 to seat 2"."""
+def _choice(choice: SpelledAction) -> Parameter:
+    """A choice with what it names: "give 4 to seat 2"."""
+    name, parts = choice["choice"], list(_named(choice))
+    if not parts and name in _LABELS:
+        return Label(_LABELS[name], is_lower=True)
+    return joined([code(name), *parts], " ")
+
+
+def _named(choice: SpelledAction) -> Iterator[Parameter]:
     card, cards, count, target = (choice.get(key) for key in ("card", "cards", "count", "target"))
-    words = "" if card is None else f" {card}"
-    words += "" if cards is None else f" {', '.join(map(str, cards)) or 'nothing'}"
-    words += "" if count is None else f" {count}"
-    return words + ("" if target is None else f" to seat {target}")
+    if card is not None:
+        yield card
+    if cards is not None:
+        yield joined(cards) if cards else Message("nothing")
+    if count is not None:
+        yield count
+    if target is not None:
+        yield Message("to seat {seat}", seat=target)
 
 
-def _dealt(cards: Iterable[SpelledAction]) -> str:
-    """Cards that were dealt: whose, and which; of facedown ones, how many."""
-    cards = list(cards)
-    parts = [f"{whom(card['to'])}: {card['rank']}" for card in cards if "rank" in card]
-    if down := len(cards) - len(parts):
-        parts.append(f"{down} card{'' if down == 1 else 's'} facedown")
-    return ", ".join(parts)
+def _dealt(cards: Sequence[SpelledAction]) -> Joined:
+    """Cards that were dealt, each with its place; of facedown cards, the number."""
+    shown = [card for card in cards if "rank" in card]
+    parts = [Message("{place}: {card}", place=place_of(card["to"]), card=CardFace(card["rank"])) for card in shown]
+    return joined([*parts, *_facedown(len(cards) - len(shown))])
+
+
+def _dealt_to_seat(cards: Sequence[SpelledAction]) -> Joined:
+    shown = [CardFace(card["rank"]) for card in cards if "rank" in card]
+    return joined([*shown, *_facedown(len(cards) - len(shown))])
+
+
+def _facedown(count: int) -> list[Message]:
+    return [counted("{count} card facedown", "{count} cards facedown", count=count)] if count else []
 
 
 def _spelled(structs_: tuple[msgspec.Struct, ...]) -> list[dict[str, Any]]:

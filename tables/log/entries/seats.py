@@ -9,11 +9,12 @@ from typing import ClassVar, Final
 
 from msgspec import structs
 
-from ledger.proof.chips import PLAYERS, RACK, SEAT, money
+from ledger.proof.chips import PLAYERS, RACK, SEAT
 from ledger.proof.moves import Chart, Move
 from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, Money, from_fields
 from tables.log.published import chips as forms
 from tables.log.published.form import SEAT_PAGES
 from tables.log.settlement import sold
@@ -96,9 +97,11 @@ class BoughtIn(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
         bought = sold(chart, self.amount_cents) if self.cash else []
         return [*bought, chart.move("sit_down", PLAYERS, (SEAT, self.seat), self.amount_cents)]
 
-    def words(self) -> str:
-        verb = "buys in for" if self.cash else "brings"
-        return f"Seat {self.seat} {verb} {money(self.amount_cents)}"
+    def description(self) -> Message:
+        amount = Money(self.amount_cents)
+        if self.cash:
+            return Message("Seat {seat} buys in for {amount}", seat=self.seat, amount=amount)
+        return Message("Seat {seat} brings {amount}", seat=self.seat, amount=amount)
 
 
 class CashedOut(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
@@ -122,8 +125,7 @@ class CashedOut(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
     def moves(self, chart: Chart, before: Mapping[int, int]) -> list[Move]:
         return [chart.move("stand_up", (SEAT, self.seat), PLAYERS, self.amount_cents)]
 
-    def words(self) -> str:
-        return f"Seat {self.seat} cashes out {money(self.amount_cents)}"
+    description = from_fields("Seat {seat} cashes out {amount_cents}")
 
 
 class TimeCharged(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
@@ -152,8 +154,7 @@ class TimeCharged(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
         charges = self.taken(before)
         return [chart.move("time_charge", (SEAT, seat), RACK, -cents) for seat, cents in charges.items()]
 
-    def words(self) -> str:
-        return f"Time charge: {money(self.each_cents)} a seat for each of {self.periods} half hours"
+    description = from_fields("Time charge: {each_cents} a seat for each of {periods} half hours")
 
 
 class SeatPageIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -169,8 +170,10 @@ class SeatPageIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
     page: str | None = None
     """The digest of what is kept of its address. None in entries of before it was entered."""
 
-    def words(self) -> str:
-        return f"Seat {self.seat} gets {'a new page' if self.again else 'a page'} of its own"
+    def description(self) -> Message:
+        if self.again:
+            return Message("Seat {seat} gets a new page of its own", seat=self.seat)
+        return Message("Seat {seat} gets a page of its own", seat=self.seat)
 
 
 class SeatPageRevoked(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -182,5 +185,4 @@ class SeatPageRevoked(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     seat: int
 
-    def words(self) -> str:
-        return f"The page of seat {self.seat} is revoked"
+    description = from_fields("The page of seat {seat} is revoked")

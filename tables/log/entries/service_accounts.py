@@ -8,6 +8,7 @@ from tables.log import scopes
 from tables.log.event import Event
 from tables.log.exception_categories import KEYS, PROGRAMS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Joined, from_fields
 from tables.log.published.form import ACCESS
 from tables.log.writers import ACCOUNT_ENDER, COMMAND, staff_with
 
@@ -47,9 +48,15 @@ class ServiceAccountSet(AboutServiceAccount, frozen=True, kw_only=True, omit_def
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
 
-    def words(self) -> str:
-        place = f" at {', '.join(self.tables)}" if self.tables else ""
-        return f"The program {self.name} may, until {self.expires}{place}: {scopes.titles(self.scopes)}"
+    @property
+    def titles(self) -> Joined:
+        """The titles of its scopes."""
+        return scopes.titles(self.scopes)
+
+    description = from_fields(
+        "The program {name} may, until {expires} at {tables}: {titles}",
+        otherwise=from_fields("The program {name} may, until {expires}: {titles}"),
+    )
 
 
 class ServiceAccountEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,8 +78,9 @@ class ServiceAccountEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_d
     def kind(self) -> str:
         return "revoked" if self.why else "expired"
 
-    def words(self) -> str:
-        return f"The program {self.name} is revoked: {self.why}" if self.why else f"The program {self.name} has expired"
+    description = from_fields(
+        "The program {name} is revoked: {why}", otherwise=from_fields("The program {name} has expired")
+    )
 
 
 class ServiceTokenMade(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):
@@ -95,8 +103,7 @@ class ServiceTokenMade(AboutServiceAccount, frozen=True, kw_only=True, omit_defa
     earlier: dict[str, str] = {}
     """The tokens that it takes the place of, each with the moment up to which it is good still."""
 
-    def words(self) -> str:
-        return f"The program {self.name} has another token, {self.token}"
+    description = from_fields("The program {name} has another token, {token}")
 
 
 class ServiceTokenEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_defaults=True):
@@ -114,8 +121,7 @@ class ServiceTokenEnded(AboutServiceAccount, frozen=True, kw_only=True, omit_def
     token: str
     until: str
 
-    def words(self) -> str:
-        return f"The token {self.token} of the program {self.name} is revoked"
+    description = from_fields("The token {token} of the program {name} is revoked")
 
 
 class ServiceTokensSealed(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -131,5 +137,4 @@ class ServiceTokensSealed(Event, frozen=True, kw_only=True, omit_defaults=True):
     tokens: dict[str, str]
     """The digest of what is kept of each."""
 
-    def words(self) -> str:
-        return f"Tokens of programs are sealed with key {self.key}: {', '.join(sorted(self.tokens))}"
+    description = from_fields("Tokens of programs are sealed with key {key}: {tokens}")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
 
-from ledger.proof.chips import money
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, Money, Parameter, code, from_fields, joined
 from tables.log.published import tables as forms
 from tables.log.published.form import SETUP
 from tables.log.writers import TABLE_RETIRER, TABLE_SETTER, staff_with
@@ -64,22 +64,30 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
         says nothing of it: the same houses had entries by hand that did not."""
         return self.notice_minutes is not None
 
-    def words(self) -> str:
-        changes: list[str] = []
+    def description(self) -> Message:
+        changes = joined(self._changes())
+        action = Message("Changed") if self.before else Message("Set up")
+        if self.plans is None:
+            return Message("{action}: {changes}", action=action, changes=changes)
+        plans = sorted({layer for layer in self.plans.layers.values() if layer})
+        if not plans:
+            return Message("{action} as a plan ended: {changes}", action=action, changes=changes)
+        return Message("{action} by plan {plans}: {changes}", action=action, plans=joined(plans), changes=changes)
+
+    def _changes(self) -> Iterator[Message]:
         for name, value in self.after.items():
             if name in ("own_limits", "kept_minimums"):
                 continue
             if name == "wager_limits":
-                changes += [f"{wager} {money(low)} to {money(high)}" for wager, (low, high) in value.items()]
+                for wager, (low, high) in value.items():
+                    yield Message("{wager} {low} to {high}", wager=wager, low=Money(low), high=Money(high))
             elif name == "player_edges":
-                changes += [f"{wager} favours the player by {edge}" for wager, edge in value.items()]
+                for wager, edge in value.items():
+                    yield Message("{wager} favours the player by {edge}", wager=wager, edge=edge)
             elif isinstance(value, Mapping):
-                changes += _options(self.before.get(name) or {}, value)
+                yield from _options(self.before.get(name) or {}, value)
             else:
-                changes.append(change(name, self.before.get(name), value))
-        plans = sorted({layer for layer in self.plans.layers.values() if layer}) if self.plans else []
-        by = f" by plan {', '.join(plans)}" if plans else " as a plan ended" if self.plans else ""
-        return f"{'Changed' if self.before else 'Set up'}{by}: {', '.join(changes)}"
+                yield change(name, self.before.get(name), value)
 
 
 class TableRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -93,36 +101,37 @@ class TableRetired(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     why: str
 
-    def words(self) -> str:
-        return f"The table is retired: {self.why}"
+    description = from_fields("The table is retired: {why}")
 
 
-def _options(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _options(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Message]:
     """A game's options: at first all, later those that changed; a pay table that was taken off is none."""
     changed = {name: value for name, value in after.items() if before.get(name) != value or not before}
     changed |= {name: None for name in before if name not in after and name == PAYS}
-    return [change(name, before.get(name), value) for name, value in changed.items()]
+    return (change(name, before.get(name), value) for name, value in changed.items())
 
 
-def change(name: str, before: Any, after: Any) -> str:
-    """One setting in words: "max 50.00 → 100.00"."""
-    words = name.removesuffix("_cents").removesuffix("_permille").replace("_", " ")
-    earlier = f"{_value(name, before)} → " if before is not None else ""
-    return f"{words} {earlier}{_value(name, after)}"
+def change(name: str, before: Any, after: Any) -> Message:
+    """One setting: "max 50.00 → 100.00"."""
+    setting, value = code(name.removesuffix("_cents").removesuffix("_permille")), _value(name, after)
+    if before is None:
+        return Message("{setting} {value}", setting=setting, value=value)
+    return Message("{setting} {before} → {value}", setting=setting, before=_value(name, before), value=value)
 
 
-def _value(name: str, value: Any) -> str:
+def _value(name: str, value: Any) -> Parameter:
     if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-        return ", ".join(" ".join(map(str, item.values())) for item in value)
+        return joined(joined(map(str, item.values()), " ") for item in value)
     if isinstance(value, list | tuple):
-        return " ".join(_value(name, item) for item in value)
+        return joined((_value(name, item) for item in value), " ")
     if value is None:
-        return "none"
+        return Message("none")
     if name == PAYS:
-        return f"{value['name']} version {value['version']}"
+        return Message("{name} version {version}", name=value["name"], version=value["version"])
     if name.endswith("_permille"):
         return f"{value / 10:g} %"
-    return money(value) if name.endswith("_cents") or name == "denominations" else str(value).replace("_", " ")
+    is_amount = name.endswith("_cents") or name == "denominations"
+    return Money(value) if is_amount else str(value).replace("_", " ")
 
 
 class SetHours(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,9 +163,15 @@ class HoursSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     shifts: tuple[tuple[str, str], ...]
     before: SetHours
 
-    def words(self) -> str:
-        shifts = ", ".join(f"{name} {starts}" for name, starts in self.shifts)
-        return f"From {self.from_day} the day starts at {self.day_starts} in {self.time_zone}: {shifts}"
+    def description(self) -> Message:
+        shifts = [Message("{shift} {starts}", shift=name, starts=starts) for name, starts in self.shifts]
+        return Message(
+            "From {day} the day starts at {time} in {zone}: {shifts}",
+            day=self.from_day,
+            time=self.day_starts,
+            zone=self.time_zone,
+            shifts=joined(shifts),
+        )
 
 
 class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -181,13 +196,19 @@ class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
     sha256: str
     proposal: int | None = None
 
-    def words(self) -> str:
-        pays = "; ".join(_pays(wager, lines) for wager, lines in self.wagers.items()).replace("_", " ")
-        return f"Pay table {self.name} version {self.version} of {self.game.replace('_', ' ')}: {pays}"
+    def description(self) -> Message:
+        return Message(
+            "Pay table {name} version {version} of {game}: {pays}",
+            name=self.name,
+            version=self.version,
+            game=code(self.game),
+            pays=joined((_pays(wager, lines) for wager, lines in self.wagers.items()), "; "),
+        )
 
 
-def _pays(wager: str, lines: Mapping[str, str]) -> str:
+def _pays(wager: str, lines: Mapping[str, str]) -> Message:
     """A wager of one line needs no name for it."""
-    if len(lines) == 1:
-        return f"{wager} {next(iter(lines.values()))}"
-    return f"{wager} {', '.join(f'{line} {odds}' for line, odds in lines.items())}"
+    pays = [Message("{line} {odds}", line=code(line), odds=odds) for line, odds in lines.items()]
+    return Message(
+        "{wager} {odds}", wager=code(wager), odds=next(iter(lines.values())) if len(lines) == 1 else joined(pays)
+    )

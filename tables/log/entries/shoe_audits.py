@@ -7,6 +7,7 @@ from typing import ClassVar
 from tables.log.event import Author
 from tables.log.exception_categories import ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import from_fields
 from tables.log.published.form import INVESTIGATION
 from tables.log.writers import staff_with
 
@@ -23,8 +24,7 @@ class AuditsListed(Author, frozen=True, kw_only=True, omit_defaults=True):
 
     day: str
 
-    def words(self) -> str:
-        return f"{self.name} looks at the audited shoes of {self.day}"
+    description = from_fields("{name} looks at the audited shoes of {day}")
 
 
 class AuditViewed(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,7 +33,6 @@ class AuditViewed(Author, frozen=True, kw_only=True, omit_defaults=True):
     subject: ClassVar[str] = "shoe_audit"
     kinds: ClassVar[tuple[str, ...]] = ("viewed",)
     of_the_house: ClassVar[bool] = True
-    does: ClassVar[str] = "looks at"
     record = KindRecord(
         writer=staff_with("tables.watch_shoes"), moves=NOTHING, exception=ORDINARY, feed=INVESTIGATION, alert=NO_ALERT
     )
@@ -43,15 +42,15 @@ class AuditViewed(Author, frozen=True, kw_only=True, omit_defaults=True):
     begun_seq: int
     """The entry with which the shoe began to be dealt."""
 
-    def words(self) -> str:
-        return f"{self.name} {self.does} the audit of {self.table}, shoe {self.shoe} from entry {self.begun_seq}"
+    description = from_fields("{name} looks at the audit of {table}, shoe {shoe} from entry {begun_seq}")
 
 
 class AuditExported(AuditViewed, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody took a copy of it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("exported",)
-    does: ClassVar[str] = "takes a copy of"
     record = KindRecord(
         writer=staff_with("tables.watch_shoes"), moves=NOTHING, exception=ORDINARY, feed=INVESTIGATION, alert=NO_ALERT
     )
+
+    description = from_fields("{name} takes a copy of the audit of {table}, shoe {shoe} from entry {begun_seq}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from tables.games.cards import UNKNOWN, Pack
+from tables.games.cards import UNKNOWN
 from tables.log.event import Event, Opened
 from tables.log.exception_categories import MISHAPS, ORDINARY, REFUSED, TAKE_BACKS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import CardFace, Message, from_fields
 from tables.log.published.form import SHOE_CONTENTS
 from tables.log.state import Shoe, TableState
 from tables.log.writers import DEALER_OR_FLOOR, SHOE_REMOVER, TAKE_BACK, THE_DEALER
@@ -31,8 +32,7 @@ class Loaded(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("loaded",)
     record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=ORDINARY, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"Shoe {self.shoe.number} is loaded: {self.shoe.decks} decks, {self.shoe.source}"
+    description = from_fields("Shoe {shoe.number} is loaded: {shoe.decks} decks, {shoe.source}")
 
 
 class DeckChecked(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,9 +46,13 @@ class DeckChecked(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     cards: tuple[str, ...] = ()
     """Every card as a machine read it; none where people counted."""
 
-    def words(self) -> str:
-        reader = ", as a reader saw them" if self.cards else ""
-        return f"Shoe {self.shoe.number}: all {self.shoe.decks} decks are whole{reader}"
+    def description(self) -> Message:
+        number, decks = self.shoe.number, self.shoe.decks
+        if self.cards:
+            return Message(
+                "Shoe {number}: all {decks} decks are whole, as a reader saw them", number=number, decks=decks
+            )
+        return Message("Shoe {number}: all {decks} decks are whole", number=number, decks=decks)
 
 
 class DeckCheckFailed(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,8 +66,7 @@ class DeckCheckFailed(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     counts: tuple[int, ...]
     cards: tuple[str, ...] = ()
 
-    def words(self) -> str:
-        return f"Deck check of shoe {self.shoe.number} failed: counted {', '.join(map(str, self.counts))}"
+    description = from_fields("Deck check of shoe {shoe.number} failed: counted {counts}")
 
 
 class Shuffled(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -82,8 +85,7 @@ class Shuffled(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     def opens(self) -> Opened | None:
         return self.opened
 
-    def words(self) -> str:
-        return f"Shoe {self.shoe.number} is shuffled"
+    description = from_fields("Shoe {shoe.number} is shuffled")
 
 
 class CutCardPlaced(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -94,8 +96,7 @@ class CutCardPlaced(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
 
     cards_behind: int
 
-    def words(self) -> str:
-        return f"Shoe {self.shoe.number}: the cut card is placed"
+    description = from_fields("Shoe {shoe.number}: the cut card is placed")
 
 
 class Burned(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -107,8 +108,7 @@ class Burned(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(super().folded(standing, seq, round), shoe=replace(self.shoe, ready_seq=seq))
 
-    def words(self) -> str:
-        return f"Shoe {self.shoe.number}: {self.shoe.burn} cards burned, ready"
+    description = from_fields("Shoe {shoe.number}: {shoe.burn} cards burned, ready")
 
 
 class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -125,9 +125,10 @@ class CutCardOut(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(super().folded(standing, seq, round), cut_seq=seq)
 
-    def words(self) -> str:
-        depth = f" with {self.cards_left} cards left" if self.cards_left is not None else ""
-        return f"Shoe {self.shoe.number}: the cut card is out{depth}, last round"
+    description = from_fields(
+        "Shoe {shoe.number}: the cut card is out with {cards_left} cards left, last round",
+        otherwise=from_fields("Shoe {shoe.number}: the cut card is out, last round"),
+    )
 
 
 class CutCardBack(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -139,8 +140,7 @@ class CutCardBack(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     corrects: int
     """The entry that does not count."""
 
-    def words(self) -> str:
-        return f"Takes back entry {self.corrects}: the cut card is not out"
+    description = from_fields("Takes back entry {corrects}: the cut card is not out")
 
 
 class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -158,8 +158,7 @@ class Retired(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(super().folded(standing, seq, round), shoe=None)
 
-    def words(self) -> str:
-        return f"Shoe {self.shoe.number} is retired"
+    description = from_fields("Shoe {shoe.number} is retired")
 
 
 class CardSetAside(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -175,13 +174,17 @@ class CardSetAside(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     relief: bool = False
     """Whether it is the card that was to be burned because another dealer took the table."""
 
-    def words(self) -> str:
-        return self.words_in(self.shoe.pack)
-
-    def words_in(self, pack: Pack) -> str:
-        subject = "A card that nobody saw" if self.card == UNKNOWN else f"A {pack.spell(self.card)}"
-        went = "burned at the relief" if self.relief else "set aside"
-        return f"Shoe {self.shoe.number}: {subject} is {went}"
+    def description(self) -> Message:
+        number, card = self.shoe.number, CardFace(self.card, self.shoe.pack)
+        match self.card == UNKNOWN, self.relief:
+            case True, True:
+                return Message("Shoe {number}: A card that nobody saw is burned at the relief", number=number)
+            case True, False:
+                return Message("Shoe {number}: A card that nobody saw is set aside", number=number)
+            case False, True:
+                return Message("Shoe {number}: A {card} is burned at the relief", number=number, card=card)
+            case _:
+                return Message("Shoe {number}: A {card} is set aside", number=number, card=card)
 
 
 class Doubted(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
@@ -190,8 +193,7 @@ class Doubted(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("doubted",)
     record = KindRecord(writer=DEALER_OR_FLOOR, moves=NOTHING, exception=MISHAPS, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"Shoe {self.shoe.number}: what it holds is no longer known exactly"
+    description = from_fields("Shoe {shoe.number}: what it holds is no longer known exactly")
 
 
 class CardRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -206,5 +208,4 @@ class CardRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
     rank: int | str | None
     says: str
 
-    def words(self) -> str:
-        return f"A {self.rank} is keyed, and refused: {self.says}"
+    description = from_fields("A {rank} is keyed, and refused: {says}")

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec import structs
 
-from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log import attestation, slip_workflow
 from tables.log.event import AuditFailure, Author, Context
 from tables.log.kind_record import BY_STAGE, KindRecord
+from tables.log.message import Label, Message, Money, Parameter, joined
 from tables.log.published import slips as forms
 from tables.log.slip_types import SLIPS, Chips, SlipType, kinds
 from tables.log.slip_workflow import APART, GivenSignature, QuestionedNote, Signature, Slip, Wrong
@@ -187,20 +187,24 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         if due != after.expected_cents:
             raise AuditFailure(f"it expects {after.expected_cents}, the transfers left {due}")
 
-    def words(self) -> str:
-        """What was counted unseen is not told before two counts agree."""
+    def description(self) -> Message:
+        """A blind count is not shown before two counts agree."""
         slip, stage = self.after, self.after.series.stage(self.stage)
-        verb = stage.says.lower() if stage else self.stage
-        amount = f", {money(slip.total_cents)}" if slip.total_cents else ""
-        remarks = [slip.reason] if slip.reason else []
+        signed: dict[str, Parameter] = {
+            "slip": Message("{series} {number}", series=Label(slip.series.label), number=slip.number),
+            "step": Label(stage.says, is_lower=True) if stage else self.stage,
+            "name": self.name,
+        }
+        if slip.total_cents:
+            signature = Message("{slip}: {step} {name}, {amount}", **signed, amount=Money(slip.total_cents))
+        else:
+            signature = Message("{slip}: {step} {name}", **signed)
+        remarks: list[Parameter] = [slip.reason] if slip.reason else []
         remarks += self.facts.values()
-        if slip.agreed is not None:
-            remarks += [
-                f"put apart: {money(note.claimed_cents)} {APART[note.kind]}, envelope {note.envelope}"
-                for note in slip.apart_agreed
-            ]
-        beside = f" ({', '.join(remarks)})" if remarks else ""
-        return f"{slip.label}: {verb} {self.name}{amount}{beside}"
+        remarks += [] if slip.agreed is None else map(_put_apart, slip.apart_agreed)
+        if not remarks:
+            return signature
+        return Message("{signature} ({remarks})", signature=signature, remarks=joined(remarks))
 
 
 class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True, dict=True):
@@ -210,6 +214,15 @@ class HouseSlipSigned(SlipSigned, frozen=True, kw_only=True, omit_defaults=True,
     of_the_house: ClassVar[bool] = True
     record = KindRecord(
         writer=SLIP_SIGNERS, moves=BY_STAGE, exception=BY_STAGE, feed=(forms.SlipStepSigned,), alert=BY_STAGE
+    )
+
+
+def _put_apart(note: QuestionedNote) -> Message:
+    return Message(
+        "put apart: {amount} {reason}, envelope {envelope}",
+        amount=Money(note.claimed_cents),
+        reason=Label(APART[note.kind]),
+        envelope=note.envelope,
     )
 
 

@@ -10,6 +10,7 @@ from tables.log.entries.settings import change
 from tables.log.event import Event
 from tables.log.exception_categories import LOCK_OUTS, ORDINARY, PEOPLE
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Label, Message, Parameter, from_fields, joined
 from tables.log.published import people as forms
 from tables.log.published.form import ACCESS
 from tables.log.signatory import Signatory, same_person_fault, with_badge_from
@@ -46,8 +47,7 @@ class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
 
-    def words(self) -> str:
-        return f"{self.name} works here now, as {self.role}"
+    description = from_fields("{name} works here now, as {role}")
 
 
 class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,11 +69,13 @@ class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     after: dict[str, Any] | None = None
     proposal: int | None = None
 
-    def words(self) -> str:
+    def description(self) -> Message:
         before = self.before or {}
         changes = [change(name, before.get(name), value) for name, value in (self.after or {}).items()]
-        changes += [f"new {name}" for name in self.new]
-        return f"{self.username} is changed" + (f": {', '.join(changes)}" if changes else "")
+        changes += [Message("new {secret}", secret=Label(name)) for name in self.new]
+        if not changes:
+            return Message("{username} is changed", username=self.username)
+        return Message("{username} is changed: {changes}", username=self.username, changes=joined(changes))
 
 
 class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,9 +89,10 @@ class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     passkey: str | None = None
     """The digest of the passkey's name, where one was used."""
 
-    def words(self) -> str:
-        place = self.terminal or self.address
-        return f"{self.username} signs in to the house" + (f" at {place}" if place else "")
+    def description(self) -> Message:
+        if place := self.terminal or self.address:
+            return Message("{username} signs in to the house at {place}", username=self.username, place=place)
+        return Message("{username} signs in to the house", username=self.username)
 
 
 class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,12 +106,13 @@ class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     after_tries: int | None = None
     """After so many wrong passwords, where they were to prove who they are."""
 
-    def words(self) -> str:
-        if self.relieved_by:
-            return f"{self.username} is signed out of the house: {self.relieved_by} signs in on the same device"
-        if self.after_tries:
-            return f"{self.username} is signed out of the house after {self.after_tries} wrong passwords"
-        return f"{self.username} signs out of the house"
+    description = from_fields(
+        "{username} is signed out of the house: {relieved_by} signs in on the same device",
+        otherwise=from_fields(
+            "{username} is signed out of the house after {after_tries} wrong passwords",
+            otherwise=from_fields("{username} signs out of the house"),
+        ),
+    )
 
 
 class StaffLockedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -123,8 +127,7 @@ class StaffLockedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     terminal: str | None
     address: str | None
 
-    def words(self) -> str:
-        return f"{self.username} is locked out after too many failed sign-ins"
+    description = from_fields("{username} is locked out after too many failed sign-ins")
 
 
 class StaffLockOutLifted(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -135,8 +138,7 @@ class StaffLockOutLifted(AboutStaff, frozen=True, kw_only=True, omit_defaults=Tr
         writer=staff_with("tables.change_staff"), moves=NOTHING, exception=LOCK_OUTS, feed=ACCESS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"The lock-out of {self.username} is lifted"
+    description = from_fields("The lock-out of {username} is lifted")
 
 
 class EmergencyCodeMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -148,8 +150,7 @@ class EmergencyCodeMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=Tru
     code: str | None = None
     """The digest of what is kept of it. None in entries of before it was entered."""
 
-    def words(self) -> str:
-        return f"{self.username} makes an emergency code"
+    description = from_fields("{username} makes an emergency code")
 
 
 class EmergencySignIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -162,8 +163,7 @@ class EmergencySignIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True)
     """Whose code was the second."""
     address: str | None
 
-    def words(self) -> str:
-        return f"{self.username} comes in by emergency codes, with that of {self.other}"
+    description = from_fields("{username} comes in by emergency codes, with that of {other}")
 
 
 class ByTwo(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -180,6 +180,11 @@ class ByTwo(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
         `secret_checks` compares them with what the log says of the person."""
         return (with_badge_from(by, self.signer, by.partition(" ")[2], self.signer_role),)
 
+    @property
+    def called(self) -> Label:
+        """The title of the secret."""
+        return Label(CALLED[self.secret])
+
 
 class CodeAsked(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """An operator asked for a one-time code; what was asked for before is worthless."""
@@ -192,8 +197,7 @@ class CodeAsked(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     half: str
     """The digest of what is kept of the half that the operator saw."""
 
-    def words(self) -> str:
-        return f"A code for a new {CALLED[self.secret]} of {self.username} is asked for"
+    description = from_fields("A code for a new {called} of {username} is asked for")
 
 
 class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
@@ -211,9 +215,13 @@ class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     alone: bool = False
     """Whether nobody else was there to agree: the house had one operator."""
 
-    def words(self) -> str:
-        alone = ", by one operator alone," if self.alone else ""
-        return f"The code for a new {CALLED[self.secret]} of {self.username} is confirmed{alone} until {self.until}"
+    def description(self) -> Message:
+        code: dict[str, Parameter] = {"secret": self.called, "username": self.username, "until": self.until}
+        if self.alone:
+            return Message(
+                "The code for a new {secret} of {username} is confirmed, by one operator alone, until {until}", **code
+            )
+        return Message("The code for a new {secret} of {username} is confirmed until {until}", **code)
 
 
 def confirmer_fault(confirmer: Signatory, asker: Signatory, owner: Signatory) -> str:
@@ -234,8 +242,7 @@ class CodeWithdrawn(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
         writer=staff_with("tables.confirm_code"), moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"The code for a new {CALLED[self.secret]} of {self.username} is withdrawn"
+    description = from_fields("The code for a new {called} of {username} is withdrawn")
 
 
 class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -255,8 +262,8 @@ class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     code: int
     """The entry that confirmed it."""
 
-    def words(self) -> str:
-        return f"The {CALLED[self.secret]} of {self.username} is reset"
+    def description(self) -> Message:
+        return Message("The {secret} of {username} is reset", secret=Label(CALLED[self.secret]), username=self.username)
 
 
 class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -271,9 +278,11 @@ class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """The entry that confirmed the one-time code; None where they gave the secret of before."""
     terminal: str | None = None
 
-    def words(self) -> str:
-        place = f" at {self.terminal}" if self.terminal else ""
-        return f"{self.username} makes a {CALLED[self.secret]} of their own{place}"
+    def description(self) -> Message:
+        maker: dict[str, Parameter] = {"username": self.username, "secret": Label(CALLED[self.secret])}
+        if not self.terminal:
+            return Message("{username} makes a {secret} of their own", **maker)
+        return Message("{username} makes a {secret} of their own at {terminal}", **maker, terminal=self.terminal)
 
 
 CALLED: Final = {"pin": "PIN", "password": "password"}  # pragma: allowlist secret
@@ -291,8 +300,7 @@ class PasskeyRegistered(AboutStaff, frozen=True, kw_only=True, omit_defaults=Tru
     public_key: str
     """COSE, in base64url: what verifies its signatures."""
 
-    def words(self) -> str:
-        return f"{self.username} registers the passkey {self.name}"
+    description = from_fields("{username} registers the passkey {name}")
 
 
 class PasskeyWithdrawn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -305,8 +313,7 @@ class PasskeyWithdrawn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True
     credential: str
     signer: str
 
-    def words(self) -> str:
-        return f"The passkey {self.name} of {self.username} is withdrawn"
+    description = from_fields("The passkey {name} of {username} is withdrawn")
 
 
 class AccessReviewed(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -322,8 +329,10 @@ class AccessReviewed(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """Over the list that was looked at."""
     note: str = ""
 
-    def words(self) -> str:
-        return f"{self.username} reviews the access of {self.people} people" + (f": {self.note}" if self.note else "")
+    description = from_fields(
+        "{username} reviews the access of {people} people: {note}",
+        otherwise=from_fields("{username} reviews the access of {people} people"),
+    )
 
 
 class CertificateIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -348,5 +357,4 @@ class CertificateIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
     course: dict[str, Any]
     answers_sha256: str
 
-    def words(self) -> str:
-        return f"Certificate {self.number}: {self.username} can deal {self.game}, through {self.valid_through}"
+    description = from_fields("Certificate {number}: {username} can deal {game}, through {valid_through}")

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from ledger.proof.chips import money
 from ledger.proof.moves import Move
 from tables.log.event import AuditFailure, Context, Event
 from tables.log.exception_categories import ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, from_fields
 from tables.log.published import tables as forms
 from tables.log.signatory import Signatory
 from tables.log.slip_types import Chips
@@ -65,8 +65,7 @@ class TableOpened(Door, frozen=True, kw_only=True, omit_defaults=True):
     follows: ClassVar[str] = "an opener"
     record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=ORDINARY, feed=(forms.TableOpened,), alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"The table opens, {money(self.rack_cents)} in the rack"
+    description = from_fields("The table opens, {rack_cents} in the rack")
 
 
 class TableClosed(Door, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,8 +75,7 @@ class TableClosed(Door, frozen=True, kw_only=True, omit_defaults=True):
     follows: ClassVar[str] = "a closer"
     record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=ORDINARY, feed=(forms.TableClosed,), alert=NO_ALERT)
 
-    def words(self) -> str:
-        return f"The table closes, {money(self.rack_cents)} in the rack"
+    description = from_fields("The table closes, {rack_cents} in the rack")
 
 
 DOORS: Final[Mapping[str, type[Door]]] = {door.kinds[0]: door for door in (TableOpened, TableClosed)}
@@ -123,11 +121,14 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
         signature = self.signatory.signature
         return replace(standing, dealer=Dealer(self.username, self.name, seq, signature, self.burns))
 
-    def words(self) -> str:
-        relief = f", relieving {self.relieved or self.relieves}" if self.relieves else ""
-        agreed = f"; {self.agreed or self.confirmed_by} agreed" if self.confirmed_by else ""
-        burns = "; a card is burned before the next round" if self.burns else ""
-        return f"{self.name} takes the table{relief}{agreed}{burns}"
+    def description(self) -> Message:
+        if relieved := self.relieves and (self.relieved or self.relieves):
+            change = Message("{name} takes the table, relieving {relieved}", name=self.name, relieved=relieved)
+        else:
+            change = Message("{name} takes the table", name=self.name)
+        if agreed := self.confirmed_by and (self.agreed or self.confirmed_by):
+            change = Message("{change}; {agreed} agreed", change=change, agreed=agreed)
+        return Message("{change}; a card is burned before the next round", change=change) if self.burns else change
 
 
 class DealerSignedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -145,5 +146,4 @@ class DealerSignedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
         return replace(standing, dealer=None)
 
-    def words(self) -> str:
-        return f"{self.name} taps out"
+    description = from_fields("{name} taps out")

@@ -9,6 +9,7 @@ import msgspec
 from tables.log.event import Event
 from tables.log.exception_categories import TERMINALS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, from_fields
 from tables.log.published.form import ACCESS
 from tables.log.writers import KEY_MAKER, staff_with
 
@@ -49,11 +50,12 @@ class TerminalKeyMade(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults
     vouched: Vouch | None = None
     """The terminal's old key, where that one vouches for it."""
 
-    def words(self) -> str:
-        suffix = (
-            ": a root, to be kept on paper" if self.root else "" if self.vouched else ", for which none vouches yet"
-        )
-        return f"{self.name} has a key to sign with{suffix}"
+    def description(self) -> Message:
+        if self.root:
+            return Message("{name} has a key to sign with: a root, to be kept on paper", name=self.name)
+        if self.vouched:
+            return Message("{name} has a key to sign with", name=self.name)
+        return Message("{name} has a key to sign with, for which none vouches yet", name=self.name)
 
 
 class TerminalKeyVouched(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,8 +71,7 @@ class TerminalKeyVouched(AboutTerminalKey, frozen=True, kw_only=True, omit_defau
     """Its fingerprint."""
     vouched: Vouch
 
-    def words(self) -> str:
-        return f"{self.vouched.terminal} vouches for the key of {self.name}"
+    description = from_fields("{vouched.terminal} vouches for the key of {name}")
 
 
 class TerminalKeyEnded(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,8 +87,7 @@ class TerminalKeyEnded(AboutTerminalKey, frozen=True, kw_only=True, omit_default
     """Its fingerprint."""
     reason: str
 
-    def words(self) -> str:
-        return f"The key of {self.name} signs nothing any more: {self.reason}"
+    description = from_fields("The key of {name} signs nothing any more: {reason}")
 
 
 class SignaturesDemanded(AboutTerminalKey, frozen=True, kw_only=True, omit_defaults=True):
@@ -98,5 +98,4 @@ class SignaturesDemanded(AboutTerminalKey, frozen=True, kw_only=True, omit_defau
         writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return "From now on every signature carries one by its terminal"
+    description = from_fields("From now on every signature carries one by its terminal")

@@ -8,6 +8,7 @@ from tables.log.entries.settings import change
 from tables.log.event import Event
 from tables.log.exception_categories import LOCK_OUTS, TERMINALS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
+from tables.log.message import Message, from_fields, joined
 from tables.log.published.form import ACCESS
 from tables.log.writers import SITE, staff_with
 
@@ -44,8 +45,9 @@ class TerminalAdded(TerminalDevice, frozen=True, kw_only=True, omit_defaults=Tru
         writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"{self.name} is to be a terminal" + (f" for {self.table}" if self.table else "")
+    description = from_fields(
+        "{name} is to be a terminal for {table}", otherwise=from_fields("{name} is to be a terminal")
+    )
 
 
 class TerminalEnrolled(TerminalDevice, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,8 +61,7 @@ class TerminalEnrolled(TerminalDevice, frozen=True, kw_only=True, omit_defaults=
     link: bool = False
     """Whether a link was opened on it."""
 
-    def words(self) -> str:
-        return f"{self.name} is enrolled" + (f" for {self.table}" if self.table else "")
+    description = from_fields("{name} is enrolled for {table}", otherwise=from_fields("{name} is enrolled"))
 
 
 class TerminalLinkMade(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,8 +72,7 @@ class TerminalLinkMade(TerminalAtTable, frozen=True, kw_only=True, omit_defaults
         writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"A link to enrol {self.name} is made"
+    description = from_fields("A link to enrol {name} is made")
 
 
 class TerminalRevoked(TerminalDevice, frozen=True, kw_only=True, omit_defaults=True):
@@ -83,8 +83,7 @@ class TerminalRevoked(TerminalDevice, frozen=True, kw_only=True, omit_defaults=T
         writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"{self.name} is no terminal any more"
+    description = from_fields("{name} is no terminal any more")
 
 
 class TerminalLockedOut(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
@@ -99,8 +98,7 @@ class TerminalLockedOut(TerminalAtTable, frozen=True, kw_only=True, omit_default
     of: str
     """Whose PIN, in words; empty where it was tried over many badges."""
 
-    def words(self) -> str:
-        return f"{self.name} takes no PIN after too many wrong ones"
+    description = from_fields("{name} takes no PIN after too many wrong ones")
 
 
 class TerminalLockOutLifted(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
@@ -111,8 +109,7 @@ class TerminalLockOutLifted(TerminalAtTable, frozen=True, kw_only=True, omit_def
         writer=staff_with("tables.enrol_terminal"), moves=NOTHING, exception=LOCK_OUTS, feed=ACCESS, alert=NO_ALERT
     )
 
-    def words(self) -> str:
-        return f"{self.name} takes PINs again"
+    description = from_fields("{name} takes PINs again")
 
 
 class TerminalChanged(AboutTerminal, frozen=True, kw_only=True, omit_defaults=True):
@@ -130,6 +127,8 @@ class TerminalChanged(AboutTerminal, frozen=True, kw_only=True, omit_defaults=Tr
     before: dict[str, Any]
     after: dict[str, Any]
 
-    def words(self) -> str:
+    def description(self) -> Message:
         changes = [change(name, self.before.get(name), value) for name, value in self.after.items()]
-        return f"{self.name} is changed" + (f": {', '.join(changes)}" if changes else "")
+        if not changes:
+            return Message("{name} is changed", name=self.name)
+        return Message("{name} is changed: {changes}", name=self.name, changes=joined(changes))

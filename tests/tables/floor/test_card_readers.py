@@ -21,6 +21,7 @@ from tables.floor.inputs import ReadCard, read
 from tables.games.protocol import Card
 from tables.log.catalog import event_of
 from tables.log.entries.rounds import Played
+from tables.log.message import text_of
 from tables.log.reader_messages import key_of
 from tables.models import ServiceAccount, Staff
 from tables.roles import Role
@@ -243,7 +244,8 @@ def test_where_the_house_asks_for_a_pit_boss_nobody_at_the_table_settles_it(
     assert page.status_code == 302
     settled = LogEntry.objects.filter(book=dealer.table.book).latest("seq")
     assert (settled.kind, settled.by) == ("settled", boss.by.signature)
-    assert "the pit boss looked" in event_of(next(log.entries(settled.book_id, settled.seq - 1, settled.seq))).words()
+    event = event_of(next(log.entries(settled.book_id, settled.seq - 1, settled.seq)))
+    assert "the pit boss looked" in text_of(event.description())
     assert device.says(2, 8)[0] == 200
     proved(dealer)
     terms()

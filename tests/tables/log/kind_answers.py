@@ -35,6 +35,7 @@ from tables.games.protocol import Bet
 from tables.log import catalog, exceptions
 from tables.log.entries.rounds import Played
 from tables.log.event import Author, Event
+from tables.log.message import text_of
 from tables.log.publication import Past, event_of, needs_past
 from tables.log.published.form import NotPublished
 from tables.log.state import Dealer, Lock, TableState
@@ -313,7 +314,7 @@ def pure(example: Example) -> Answers:
     story = event_of(entry, event, example.past)
     heading = exceptions.KINDS.get(example.name)
     return {
-        "text": catalog.told(event, example.pack),
+        "text": text_of(catalog.described(event), example.pack),
         "may move": sorted(event.may_make()),
         "signed": _plain(event.signed_terms()),
         "formerly signed": _plain(event.formerly_signed_terms()),

@@ -14,6 +14,7 @@ from tables.log.entries.journal import AlertRaised
 from tables.log.event import Event
 from tables.log.exception_categories import ORDINARY
 from tables.log.kind_record import BY_STAGE, NO_ALERT, NOTHING, KindRecord
+from tables.log.message import from_fields
 from tables.log.published.form import SETUP
 from tables.roles import PERMISSIONS
 from tests.tables.log.kind_answers import entries
@@ -28,8 +29,7 @@ class Noted(Event, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("noted",)
     record = WHOLE
 
-    def words(self) -> str:
-        return "noted"
+    description = from_fields("noted")
 
 
 class Wordless(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -61,7 +61,7 @@ def test_a_kind_that_has_answered_every_question_is_taken() -> None:
     ("event", "sentence"),
     [
         (Silent, "Silent leaves questions unanswered. It needs alert: .* or NO_ALERT"),
-        (Wordless, "Wordless leaves questions unanswered. It needs words: a method"),
+        (Wordless, "Wordless leaves questions unanswered. It needs description: from_fields"),
         (Inherited, "Inherited has no record of its own"),
     ],
 )

@@ -9,6 +9,7 @@ from ledger.proof import spelling
 from ledger.proof.spelling import canonical
 from tables.log import catalog
 from tables.log.event import Unreadable
+from tables.log.message import text_of
 from tests.carried.day import ONLY_BY_AN_UPGRADE, SINCE_THE_LATEST_KEPT_HOUSE
 from tests.tables.log.examples import HOUSES, bodies, examples, whole
 from tests.tiers import sampled
@@ -17,7 +18,7 @@ from tests.tiers import sampled
 def tell(subject: str, kind: str, content: Mapping[str, Any], *, house: bool = False) -> str:
     """The words of an entry with this content, and the rest as in a kept house."""
     spelled = spelling.spell(subject, whole(subject, kind, content, house=house), ())
-    return catalog.told(catalog.read(subject, kind, spelled, house=house))
+    return text_of(catalog.described(catalog.read(subject, kind, spelled, house=house)))
 
 
 @pytest.mark.parametrize("name", sampled(HOUSES, "reads every entry of a saved site"))
@@ -31,7 +32,7 @@ def test_every_kept_entry_is_read_whole_and_spelled_as_it_was(name: str) -> None
         assert canonical(event.content()) == canonical(body["content"])
         assert (event.subject, event.kind) == (body["subject"], body["kind"])
         assert {move[0] for move in body["moves"]} <= event.may_make()
-        assert catalog.told(event)
+        assert text_of(catalog.described(event))
 
 
 def test_the_kept_house_has_every_kind_of_entry() -> None:

@@ -20,6 +20,7 @@ from tables.games.house_layout import HouseLayout
 from tables.games.odds import Odds
 from tables.games.record import judge, record_of
 from tables.log.catalog import read
+from tables.log.message import text_of
 from tables.models import PayTable, Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours
@@ -99,7 +100,7 @@ def test_versions_of_a_name_rise_and_stand_in_the_houses_book(olga: Staff) -> No
     }  # fmt: skip
     assert len({version_1.sha256, version_2.sha256, of_war.sha256}) == 3
     words = "Pay table Sides version 1 of baccarat: player pair 12:1; tie 17:2"
-    assert read(entry.subject, entry.kind, entry.body, house=True).words() == words
+    assert text_of(read(entry.subject, entry.kind, entry.body, house=True).description()) == words
     assert proofs.verify(entry.book).fault is None
 
 
@@ -180,7 +181,7 @@ def test_a_table_pays_by_it_and_each_round_pins_its_lines(olga: Staff) -> None:
 
 
 def words_of(entry: LogEntry) -> str:
-    return read(entry.subject, entry.kind, entry.body).words()
+    return text_of(read(entry.subject, entry.kind, entry.body).description())
 
 
 def test_a_table_accepts_only_pay_tables_that_were_made_for_its_game(olga: Staff) -> None:

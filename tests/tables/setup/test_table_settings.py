@@ -16,6 +16,7 @@ from tables.edge import cached_sheets, favour
 from tables.games.catalog import GAMES
 from tables.games.protocol import MOST_CENTS
 from tables.log.catalog import read
+from tables.log.message import text_of
 from tables.log.terms import Settings, rounding_words, rules_of
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
@@ -53,7 +54,7 @@ def entries(table: Table) -> list[dict[str, Any]]:
 def latest_entry(table: Table) -> str:
     """What the newest entry of a table's book says."""
     entry = LogEntry.objects.filter(book=table.book).latest("seq")
-    return read(entry.subject, entry.kind, entry.body).words()
+    return text_of(read(entry.subject, entry.kind, entry.body).description())
 
 
 def fields(refused: Any) -> dict[str, str]:
