@@ -14,6 +14,7 @@ from unfold import widgets
 
 from tables.admin.forms import EffectiveField
 from tables.log import policies as catalogue
+from tables.log.message import text_of
 from tables.log.policies import ROLES, Term, Values, said, title_of, typed
 from tables.models import HouseTerms
 from tables.setup import policies
@@ -55,10 +56,11 @@ def _term_line(term: Term, value: Any, rows: Sequence[HouseTerms], moment: datet
 def changes(row: HouseTerms) -> list[tuple[str, str, str]]:
     """What a change changed: each term's title, its value before and after."""
     before = catalogue.in_force(policies.changes(row.seq), row.effective)
-    return [
-        (title_of(name), catalogue.said_of(name, before.get(name)), catalogue.said_of(name, value))
-        for name, value in row.values.items()
-    ]
+    return [(title_of(name), _said(name, before.get(name)), _said(name, value)) for name, value in row.values.items()]
+
+
+def _said(name: str, value: Any) -> str:
+    return text_of(catalogue.described(name, value))
 
 
 def groups() -> Mapping[str, Sequence[Term]]:

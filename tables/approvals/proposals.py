@@ -48,7 +48,7 @@ from tables.log.entries.proposals import (
 )
 from tables.log.limit_plans import WAGER, Schedule
 from tables.log.message import text_of
-from tables.log.policies import said_of, title_of
+from tables.log.policies import described, title_of
 from tables.log.signatory import Signatory, same_person_fault, with_badge_from
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.projections import site_rows
@@ -624,4 +624,4 @@ def spelled(name: str, value: Any) -> str:
         return "; ".join(f"{key.replace('_', ' ')} {spelled(key, part)}" for key, part in value.items())
     if name == "denominations" or (name.endswith("_cents") and isinstance(value, int)):
         return ", ".join(map(money, value)) if isinstance(value, list) else money(value)
-    return said_of(name, value).replace("_", " ")
+    return text_of(described(name, value)).replace("_", " ")

@@ -18,6 +18,7 @@ from tables.games.yes_no import flag
 from tables.log import payout_error_rates, role_choices, witnesses
 from tables.log.game_kinds import HouseRound, kind_of
 from tables.log.irregularities import LEAVING, VOIDING
+from tables.log.message import Label, Message, Money, Parameter, code, counted, joined, text_of
 
 Kind = Literal[
     "cents", "count", "percent", "days", "hours", "minutes", "seconds", "flag", "choice", "choices", "levels", "text"
@@ -469,8 +470,6 @@ TERMS: Final[Mapping[str, Term]] = {
 }  # fmt: skip
 """In the order in which pages show them. A term that was ever in force keeps its name for good: the log has it."""
 
-UNITS: Final = {"days": "day", "hours": "hour", "minutes": "minute", "seconds": "second"}
-
 
 def groups() -> Mapping[str, Sequence[Term]]:
     """The terms by their groups."""
@@ -635,32 +634,47 @@ def typed(term: Term, value: Any) -> str:
 
 
 def said(term: Term, value: Any) -> str:
-    """A value in words."""
+    """The text of a value."""
+    return text_of(_described(term, value))
+
+
+def described(name: str, value: Any) -> Parameter:
+    """A value of a policy by its name, which may be of another release."""
+    return _described(TERMS[name], value) if name in TERMS else str(value)
+
+
+def _described(term: Term, value: Any) -> Parameter:
     if term.kind == "flag":
-        return "yes" if value else "no"
+        return Message("yes") if value else Message("no")
     if isinstance(value, tuple | list):
-        parts = [money(part) if term.kind == "levels" else _word(term, str(part)) for part in value]
-        return ("; " if term.called else ", ").join(parts) or "none"
+        parts = [Money(part) if term.kind == "levels" else _word(term, str(part)) for part in value]
+        return joined(parts, "; " if term.called else ", ") if parts else Message("none")
     if term.unset and value in (0, ""):
-        return term.unset
+        return Label(term.unset)
     if term.kind == "text":
         return str(value)
-    if term.kind == "cents":
-        return money(value)
-    if term.kind == "percent":
-        return f"{value} %"
-    if unit := UNITS.get(term.kind):
-        return f"{value} {unit}{'' if value == 1 else 's'}"
-    return str(value).replace("_", " ")
+    return _measured(term.kind, value)
 
 
-def _word(term: Term, word: str) -> str:
-    return term.called.get(word) or word.replace("_", " ")
+def _measured(kind: str, value: Any) -> Parameter:
+    match kind:
+        case "cents":
+            return Money(value)
+        case "percent":
+            return Message("{value} %", value=value)
+        case "days":
+            return counted("{count} day", "{count} days", count=value)
+        case "hours":
+            return counted("{count} hour", "{count} hours", count=value)
+        case "minutes":
+            return counted("{count} minute", "{count} minutes", count=value)
+        case "seconds":
+            return counted("{count} second", "{count} seconds", count=value)
+    return code(value) if isinstance(value, str) else str(value)
 
 
-def said_of(name: str, value: Any) -> str:
-    """The same of a term by its name, which may be of another release."""
-    return said(TERMS[name], value) if name in TERMS else str(value)
+def _word(term: Term, word: str) -> Label:
+    return Label(term.called[word]) if term.called.get(word) else code(word)
 
 
 def title_of(name: str) -> str:

@@ -8,7 +8,7 @@ from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NOTHING, KindRecord
 from tables.log.message import Label, Message, joined, timestamp
-from tables.log.policies import said_of, title_of
+from tables.log.policies import described, title_of
 from tables.log.published.form import SETUP
 from tables.log.writers import staff_with
 
@@ -42,8 +42,8 @@ class TermsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
             Message(
                 "{term} {before} → {after}",
                 term=Label(title_of(name)),
-                before=said_of(name, self.before.get(name)),
-                after=said_of(name, value),
+                before=described(name, self.before.get(name)),
+                after=described(name, value),
             )
             for name, value in self.after.items()
         ]
