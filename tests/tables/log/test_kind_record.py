@@ -46,6 +46,13 @@ class Silent(Noted, frozen=True, kw_only=True, omit_defaults=True):
     record = KindRecord(writer=writers.SITE, moves=NOTHING, exception=ORDINARY, feed=SETUP)
 
 
+class Misspelled(Noted, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry whose description names a field that it does not have."""
+
+    record = WHOLE
+    description = from_fields("noted by {nane}")
+
+
 class Inherited(Noted, frozen=True, kw_only=True, omit_defaults=True):
     """An entry of another kind, with the answers of the one that it extends."""
 
@@ -62,6 +69,7 @@ def test_a_kind_that_has_answered_every_question_is_taken() -> None:
     [
         (Silent, "Silent leaves questions unanswered. It needs alert: .* or NO_ALERT"),
         (Wordless, "Wordless leaves questions unanswered. It needs description: from_fields"),
+        (Misspelled, "Misspelled leaves questions unanswered. It needs a field nane, which its description names"),
         (Inherited, "Inherited has no record of its own"),
     ],
 )
