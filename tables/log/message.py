@@ -105,6 +105,11 @@ def code(name: str) -> Label:
     return Label(name.replace("_", " "))
 
 
+def codes(names: Iterable[str]) -> Joined:
+    """The titles of codes."""
+    return joined(map(code, names))
+
+
 def joined(items: Iterable[Parameter], separator: str = ", ", *, is_sentence: bool = False) -> Joined:
     """A list of parameters."""
     return Joined(tuple(items), separator, is_sentence)
@@ -128,17 +133,24 @@ Description = Message | Joined
 """What an entry says for people."""
 
 
-def from_fields(template: str, *, otherwise: Callable[[Any], Message] | None = None) -> Callable[[Any], Message]:
+def from_fields(
+    template: str, *, otherwise: Callable[[Any], Message] | None = None, **converters: Callable[[Any], Parameter]
+) -> Callable[[Any], Message]:
     """A method ``description`` with fields and properties of the entry as parameters, by name; ``{shoe.number}`` is one
-    of a field. A name that ends in ``_cents`` is an amount. ``otherwise``: the description of an entry in which a field
-    is empty that the last of these templates does not have."""
+    of a field. A name that ends in ``_cents`` is an amount. ``converters``: the functions that make parameters of other
+    fields. ``otherwise``: the description of an entry in which a field is empty that the last template does not have.
+    """
     names = placeholders(template)
     last: frozenset[str] = getattr(otherwise, "last", names)
 
     def description(event: Any) -> Message:
         if otherwise and any(_value(event, name) in (None, "", ()) for name in names - last):
             return otherwise(event)
-        return Message(template, **{name: _parameter(name, _value(event, name)) for name in names})
+        values = {name: _value(event, name) for name in names}
+        return Message(template, **{name: converter_of(name)(value) for name, value in values.items()})
+
+    def converter_of(name: str) -> Callable[[Any], Parameter]:
+        return converters.get(name.rpartition(".")[2]) or (Money if name.endswith("_cents") else _parameter)
 
     vars(description).update(names=names, last=last)
     return description
@@ -151,9 +163,7 @@ def _value(event: Any, name: str) -> Any:
     return event
 
 
-def _parameter(name: str, value: Any) -> Parameter:
-    if name.endswith("_cents"):
-        return Money(value)
+def _parameter(value: Any) -> Parameter:
     if isinstance(value, tuple | dict):
         return joined(value if isinstance(value, tuple) else sorted(value))
     return value if isinstance(value, Parameter) else str(value)

@@ -10,7 +10,7 @@ from tables.log.back_entry import ROUNDS, Mode
 from tables.log.event import AuditFailure, Author, Context
 from tables.log.exception_categories import FROM_PAPER
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
-from tables.log.message import Label, Message, from_fields, timestamp
+from tables.log.message import Label, from_fields, timestamp
 from tables.log.published.form import BACK_ENTRY
 from tables.log.signatory import Signatory
 from tables.log.slip_workflow import Wrong
@@ -69,15 +69,12 @@ class BackEntryBegun(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
         span = self.since, self.until
         return back_entry.begun(context.before.back_entry, context.seq, span, self.reason, context.moment)
 
-    def description(self) -> Message:
-        return Message(
-            "back-entry begins ({reason}, {since} UTC to {until} UTC): {note}; with {second}",
-            reason=Label(back_entry.REASONS.get(self.reason, self.reason), is_lower=True),
-            since=timestamp(self.since),
-            until=timestamp(self.until),
-            note=self.note,
-            second=self.second.name,
-        )
+    description = from_fields(
+        "back-entry begins ({reason}, {since} UTC to {until} UTC): {note}; with {second.name}",
+        reason=lambda reason: Label(back_entry.REASONS.get(reason, reason), is_lower=True),
+        since=timestamp,
+        until=timestamp,
+    )
 
 
 class BackEntryEnded(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
@@ -119,14 +116,7 @@ class EnteredFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=
             raise Wrong("unknown_entry", f"entry {self.of} was not entered with it")
         return after
 
-    def description(self) -> Message:
-        return Message(
-            "entry {entry} ({about}) is from paper no. {number}, of {happened} UTC",
-            entry=self.of,
-            about=self.about,
-            number=self.number,
-            happened=timestamp(self.happened),
-        )
+    description = from_fields("entry {of} ({about}) is from paper no. {number}, of {happened} UTC", happened=timestamp)
 
 
 class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):
@@ -149,13 +139,7 @@ class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
             raise Wrong("other_round", f"Round {standing.next_number} is the next one here.")
         return round_after(standing, self.number, self.happened, self.username)
 
-    def description(self) -> Message:
-        return Message(
-            "round {round} is from paper no. {number}, of {happened} UTC",
-            round=self.dealt_as,
-            number=self.number,
-            happened=timestamp(self.happened),
-        )
+    description = from_fields("round {dealt_as} is from paper no. {number}, of {happened} UTC", happened=timestamp)
 
 
 class PaperCompared(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=True):

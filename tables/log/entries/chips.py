@@ -265,11 +265,7 @@ class ChipSeriesAdded(Event, frozen=True, kw_only=True, omit_defaults=True):
     values: tuple[int, ...]
     """What its chips are worth, in cents, the largest first."""
 
-    def description(self) -> Message:
-        return Message(
-            "Series {name} of chips by {manufacturer}, {year}: {values}",
-            name=self.name,
-            manufacturer=self.manufacturer,
-            year=self.year,
-            values=joined(map(Money, self.values)),
-        )
+    description = from_fields(
+        "Series {name} of chips by {manufacturer}, {year}: {values}",
+        values=lambda values: joined(map(Money, values)),
+    )

@@ -110,8 +110,7 @@ class DaySealed(Event, frozen=True, kw_only=True, omit_defaults=True):
     document: DayRootDocument
     signature: str
 
-    def description(self) -> Message:
-        return Message("{day} is sealed: {root}", day=self.document.day, root=self.document.root[:16])
+    description = from_fields("{document.day} is sealed: {document.root}", root=lambda root: root[:16])
 
 
 class Restoration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

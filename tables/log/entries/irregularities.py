@@ -63,9 +63,10 @@ class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):
     """Of `mishaps.LEAVING`."""
     note: str
 
-    def description(self) -> Message:
-        reason = Label(REASONS.get(self.reason, self.reason), is_lower=True)
-        return Message("The table is abandoned ({reason}): {note}", reason=reason, note=self.note)
+    description = from_fields(
+        "The table is abandoned ({reason}): {note}",
+        reason=lambda reason: Label(REASONS.get(reason, reason), is_lower=True),
+    )
 
 
 class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):

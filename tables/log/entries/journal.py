@@ -9,7 +9,7 @@ from msgspec import field
 from tables.log.event import Event
 from tables.log.exception_categories import ALERTS, DISCREPANCIES, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
-from tables.log.message import Message, code, from_fields, joined
+from tables.log.message import codes, from_fields
 from tables.log.published import alerts as forms
 from tables.log.published.form import INVESTIGATION
 from tables.log.writers import SITE, staff_with
@@ -77,9 +77,7 @@ class AlertEscalated(OfARow, frozen=True, kw_only=True, omit_defaults=True):
     roles: tuple[str, ...]
     """Who hears of it from then on."""
 
-    def description(self) -> Message:
-        roles = joined(map(code, self.roles))
-        return Message("Nobody took note of alert {alert}: escalated to {roles}", alert=self.alert, roles=roles)
+    description = from_fields("Nobody took note of alert {alert}: escalated to {roles}", roles=codes)
 
 
 class BookmarkMade(OfARow, frozen=True, kw_only=True, omit_defaults=True):

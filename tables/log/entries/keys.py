@@ -12,6 +12,11 @@ from tables.log.published.form import OPERATIONS
 from tables.log.writers import COMMAND, SITE
 
 
+def _beginning(key: str) -> str:
+    """The first digits of a key, by which people compare it."""
+    return key[:16]
+
+
 class AboutKey(Event, frozen=True, kw_only=True, omit_defaults=True):
     """A public key of the house; the newest one counts."""
 
@@ -21,11 +26,6 @@ class AboutKey(Event, frozen=True, kw_only=True, omit_defaults=True):
     key: str
     """In hex."""
 
-    @property
-    def beginning(self) -> str:
-        """The first digits of the key, by which people compare it."""
-        return self.key[:16]
-
 
 class KeyPublished(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     """The house's first key."""
@@ -33,7 +33,7 @@ class KeyPublished(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     kinds: ClassVar[tuple[str, ...]] = ("published",)
     record = KindRecord(writer=SITE, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)
 
-    description = from_fields("The key that days are sealed with is published: {beginning}")
+    description = from_fields("The key that days are sealed with is published: {key}", key=_beginning)
 
 
 class KeyRotated(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,7 +46,7 @@ class KeyRotated(AboutKey, frozen=True, kw_only=True, omit_defaults=True):
     """The statement that the old key signed."""
     signature: str
 
-    description = from_fields("Another key takes the place of the old one, which signs it: {beginning}")
+    description = from_fields("Another key takes the place of the old one, which signs it: {key}", key=_beginning)
 
 
 class KeyReplaced(AboutKey, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
-from tables.log.message import Message, code, from_fields
+from tables.log.message import code, from_fields
 from tables.log.published import proposals as forms
 from tables.log.signatory import Signatory, with_badge_from
 from tables.log.writers import DECIDER, PROPOSAL_AUTHOR, PROPOSAL_READER, PROPOSER, SITE
@@ -45,17 +45,11 @@ class Proposed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return (with_badge_from(by, self.username, self.name, self.role),)
 
-    def description(self) -> Message:
-        matter = code(self.matter)
-        if not self.about:
-            return Message("{name} proposes {number}: {matter}", name=self.name, number=self.number, matter=matter)
-        return Message(
-            "{name} proposes {number}: {matter} {about}",
-            name=self.name,
-            number=self.number,
-            matter=matter,
-            about=self.about,
-        )
+    description = from_fields(
+        "{name} proposes {number}: {matter} {about}",
+        matter=code,
+        otherwise=from_fields("{name} proposes {number}: {matter}", matter=code),
+    )
 
 
 class ProposalEnded(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):

@@ -334,16 +334,11 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
         """No seat in particular."""
         return frozenset()
 
-    def description(self) -> Message:
-        reason = code(self.reason)
-        if self.second is None:
-            return Message("The round is void ({reason}): {note}", reason=reason, note=self.note)
-        return Message(
-            "The round is void ({reason}), {second} signed too: {note}",
-            reason=reason,
-            second=self.second.name,
-            note=self.note,
-        )
+    description = from_fields(
+        "The round is void ({reason}), {second.name} signed too: {note}",
+        reason=code,
+        otherwise=from_fields("The round is void ({reason}): {note}", reason=code),
+    )
 
 
 def _refuse_unread(event: Played, before: TableState) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from tables.log import scopes
 from tables.log.event import Event
 from tables.log.exception_categories import KEYS, PROGRAMS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
-from tables.log.message import Joined, from_fields
+from tables.log.message import from_fields
 from tables.log.published.form import ACCESS
+from tables.log.scopes import titles
 from tables.log.writers import ACCOUNT_ENDER, COMMAND, staff_with
 
 MOST_LIVE: Final = 2
@@ -48,14 +48,10 @@ class ServiceAccountSet(AboutServiceAccount, frozen=True, kw_only=True, omit_def
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
 
-    @property
-    def titles(self) -> Joined:
-        """The titles of its scopes."""
-        return scopes.titles(self.scopes)
-
     description = from_fields(
-        "The program {name} may, until {expires} at {tables}: {titles}",
-        otherwise=from_fields("The program {name} may, until {expires}: {titles}"),
+        "The program {name} may, until {expires} at {tables}: {scopes}",
+        scopes=titles,
+        otherwise=from_fields("The program {name} may, until {expires}: {scopes}", scopes=titles),
     )
 
 

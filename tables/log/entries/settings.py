@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
-from tables.log.message import Message, Money, Parameter, code, from_fields, joined
+from tables.log.message import Joined, Message, Money, Parameter, code, from_fields, joined
 from tables.log.published import tables as forms
 from tables.log.published.form import SETUP
 from tables.log.writers import TABLE_RETIRER, TABLE_SETTER, staff_with
@@ -134,6 +134,22 @@ def _value(name: str, value: Any) -> Parameter:
     return Money(value) if is_amount else str(value).replace("_", " ")
 
 
+def _shifts(shifts: Iterable[tuple[str, str]]) -> Joined:
+    return joined(Message("{shift} {starts}", shift=name, starts=starts) for name, starts in shifts)
+
+
+def _pays(wagers: Mapping[str, Mapping[str, str]]) -> Joined:
+    return joined((_odds(wager, lines) for wager, lines in wagers.items()), "; ")
+
+
+def _odds(wager: str, lines: Mapping[str, str]) -> Message:
+    """The odds of a wager; one line needs no name."""
+    if len(lines) == 1:
+        return Message("{wager} {odds}", wager=code(wager), odds=next(iter(lines.values())))
+    odds = [Message("{line} {odds}", line=code(line), odds=odds) for line, odds in lines.items()]
+    return Message("{wager} {odds}", wager=code(wager), odds=joined(odds))
+
+
 class SetHours(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The house's hours as an entry spells them."""
 
@@ -163,15 +179,7 @@ class HoursSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     shifts: tuple[tuple[str, str], ...]
     before: SetHours
 
-    def description(self) -> Message:
-        shifts = [Message("{shift} {starts}", shift=name, starts=starts) for name, starts in self.shifts]
-        return Message(
-            "From {day} the day starts at {time} in {zone}: {shifts}",
-            day=self.from_day,
-            time=self.day_starts,
-            zone=self.time_zone,
-            shifts=joined(shifts),
-        )
+    description = from_fields("From {from_day} the day starts at {day_starts} in {time_zone}: {shifts}", shifts=_shifts)
 
 
 class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -196,19 +204,4 @@ class PayTableMade(Event, frozen=True, kw_only=True, omit_defaults=True):
     sha256: str
     proposal: int | None = None
 
-    def description(self) -> Message:
-        return Message(
-            "Pay table {name} version {version} of {game}: {pays}",
-            name=self.name,
-            version=self.version,
-            game=code(self.game),
-            pays=joined((_pays(wager, lines) for wager, lines in self.wagers.items()), "; "),
-        )
-
-
-def _pays(wager: str, lines: Mapping[str, str]) -> Message:
-    """A wager of one line needs no name for it."""
-    pays = [Message("{line} {odds}", line=code(line), odds=odds) for line, odds in lines.items()]
-    return Message(
-        "{wager} {odds}", wager=code(wager), odds=next(iter(lines.values())) if len(lines) == 1 else joined(pays)
-    )
+    description = from_fields("Pay table {name} version {version} of {game}: {wagers}", game=code, wagers=_pays)

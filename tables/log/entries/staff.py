@@ -16,6 +16,12 @@ from tables.log.published.form import ACCESS
 from tables.log.signatory import Signatory, same_person_fault, with_badge_from
 from tables.log.writers import LEAVER, OWNER, OWNER_OR_OPERATOR, SITE, staff_with
 
+CALLED: Final = {"pin": "PIN", "password": "password"}  # pragma: allowlist secret
+
+
+def _called(secret: str) -> Label:
+    return Label(CALLED[secret])
+
 
 class AboutStaff(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Something about somebody who works here."""
@@ -180,11 +186,6 @@ class ByTwo(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
         `secret_checks` compares them with what the log says of the person."""
         return (with_badge_from(by, self.signer, by.partition(" ")[2], self.signer_role),)
 
-    @property
-    def called(self) -> Label:
-        """The title of the secret."""
-        return Label(CALLED[self.secret])
-
 
 class CodeAsked(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """An operator asked for a one-time code; what was asked for before is worthless."""
@@ -197,7 +198,7 @@ class CodeAsked(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     half: str
     """The digest of what is kept of the half that the operator saw."""
 
-    description = from_fields("A code for a new {called} of {username} is asked for")
+    description = from_fields("A code for a new {secret} of {username} is asked for", secret=_called)
 
 
 class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
@@ -216,7 +217,7 @@ class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """Whether nobody else was there to agree: the house had one operator."""
 
     def description(self) -> Message:
-        code: dict[str, Parameter] = {"secret": self.called, "username": self.username, "until": self.until}
+        code: dict[str, Parameter] = {"secret": _called(self.secret), "username": self.username, "until": self.until}
         if self.alone:
             return Message(
                 "The code for a new {secret} of {username} is confirmed, by one operator alone, until {until}", **code
@@ -242,7 +243,7 @@ class CodeWithdrawn(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
         writer=staff_with("tables.confirm_code"), moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT
     )
 
-    description = from_fields("The code for a new {called} of {username} is withdrawn")
+    description = from_fields("The code for a new {secret} of {username} is withdrawn", secret=_called)
 
 
 class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -262,8 +263,7 @@ class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     code: int
     """The entry that confirmed it."""
 
-    def description(self) -> Message:
-        return Message("The {secret} of {username} is reset", secret=Label(CALLED[self.secret]), username=self.username)
+    description = from_fields("The {secret} of {username} is reset", secret=_called)
 
 
 class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
@@ -278,14 +278,11 @@ class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     """The entry that confirmed the one-time code; None where they gave the secret of before."""
     terminal: str | None = None
 
-    def description(self) -> Message:
-        maker: dict[str, Parameter] = {"username": self.username, "secret": Label(CALLED[self.secret])}
-        if not self.terminal:
-            return Message("{username} makes a {secret} of their own", **maker)
-        return Message("{username} makes a {secret} of their own at {terminal}", **maker, terminal=self.terminal)
-
-
-CALLED: Final = {"pin": "PIN", "password": "password"}  # pragma: allowlist secret
+    description = from_fields(
+        "{username} makes a {secret} of their own at {terminal}",
+        secret=_called,
+        otherwise=from_fields("{username} makes a {secret} of their own", secret=_called),
+    )
 
 
 class PasskeyRegistered(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):

@@ -67,6 +67,7 @@ def test_every_template_names_the_parameters_of_its_call() -> None:
     wrong = []
     for place, call in calls():
         names = frozenset().union(*map(placeholders, templates(call)))
+        names |= {name.rpartition(".")[2] for name in names if ast.unparse(call.func) == "from_fields"}
         keywords = {keyword.arg for keyword in call.keywords}
         is_complete = None not in keywords and ast.unparse(call.func) != "from_fields"
         if (is_complete and names != keywords) or not names >= keywords - {None, "otherwise"}:
@@ -209,8 +210,9 @@ def test_a_description_from_fields_takes_the_template_whose_fields_are_set() -> 
         otherwise=from_fields("{number}: {note}", otherwise=from_fields("{number}")),
     )
     assert [text_of(described(event)) for event in (Shoe(), Noted())] == ["2", "2: torn, by 2"]
-    values = from_fields("{amount_cents} at {tables} with {keys}")
-    assert text_of(values(Shoe())) == "2.50 at Rocket 1, Rocket 2 with first, second"
+    values = from_fields("{amount_cents} at {tables} with {keys}, {second.note}", note=str.upper)
+    assert text_of(values(Noted())) == "2.50 at Rocket 1, Rocket 2 with first, second, "
+    assert text_of(from_fields("{note}", note=str.upper)(Noted())) == "TORN"
 
 
 BET: Final = {"do": "bet", "seat": 3, "amount_cents": 500}
