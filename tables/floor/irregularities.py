@@ -30,7 +30,7 @@ from tables.log.entries import rounds as log
 from tables.log.entries.irregularities import MishapEntered, RackLocked, RackUnlocked, TableAbandoned
 from tables.log.entries.shoes import CardSetAside, Doubted, Retired
 from tables.log.event import AuditFailure
-from tables.log.signatory import Signatory, also_signed, same_person_fault
+from tables.log.signatory import Signatory, same_person_fault
 from tables.log.state import HOUSE_SHOE, Round, Shoe
 from tables.models import Staff
 from tables.refusals import Refused, sentence
@@ -235,9 +235,14 @@ def void(scene: CommandContext, entered: VoidRound) -> Decision:
         steps += _shoe_goes(scene)
     current = scene.standing.round
     number = current.number if current else 0
-    what = irregularities.REASONS[entered.reason].lower() + also_signed(second)
+    what = irregularities.REASONS[entered.reason].lower() + _also_signed(second)
     alert = f"{scene.table.name}, round {number}: {scene.by.name} made it void ({what})"
     return Decision(steps, alert=alert, evidence={"round": number, "seq": scene.next_seq, "reason": entered.reason})
+
+
+def _also_signed(second: Signatory | None) -> str:
+    """The second signer as a clause of an alert; empty where one person signed."""
+    return f", {second.name} signed too" if second else ""
 
 
 def _refuse_reason(reason: str, allowed: Sequence[str], what: str) -> None:
@@ -370,7 +375,7 @@ def unlock(scene: CommandContext, entered: UnlockRack) -> Decision:
         raise Refused("rack_unlocked", f"The rack of {scene.table.name} is not locked.", 409)
     second = _second(scene, entered.second, "unlock_second_roles")
     event = RackUnlocked(**scene.author, note=words(entered.note, "why the rack is unlocked"), second=second)
-    alert = f"{scene.table.name}: {scene.by.name} unlocked the rack{also_signed(second)} ({event.note})"
+    alert = f"{scene.table.name}: {scene.by.name} unlocked the rack{_also_signed(second)} ({event.note})"
     return Decision([PendingEntry(event, _number(scene))], alert=alert, evidence={"seq": scene.next_seq})
 
 

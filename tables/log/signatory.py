@@ -89,8 +89,3 @@ def _named_by(signature: str) -> Signatory:
     """The person whom a signature names; a badge number takes the place of the user name, which is not stored."""
     token, _, name = signature.partition(" ")
     return Signatory(token, name, token if token.isdecimal() else None, "")
-
-
-def also_signed(second: Signatory | None) -> str:
-    """The second signer as a clause of a sentence; empty where one person signed."""
-    return f", {second.name} signed too" if second else ""
