@@ -6,7 +6,7 @@ fields of an entry are its facts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -167,6 +167,22 @@ def _parameter(value: Any) -> Parameter:
     if isinstance(value, tuple | dict):
         return joined(value if isinstance(value, tuple) else sorted(value))
     return value if isinstance(value, Parameter) else str(value)
+
+
+# --- Values -------------------------------------------------------------------------------------------------------
+
+
+def values_of(parameter: Parameter, name: str = "") -> Iterator[tuple[str, Parameter]]:
+    """The values in a message or parameter, each with the name of its placeholder."""
+    match parameter:
+        case Message():
+            for placeholder, value in parameter.parameters.items():
+                yield from values_of(value, placeholder)
+        case Joined(items):
+            for item in items:
+                yield from values_of(item, name)
+        case _:
+            yield name, parameter
 
 
 # --- Rendering ----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from tables.board import secrecy
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.log import catalog
 from tables.log.entries.rounds import Played
-from tables.log.message import text_of
+from tables.log.message import Description, Message, text_of
 from tables.log.state import UNREADABLE
 
 PAGE: Final = 50
@@ -36,11 +36,18 @@ def entries(book_id: int, *, before: int | None = None, subject: str = "", count
 
 
 def words_of(entry: Entry, pack: Pack = PAIRS) -> str:
-    """An entry in plain words, with cards written as the pack writes them."""
+    """The text of an entry, with cards written as the pack writes them."""
+    return _described(entry, pack)[1]
+
+
+def _described(entry: Entry, pack: Pack) -> tuple[Description, str]:
+    """The description of an entry, and its text."""
     try:
-        return text_of(catalog.described(secrecy.event_of(entry)), pack)
+        description = catalog.described(secrecy.event_of(entry))
+        return description, text_of(description, pack)
     except UNREADABLE:
-        return f"{entry.subject} {entry.kind}: it cannot be read"
+        description = Message("{subject} {kind}: it cannot be read", subject=entry.subject, kind=entry.kind)
+        return description, text_of(description)
 
 
 def in_words(book_id: int, page: Sequence[Entry]) -> list[str]:
@@ -49,15 +56,16 @@ def in_words(book_id: int, page: Sequence[Entry]) -> list[str]:
     return [words_of(entry, packs.get(entry.round or 0, PAIRS)) for entry in page]
 
 
-def of_several_books(entries: Sequence[tuple[int, Entry]]) -> list[str]:
-    """Entries of several books, as (book, entry), in plain words: in the same few statements however many there are.
+def of_several_books(entries: Sequence[tuple[int, Entry]]) -> list[tuple[Description, str]]:
+    """The descriptions of entries of several books, given as (book, entry), with their texts. The number of database
+    queries does not depend on the number of entries.
 
-    Of a game that still hides something, only what everyone at the table saw; of a count, what the two who count may
-    know of each other, which no entry's words tell before they agree.
+    Of a game with secrets, only what everyone at the table saw is described; of a blind count, no amount before two
+    counts agree.
     """
     shown = secrecy.veiled_in_several(entries)
     packs = _packs_of([(book, entry.round) for book, entry in shown if entry.round and entry.subject == "round"])
-    return [words_of(entry, packs.get((book, entry.round or 0), PAIRS)) for book, entry in shown]
+    return [_described(entry, packs.get((book, entry.round or 0), PAIRS)) for book, entry in shown]
 
 
 _OPENINGS: Final = """

@@ -205,9 +205,8 @@ def _mended(entry: Entry, moment: datetime) -> Entry:
 
 
 def _told(entries: Sequence[tuple[int, Entry]], books: _Books) -> list[tuple[ExceptionRow, Event | None]]:
-    words = entry_list.of_several_books(entries)
     lines = []
-    for (book, entry), says in zip(entries, words, strict=True):
+    for (book, entry), (_, says) in zip(entries, entry_list.of_several_books(entries), strict=True):
         matter = KINDS[book == books.house, entry.subject, entry.kind]
         table = books.tables.get(book)
         lines.append(

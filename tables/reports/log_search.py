@@ -23,6 +23,7 @@ from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.log.catalog import EVENTS
+from tables.log.message import Description, Money, values_of
 from tables.log.moments import is_possible
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -312,12 +313,14 @@ def _literally(text: str) -> str:
 
 
 def _hits(rows: Sequence[tuple[datetime, Entry]], wanted: LogQuery, books: _Books) -> list[Hit]:
-    words = entry_list.of_several_books([(entry.book_id, entry) for _, entry in rows])
+    described = entry_list.of_several_books([(entry.book_id, entry) for _, entry in rows])
     moved = _moved(rows, wanted)
     return [
         Hit(entry, moment, says, books.tables.get(entry.book_id))
-        for (moment, entry), says in zip(rows, words, strict=True)
-        if _says(wanted, entry, says, moved)
+        for (moment, entry), (description, says) in zip(rows, described, strict=True)
+        if wanted.text.casefold() in says.casefold()
+        and (wanted.seat is None or _has_seat(description, wanted.seat))
+        and (wanted.cents is None or (entry.book_id, entry.seq) in moved or _has_amount(description, wanted.cents))
     ]
 
 
@@ -342,16 +345,22 @@ def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: LogQuery) -> frozense
         return frozenset(cursor.fetchall())
 
 
-def _says(wanted: LogQuery, entry: Entry, says: str, moved: frozenset[tuple[int, int]]) -> bool:
-    if wanted.text and wanted.text.casefold() not in says.casefold():
-        return False
-    if wanted.seat is not None and not re.search(rf"\bseat {wanted.seat}\b", says, re.IGNORECASE):
-        return False
-    if wanted.cents is None or (entry.book_id, entry.seq) in moved:
-        return True
-    # In a round a bare number is a card or a seat; elsewhere it is an amount or a number of something, and is shown.
-    before = r"(?<=bets )" if entry.subject == ROUND else r"(?<![\d.,])"
-    return re.search(rf"{before}{re.escape(money(wanted.cents))}(?!\d|[.,]\d)", says) is not None
+def _has_seat(description: Description, seat: int) -> bool:
+    """Whether a description is about a seat, or has a stored text about it, such as that of an alert."""
+    mention = re.compile(rf"\bseat {seat}\b", re.IGNORECASE)
+    return any(
+        mention.search(value) if isinstance(value, str) else (name, value) == ("seat", seat)
+        for name, value in values_of(description)
+    )
+
+
+def _has_amount(description: Description, cents: int) -> bool:
+    """Whether a description has an amount, or a stored text with it."""
+    mention = re.compile(rf"(?<![\d.,]){re.escape(money(cents))}(?!\d|[.,]\d)")
+    return any(
+        mention.search(value) if isinstance(value, str) else value == Money(cents)
+        for _, value in values_of(description)
+    )
 
 
 def everything(wanted: LogQuery, *, whole: bool, count: int = 1_000) -> Iterator[Sequence[Hit]]:

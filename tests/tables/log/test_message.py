@@ -26,6 +26,7 @@ from tables.log.message import (
     joined,
     placeholders,
     text_of,
+    values_of,
 )
 from tests.tables.log import kind_answers
 from tests.tables.log.kind_answers import Example
@@ -111,19 +112,6 @@ def without_values(parameter: Parameter) -> Parameter:
     return parameter
 
 
-def typed(parameter: Parameter) -> Iterator[str]:
-    """The texts of a description that no catalog translates."""
-    match parameter:
-        case Message():
-            for value in parameter.parameters.values():
-                yield from typed(value)
-        case Joined(items):
-            for item in items:
-                yield from typed(item)
-        case str() if LETTER.search(parameter):
-            yield parameter
-
-
 def descriptions() -> Iterator[tuple[Example, Description]]:
     """The descriptions of all examples."""
     for examples in kind_answers.examples().values():
@@ -143,7 +131,8 @@ def test_a_text_that_is_not_translated_is_stored_in_the_entry() -> None:
     foreign = []
     for example, description in descriptions():
         stored = _plain(canonical(example.event.content()).decode())
-        foreign += [(example.label, text) for text in typed(description) if _plain(text) not in stored]
+        texts = [value for _, value in values_of(description) if isinstance(value, str) and LETTER.search(value)]
+        foreign += [(example.label, text) for text in texts if _plain(text) not in stored]
     assert foreign == []
 
 

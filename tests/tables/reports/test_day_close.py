@@ -13,9 +13,10 @@ from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
 from tables.floor import inputs
-from tables.log.catalog import read_as, told
+from tables.log.catalog import described, read_as
 from tables.log.entries.days import DayClosed, DayProposed
 from tables.log.event import AuditFailure
+from tables.log.message import text_of
 from tables.models import DayClose, Staff, Terminal
 from tables.refusals import Refused
 from tables.reports import day_close, figures, gaming_hours
@@ -112,7 +113,7 @@ def test_two_people_close_a_day(over: date, boss: Staff, operator: Staff) -> Non
     assert not closed_day.adjustments
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     body = LogEntry.objects.get(book__name=HOUSE, seq=row.seq).body
-    assert told(read_as(DayClosed, body)) == f"Olga signs second: {over} is closed"
+    assert text_of(described(read_as(DayClosed, body))) == f"Olga signs second: {over} is closed"
 
 
 def test_the_roles_of_the_first_and_the_second_signature(over: date, boss: Staff) -> None:

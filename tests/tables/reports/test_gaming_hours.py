@@ -19,7 +19,8 @@ from ledger import alerts, cage, log, site_log
 from ledger.log import Draft
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
-from tables.log.catalog import read, told
+from tables.log.catalog import described, read
+from tables.log.message import text_of
 from tables.models import HouseHours, Staff
 from tables.refusals import Refused
 from tables.reports import gaming_hours as shifts
@@ -225,7 +226,7 @@ def test_hours_change_only_for_future_days(utc: None, operator: Staff) -> None:
     entry = LogEntry.objects.get(seq=row.seq, book__name=HOUSE)
     assert (entry.subject, entry.kind, entry.by) == ("hours", "changed", "omar Omar")
     assert entry.content["before"]["time_zone"] == "UTC"
-    assert told(read("hours", "changed", entry.body, house=True)).endswith(
+    assert text_of(described(read("hours", "changed", entry.body, house=True))).endswith(
         "the day starts at 06:00 in Europe/Berlin: Day 06:00, Swing 14:00, Grave 22:00"
     )
     with pytest.raises(Refused, match="have not begun"):

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from ledger import log
+from ledger import alerts, log, site_log
 from ledger.models import Book
 from tables.refusals import Refused
 from tables.reports import entry_list, gaming_hours, log_search
@@ -80,6 +80,24 @@ def test_an_amount_is_found_where_it_moved_and_where_it_is_said(hands: tuple[Han
     assert any("bets 30" in hit.says for hit in hits)
     assert hits_of(cents=800, subject="round", **lately()) == []
     assert hits_of(cents=300, subject="round", **lately()) == []
+
+
+def test_a_number_that_is_no_amount_is_not_found_as_one(hands: tuple[Hand, Hand]) -> None:
+    """Harm: who looks for 1.00 reads every entry about shoe 1 and seat 1, and misses the one about the money."""
+    dealer, _ = hands
+    shoes = hits_of(table=dealer.table.pk, subject="shoe")
+    assert shoes
+    assert all("Shoe 1" in hit.says for hit in shoes)
+    assert hits_of(table=dealer.table.pk, subject="shoe", cents=100) == []
+
+
+def test_a_seat_and_an_amount_are_found_in_a_stored_text(hands: tuple[Hand, Hand]) -> None:
+    """Harm: the alert about a large bet is not found by its seat or its amount, which only its message has."""
+    dealer, _ = hands
+    alerts.raise_alert(Book.objects.get(pk=dealer.table.book_id), "large_bet", "Large bet at Rocket 1: seat 4 bets 77")
+    site_log.flush_queue()
+    assert [hit.entry.subject for hit in hits_of(cents=7_700, **lately())] == ["alert"]
+    assert [hit.entry.subject for hit in hits_of(seat=4, **lately())] == ["alert"]
 
 
 def test_pages_join_without_gap_or_overlap(hands: tuple[Hand, Hand]) -> None:
