@@ -1,0 +1,122 @@
+"""Every list of the screens as a file, row by row, of one small site: the columns and cells that spreadsheets read.
+
+``RECORD_DOWNLOADS=1`` writes the record again.
+"""
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from ledger import alerts
+from ledger.models import LogEntry
+from tables.alerts import bookmarks
+from tables.disputes import correction_records
+from tables.edge import shoe_audit
+from tables.floor import recorder
+from tables.floor.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
+from tables.models import Staff
+from tables.roles import Role
+from tests import floor, load
+from tests.floor import Hand, dealt
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
+
+RECORD = Path(__file__).with_name("downloads.json")
+CHANGING = (
+    (r"\b[0-9a-f]{64}\b", "<hash>"),
+    (r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b", "<id>"),
+    (r"\d{4}-\d\d-\d\dT[\d:.]+(?:[+-]\d\d:\d\d|Z)?", "<time>"),
+    (r"\d{4}-\d\d-\d\d", "<day>"),
+    (r"\b20\d\d\b", "<year>"),
+    (r"\b(Alert|Device) \d+", r"\1 <number>"),
+    (r'filename="(float|shoe)-\d+', r'filename="\1-<table>'),
+)
+"""Patterns of values that differ between two runs, and their placeholders."""
+CHANGING_IN = {
+    "pit:alerts-csv": (r"^\d+,", "<number>,"),
+    "pit:bookmarks-csv": (r"^\d+,", "<number>,"),
+    "pit:reports-csv": (r",\d+$", ",<seconds>"),
+    "pit:log-csv": (r"^\d.*", "<entry>"),
+    "pit:exceptions-dealers-csv": (r"^dora.*", "<dealer>"),
+}
+ROWS = 25
+"""Rows of a list that are compared."""
+OPENED_BY = {
+    "pit:access-csv": Role.OPERATOR,
+    "pit:penetration-csv": Role.OPERATOR,
+    "slips:chips-csv": Role.CAGE_MANAGER,
+    "slips:counterfeit-csv": Role.CAGE_MANAGER,
+}
+
+
+def downloads(patterns: Sequence[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+    """Each address of a list as a file, by its name."""
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from downloads(pattern.url_patterns, f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix)
+        elif str(pattern.name).endswith("-csv") and not prefix.startswith("admin:"):
+            yield f"{prefix}{pattern.name}", pattern
+
+
+def enter(hand: Hand, by: Staff, entered: Any) -> None:
+    recorder.record(hand.table, entered, by=by, key=uuid.uuid4(), expected_seq=None)
+
+
+def site() -> Hand:
+    """A table with a round, a dispute, a correction, alerts, a bookmark and a finished shoe."""
+    dealer, boss = dealt(options={"decks": 6})
+    dealer.bets(seat1=2_000, seat4=5_000)
+    dealer.cards(8, 4, 10, 8, 7, 10)
+    dealer.pay()
+    second = floor.staff(Role.PIT_BOSS, "bruno", "201")
+    enter(dealer, boss.by, OpenDispute(1, "=1+1", "Seat 1", seat=1, claim_cents=50_000))
+    enter(dealer, boss.by, RuleDispute(1, "stands", "x"))
+    enter(dealer, boss.by, CloseDispute(1))
+    enter(dealer, boss.by, ProposeCorrection(1, 1, 0, "Passed over"))
+    enter(dealer, second, SignCorrection(correction_records.of()[0].correction.slip))
+    alert = alerts.raise_alert(dealer.table.book, "negative", "=HYPERLINK(1)")
+    alerts.acknowledge(alert, boss.by.signature, "+1")
+    watcher = floor.staff(Role.SURVEILLANCE, "sven")
+    bookmarks.mark(dealer.table, timezone.now() - timedelta(seconds=1), "A late bet", by=watcher, round=1, camera="7")
+    dealer("retire_shoe")
+    shoe_audit.audit_shoes()
+    return dealer
+
+
+def lines(name: str, pattern: URLPattern, hand: Hand, viewer: Staff) -> list[str]:
+    """A download as its reader gets it, with the name of its file, without the values that differ between two runs."""
+    shoe = LogEntry.objects.filter(book=hand.table.book, kind="shuffled").latest("seq")
+    arguments = {"pk": hand.table.pk, "number": 1, "seq": shoe.seq}
+    answer = floor.client(viewer).get(reverse(name, kwargs={key: arguments[key] for key in pattern.pattern.converters}))
+    assert answer.status_code == 200, name
+    rows = load.whole(answer).decode("utf-8-sig").splitlines()[: ROWS + 1]
+    return [stable(name, line) for line in (answer["Content-Disposition"], *rows)]
+
+
+def stable(name: str, line: str) -> str:
+    for changing, placeholder in (CHANGING_IN.get(name, ("$^", "")), *CHANGING):
+        line = re.sub(changing, placeholder, line)
+    return line
+
+
+def test_every_list_has_its_columns_and_cells() -> None:
+    """Harm: a column moves or a cell is written otherwise, and the spreadsheets of a site sum the wrong figures."""
+    hand = site()
+    roles = {Role.AUDITOR, *OPENED_BY.values()}
+    viewers = {role: floor.staff(role, f"{role} 1") for role in sorted(roles)}
+    lists = {
+        name: lines(name, pattern, hand, viewers[OPENED_BY.get(name, Role.AUDITOR)])
+        for name, pattern in sorted(downloads(get_resolver().url_patterns), key=lambda named: named[0])
+    }
+    if os.environ.get("RECORD_DOWNLOADS"):
+        RECORD.write_text(json.dumps(lists, indent=1, ensure_ascii=False) + "\n")
+    assert lists == json.loads(RECORD.read_text())
