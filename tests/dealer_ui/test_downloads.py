@@ -16,17 +16,21 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from ledger import alerts
-from ledger.models import LogEntry
+from ledger import alerts, discrepancies
+from ledger.models import Finding, LogEntry, Run, RunEnd
 from tables.alerts import bookmarks
+from tables.cage import chip_series, key_register
 from tables.disputes import correction_records
 from tables.edge import shoe_audit
 from tables.floor import recorder
 from tables.floor.inputs import CloseDispute, OpenDispute, ProposeCorrection, RuleDispute, SignCorrection
+from tables.log.entries.custody import HouseKeySet
 from tables.models import Staff
 from tables.roles import Role
+from tables.training import certificates
 from tests import floor, load
 from tests.floor import Hand, dealt
+from tests.tables.training.test_practice import finished
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
@@ -45,7 +49,9 @@ CHANGING_IN = {
     "pit:alerts-csv": (r"^\d+,", "<number>,"),
     "pit:bookmarks-csv": (r"^\d+,", "<number>,"),
     "pit:reports-csv": (r",\d+$", ",<seconds>"),
+    "pit:discrepancies-csv": (r"^\d+,", "<number>,"),
     "pit:log-csv": (r"^\d.*", "<entry>"),
+    "practice:certificates-csv": (r",(\d+),\1,(.*),\d+,$", r",<right>,<asked>,\2,<practice>,"),
     "pit:exceptions-dealers-csv": (r"^dora.*", "<dealer>"),
 }
 ROWS = 25
@@ -89,7 +95,22 @@ def site() -> Hand:
     bookmarks.mark(dealer.table, timezone.now() - timedelta(seconds=1), "A late bet", by=watcher, round=1, camera="7")
     dealer("retire_shoe")
     shoe_audit.audit_shoes()
+    Hand(dealer.table, boss.by)("close_table")
+    registers(dealer, by=floor.staff(Role.OPERATOR, "olga"))
     return dealer
+
+
+def registers(hand: Hand, *, by: Staff) -> None:
+    """A row for each list that an evening at a table leaves empty."""
+    now = timezone.now()
+    case = discrepancies.open_(hand.table.book, "variance", 200, "Over by 2", key="a test", involved=["dora"])
+    Finding.objects.create(discrepancy=case, username="olga", by="olga", at=now, text="A chip lay below")
+    discrepancies.open_(hand.table.book, "variance", -100, "Short by 1", key="another")
+    RunEnd.objects.create(run=Run.objects.create(task="watch", slot=now, begun_at=now), at=now, found=2)
+    Run.objects.create(task="prove", slot=now, begun_at=now)
+    chip_series.add("Alpha", "Chips & Co", 2026, [100, 500], by=by)
+    key_register.set_key(HouseKeySet(name="B1", lock="box_release", dual=False, in_use=True), by=by)
+    certificates.certify(finished(hand.by), by=floor.staff(Role.PIT_BOSS, "bo", "305"))
 
 
 def lines(name: str, pattern: URLPattern, hand: Hand, viewer: Staff) -> list[str]:
