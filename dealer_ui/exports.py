@@ -1,42 +1,87 @@
-"""Lists as downloads of the screens: what ``tables/audit/downloads.py`` streams, asked for by a page."""
+"""Reports as files on the screens: the addresses of a report, and the one view that answers with its file.
+
+``tables/audit/downloads.py`` streams the files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_GET
 
+from dealer_ui.guards import View
+from dealer_ui.replica_pages import reads_replica
 from tables.audit import downloads
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports.report import Item, Query, Report
 from tables.reports.spreadsheets import Row
 
 
+def addresses(
+    route: str, name: str, report: Report[Query, Item], read: Callable[..., Query], page: View | None = None
+) -> list[URLPattern]:
+    """The addresses of a report: the page at ``route/``, if it has one of its own, and the file at ``route.csv``. Both
+    require the permissions of the report.
+
+    ``read`` takes the request and the parts of the address, and returns the query. It raises Refused for values that
+    cannot be read, and PermissionDenied.
+    """
+    file_address = path(f"{route}.csv", _guarded(report, _file_view(report, read)), name=f"{name}-csv")
+    return [file_address] if page is None else [path(f"{route}/", _guarded(report, page), name=name), file_address]
+
+
+def _guarded(report: Report[Query, Item], view: View) -> View:
+    """A view for signed-in staff with the permissions of the report."""
+    return login_required(permission_required(report.permission, raise_exception=True)(view))
+
+
+def _file_view(report: Report[Query, Item], read: Callable[..., Query]) -> View:
+    @require_GET
+    def file_of_report(request: HttpRequest, **address: Any) -> HttpResponseBase:
+        try:
+            return _streamed(request, *report.file(read(request, **address)))
+        except Refused as refused:
+            return _in_words(refused)
+
+    return reads_replica(file_of_report) if report.reads_replica else file_of_report
+
+
+def viewer_of(request: HttpRequest, **_: Any) -> Staff:
+    """The signed-in user: the query of a report that depends on nothing else."""
+    viewer: Staff = request.user  # type: ignore[assignment]  # the views are behind sign-in
+    return viewer
+
+
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
-    """A list as CSV, or as a workbook (``as=xlsx``). Raises PermissionDenied where the house lets the viewer's role
-    take none out."""
+    """A list as CSV, or as a workbook (``as=xlsx``). Raises PermissionDenied where the site permits the viewer's role
+    no exports."""
     try:
-        return downloads.answer(_viewer(request), name, header, pages, as_book=request.GET.get("as") == "xlsx")
+        return _streamed(request, name, header, pages)
     except Refused as refused:
         return _in_words(refused)
+
+
+def _streamed(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
+    return downloads.answer(viewer_of(request), name, header, pages, as_book=request.GET.get("as") == "xlsx")
 
 
 def file(request: HttpRequest, path: Path, kind: str) -> HttpResponseBase:
     """A file, from the disk as it is read."""
     try:
-        return downloads.file(_viewer(request), path, kind)
+        return downloads.file(viewer_of(request), path, kind)
     except Refused as refused:
         return _in_words(refused)
 
 
-def _viewer(request: HttpRequest) -> Staff:
-    viewer: Staff = request.user  # type: ignore[assignment]  # the views are behind sign-in
-    return viewer
-
-
 def _in_words(refused: Refused) -> HttpResponse:
     response = HttpResponse(refused.sentence, content_type="text/plain; charset=utf-8", status=refused.status)
-    response["Retry-After"] = str(refused.facts["retry_after"])
+    if "retry_after" in refused.facts:
+        response["Retry-After"] = str(refused.facts["retry_after"])
     response["Cache-Control"] = "no-store"
     return response

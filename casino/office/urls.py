@@ -3,13 +3,13 @@
 from django.urls import path
 
 from casino.office import line, views
+from dealer_ui.exports import addresses
 
 app_name = "office"
 urlpatterns = [
     path("", views.houses, name="houses"),
-    path("figures/", views.figures, name="figures"),
-    path("figures.csv", views.figures_csv, name="figures-csv"),
+    *addresses("figures", "figures", views.FIGURES, views.span_and_house, views.figures),
     path("houses/<slug:code>/", views.house, name="house"),
-    path("houses/<slug:code>.csv", views.days_csv, name="days-csv"),
+    *addresses("houses/<slug:code>", "days", views.DAYS, views.house_of),
     path("arrivals/<slug:code>/", line.arrivals, name="arrivals"),
 ]

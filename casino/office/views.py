@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -13,10 +14,11 @@ from django.views.decorators.http import require_GET
 from casino.office import lateness, reports
 from casino.office.models import Arrival, Day, House, Refusal
 from casino.office.reports import GAME, HOUSE, TABLE, Figures
-from dealer_ui import dates, exports
+from dealer_ui import dates
 from dealer_ui.charts import days as day_plots
 from dealer_ui.charts import rows as row_charts
 from dealer_ui.guards import reads_the_house
+from tables.reports.report import Column, Report, whole
 
 DAYS_SHOWN: Final = 31
 REFUSALS_SHOWN: Final = 20
@@ -72,11 +74,10 @@ def _with_sums(subject: House, days: list[Day]) -> list[dict[str, Any]]:
     return lines
 
 
-@reads_the_house
 @require_GET
 def figures(request: HttpRequest) -> HttpResponse:
     """The houses' figures, separately for each currency."""
-    first, last, by, code = _span_and_house(request)
+    first, last, by, code = span_and_house(request)
     parts = [_part(currency, lines, first, last, code) for currency, lines in reports.between(first, last, by, code)]
     context = {
         "first": first, "last": last, "by": by, "code": code, "parts": parts, "ways": BY,
@@ -97,60 +98,60 @@ def _part(currency: str, lines: list[Figures], first: date, last: date, code: st
     }
 
 
-HEADER: Final = (
-    "currency", "house", "table", "game", "first", "last", "days", "signed_days", "rounds", "win_cents", "drop_cents",
-    "hold_permille", "handle_cents", "theoretical_cents",
+class FiguresLine(NamedTuple):
+    """The figures of a span, with its currency."""
+
+    currency: str
+    first: date
+    last: date
+    line: Figures
+
+
+def _figures_pages(query: tuple[date, date, str, str]) -> Iterator[Iterable[FiguresLine]]:
+    first, last, by, code = query
+    for currency, lines in reports.between(first, last, by, code):
+        yield [FiguresLine(currency, first, last, line) for line in lines]
+
+
+PERMISSION: Final = ("tables.watch_floor", "ledger.view_logentry")
+FIGURES: Final = Report[tuple[date, date, str, str], FiguresLine](
+    name=lambda query: f"houses-{query[0]}-{query[1]}",
+    permission=PERMISSION,
+    reads_replica=False,
+    columns=(
+        Column("currency"), Column("house", "line.house"), Column("table", "line.table"), Column("game", "line.game"),
+        Column("first"), Column("last"),
+        *(Column[FiguresLine](name, f"line.{name}") for name in (
+            "days", "signed_days", "rounds", "win_cents", "drop_cents", "hold_permille", "handle_cents",
+            "theoretical_cents",
+        )),
+    ),
+    pages=_figures_pages,
 )  # fmt: skip
 
 
-@reads_the_house
-@require_GET
-def figures_csv(request: HttpRequest) -> HttpResponseBase:
-    """The figures as CSV."""
-    first, last, by, code = _span_and_house(request)
-    rows = [
-        (
-            currency, line.house, line.table, line.game, first, last, line.days, line.signed_days, line.rounds,
-            line.win_cents, line.drop_cents, line.hold_permille, line.handle_cents, line.theoretical_cents,
-        )
-        for currency, lines in reports.between(first, last, by, code)
-        for line in lines
-    ]  # fmt: skip
-    return exports.answer(request, f"houses-{first}-{last}", HEADER, iter([rows]))
+def house_of(request: HttpRequest, code: str) -> House:
+    """The house of an address."""
+    return get_object_or_404(House, code=code)
 
 
-DAY_HEADER: Final = (
-    "house",
-    "currency",
-    "number",
-    "day",
-    "digest",
-    "key",
-    "arrived",
-    "verified",
-    "sha256",
-    "bytes",
-    "came_by",
-)
+DAYS: Final = Report[House, Day](
+    name=lambda subject: f"{subject.code}-days",
+    permission=PERMISSION,
+    reads_replica=False,
+    columns=(
+        Column("house", "house.name"), Column("currency", "house.currency"), Column("number"), Column("day"),
+        Column("digest"), Column("key"), Column("arrived", "arrival.at"), Column("verified", "at"),
+        Column("sha256", "arrival.sha256"), Column("bytes", "arrival.size"), Column("came_by", "arrival.by"),
+    ),
+    pages=lambda subject: whole(
+        Day.objects.filter(house=subject).select_related("arrival", "house").order_by("number")
+    ),
+)  # fmt: skip
+"""Every day of a house with its digest, key and bundle."""
 
 
-@reads_the_house
-@require_GET
-def days_csv(request: HttpRequest, code: str) -> HttpResponseBase:
-    """Every day of a house as CSV, with its digest, key and bundle."""
-    subject = get_object_or_404(House, code=code)
-    days = Day.objects.filter(house=subject).select_related("arrival").order_by("number")
-    rows = [
-        (
-            subject.name, subject.currency, day.number, day.day, day.digest, day.key, day.arrival.at, day.at,
-            day.arrival.sha256, day.arrival.size, day.arrival.by,
-        )
-        for day in days
-    ]  # fmt: skip
-    return exports.answer(request, f"{code}-days", DAY_HEADER, iter([rows]))
-
-
-def _span_and_house(request: HttpRequest) -> tuple[date, date, str, str]:
+def span_and_house(request: HttpRequest) -> tuple[date, date, str, str]:
     """First day, last day, grouping and house code from the query. Invalid values mean the last week of all houses."""
     last = dates.day(request.GET.get("last")) or reports.newest() or timezone.now().date()
     first = dates.day(request.GET.get("first")) or last - timedelta(days=6)

@@ -6,15 +6,13 @@ from datetime import timedelta
 from typing import Final
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods
 
-from dealer_ui import exports, signatures
-from dealer_ui.replica_pages import reads_replica
+from dealer_ui import signatures
 from tables.log.duties import APART, DIFFER
 from tables.models import Staff
 from tables.refusals import Refused
@@ -26,8 +24,6 @@ QUARTER: Final = timedelta(days=92)
 
 
 @sensitive_post_parameters("pin")
-@login_required
-@permission_required("tables.view_staff", raise_exception=True)
 @require_http_methods(["GET", "POST"])
 def access(request: HttpRequest) -> HttpResponse:
     """Everybody's access on one page, and the form that signs that it was looked at."""
@@ -62,13 +58,3 @@ def _signed(request: HttpRequest) -> HttpResponse:
     by, _ = signatures.sign(request, lambda by: reviews.sign(digest, note, by=by))
     messages.success(request, f"The review is signed by {by.name}.", extra_tags="access_reviewed")
     return redirect("pit:access")
-
-
-@login_required
-@permission_required("tables.view_staff", raise_exception=True)
-@reads_replica
-@require_GET
-def access_csv(request: HttpRequest) -> HttpResponseBase:
-    """The same as a list."""
-    rows = [line.row() for line in reviews.review()]
-    return exports.answer(request, "access", reviews.HEADER, iter([rows]))

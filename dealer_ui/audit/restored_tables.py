@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import exports, signatures
-from dealer_ui.guards import runs, watches
+from dealer_ui import signatures
+from dealer_ui.guards import runs
 from ledger import log
 from ledger.models import LogEntry
 from tables.floor import recorder
 from tables.floor.inputs import ConfirmRestored
 from tables.log.catalog import read_as
 from tables.log.entries.restored import SUBJECT, RestoreConfirmed
-from tables.log.state import HOUSE_SHOE, Restored, TableState
+from tables.log.state import HOUSE_SHOE, Beyond, Restored, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports.report import Column, Report
 from tables.state import table_state as standings
 
 LATEST: Final = 50
 """So many confirmations are shown."""
-COLUMNS: Final = ("table", "ends_at_entry", "ends_at", "shown_by", "acknowledged_entry", "hash", "missing", "kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,6 @@ def _moments(places: list[tuple[int, int]]) -> dict[tuple[int, int], datetime | 
     return {(entry.book_id, entry.seq): entry.at for entry in log.picked(places)}
 
 
-@watches
 @require_GET
 def page(request: HttpRequest) -> HttpResponse:
     """What waits, and what was confirmed last."""
@@ -133,17 +132,36 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("pit:restored")
 
 
-@watches
-@require_GET
-def restored_csv(request: HttpRequest) -> HttpResponseBase:
-    """What waits as a list: a row for each that showed something, or for a table that was declared restored."""
-    return exports.answer(request, "restored", COLUMNS, _rows())
+class BeyondLine(NamedTuple):
+    """A table that waits, and a source that showed a later entry; None where an operator declared it restored."""
+
+    table: Waiting
+    beyond: Beyond | None
+
+    @property
+    def shown_by(self) -> str:
+        return self.beyond.by if self.beyond else self.table.restored.declared
+
+    @property
+    def missing(self) -> int | str:
+        """The number of entries that this source has and the log has not."""
+        return self.beyond.seq - self.table.restored.ended if self.beyond else ""
 
 
-def _rows() -> Iterator[list[tuple[Any, ...]]]:
-    for line in waiting():
-        head = (line.table.name, line.restored.ended, line.ends_at)
-        beyond = [
-            (*head, b.by, b.seq, b.hash, b.seq - line.restored.ended, "; ".join(b.words)) for b in line.restored.beyond
-        ]
-        yield beyond or [(*head, line.restored.declared, "", "", "", "")]
+def _lines(_: Staff) -> Iterator[list[BeyondLine]]:
+    for table in waiting():
+        yield [BeyondLine(table, beyond) for beyond in table.restored.beyond or [None]]
+
+
+RESTORED: Final = Report[Staff, BeyondLine](
+    name="restored",
+    reads_replica=False,
+    columns=(
+        Column("table", "table.table.name"), Column("ends_at_entry", "table.restored.ended"),
+        Column("ends_at", "table.ends_at"), Column("shown_by"),
+        Column("acknowledged_entry", lambda line: line.beyond.seq if line.beyond else ""),
+        Column("hash", lambda line: line.beyond.hash if line.beyond else ""), Column("missing"),
+        Column("kept", lambda line: "; ".join(line.beyond.words) if line.beyond else ""),
+    ),
+    pages=_lines,
+)  # fmt: skip

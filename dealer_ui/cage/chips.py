@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from dealer_ui import exports
-from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, VAULT
 from tables.cage import cage_desk, chip_series, chip_stock, slip_fields, slip_records
 from tables.cage.chip_stock import Stock
 from tables.cage.slip_records import SlipRecord
 from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
+from tables.reports.report import Column, Report, whole
 
 _REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.is_alarming and series.has_chips)
 _GIVEN_BACK: Final = tuple(series for series in SLIPS.values() if series.about)
@@ -58,8 +56,6 @@ class Made:
         return sum(kind.left_cents for kind in self.kinds)
 
 
-@login_required
-@permission_required("tables.watch_chips", raise_exception=True)
 @require_GET
 def chips(request: HttpRequest) -> HttpResponse:
     """Series, kinds, where chips lie by value, and the registers of what was found and what was counterfeit."""
@@ -99,56 +95,64 @@ def _kinds(pieces: Stock, values: list[int]) -> tuple[SeriesPieces, ...]:
     )
 
 
-_CHIPS_HEADER: Final = (
-    "series", "manufacturer", "year", "redeemed_up_to", "value_cents", "received", "destroyed", "lapsed", "left",
+class SeriesKind(NamedTuple):
+    """One kind of chip in a series, with the series."""
+
+    made: Made
+    kind: SeriesPieces
+
+    def about(self, name: str) -> Any:
+        """A fact of the series; nothing for chips of no series."""
+        return getattr(self.made.series, name, "")
+
+
+CHIPS: Final = Report[Staff, SeriesKind](
+    name="chips",
+    permission=("tables.watch_chips",),
+    columns=(
+        Column("series", lambda row: row.about("name")), Column("manufacturer", lambda row: row.about("manufacturer")),
+        Column("year", lambda row: row.about("year")), Column("redeemed_up_to", "made.last_day"),
+        Column("value_cents", "kind.value_cents"), Column("received", "kind.received"),
+        Column("destroyed", "kind.destroyed"), Column("lapsed", "kind.lapsed"), Column("left", "kind.left"),
+    ),
+    pages=lambda _: whole(SeriesKind(made, kind) for made in _made() for kind in made.kinds),
 )  # fmt: skip
 
 
-@login_required
-@permission_required("tables.watch_chips", raise_exception=True)
-@reads_replica
-@require_GET
-def chips_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every series by pieces: a row for each kind."""
-    return exports.answer(request, "chips", _CHIPS_HEADER, iter([_chips_rows()]))
+class CounterfeitChips(NamedTuple):
+    """Counterfeit chips of one kind on a slip."""
+
+    sheet: SlipRecord
+    value_cents: int
+    pieces: int
+
+    def fact(self, name: str) -> str:
+        """A fact of the slip."""
+        return self.sheet.slip.facts.get(name, "")
+
+    @property
+    def signed_by(self) -> str:
+        return "; ".join(line.by.name for line in self.sheet.lines if line.by)
 
 
-def _chips_rows() -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
-    for stocked in _made():
-        series = stocked.series
-        about = (series.name, series.manufacturer, series.year) if series else ("", "", "")
-        for kind in stocked.kinds:
-            pieces = (kind.received, kind.destroyed, kind.lapsed, kind.left)
-            rows.append((*about, stocked.last_day, kind.value_cents, *pieces))
-    return rows
-
-
-_REGISTER_HEADER: Final = (
-    "slip", "where_written", "place", "moment", "taken_from", "envelope", "value_cents", "pieces", "paid", "handed_to",
-    "report", "signed_by",
-)  # fmt: skip
-
-
-@login_required
-@permission_required("tables.watch_chips", raise_exception=True)
-@reads_replica
-@require_GET
-def counterfeit_csv(request: HttpRequest) -> HttpResponseBase:
-    """The register of counterfeit chips: a row for each kind on each slip."""
-    return exports.answer(request, "counterfeit", _REGISTER_HEADER, _register_pages())
-
-
-def _register_pages() -> Iterator[list[tuple[Any, ...]]]:
+def _counterfeit_pages(_: Staff) -> Iterator[list[CounterfeitChips]]:
     before = None
     while page := slip_records.recent(_REGISTER, before):
-        yield [row for _, sheet in page for row in _register_rows(sheet)]
+        yield [CounterfeitChips(sheet, *chips) for _, sheet in page for chips in sheet.slip.chips]
         before = page[-1][0]
 
 
-def _register_rows(sheet: SlipRecord) -> list[tuple[Any, ...]]:
-    slip = sheet.slip
-    taken = [slip.facts.get(name, "") for name in ("place", "moment", "taken_from", "envelope")]
-    handed = [slip.facts.get(name, "") for name in ("paid", "handed_to", "report")]
-    signed = "; ".join(line.by.name for line in sheet.lines if line.by)
-    return [(slip.name, sheet.where, *taken, value, count, *handed, signed) for value, count in slip.chips]
+def _fact(name: str) -> Column[CounterfeitChips]:
+    return Column(name, lambda row: row.fact(name))
+
+
+COUNTERFEIT: Final = Report[Staff, CounterfeitChips](
+    name="counterfeit",
+    permission=("tables.watch_chips",),
+    columns=(
+        Column("slip", "sheet.slip.name"), Column("where_written", "sheet.where"),
+        *map(_fact, ("place", "moment", "taken_from", "envelope")),
+        Column("value_cents"), Column("pieces"), *map(_fact, ("paid", "handed_to", "report")), Column("signed_by"),
+    ),
+    pages=_counterfeit_pages,
+)  # fmt: skip

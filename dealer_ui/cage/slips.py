@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import partial, wraps
-from typing import Any, Concatenate, Final, ParamSpec
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec
 from uuid import UUID, uuid4
 
 from django.contrib import messages
@@ -23,12 +23,11 @@ from dealer_ui import denomination_fields, exports, signatures
 from dealer_ui.cage import paper_fields
 from dealer_ui.denomination_fields import DenominationField
 from dealer_ui.numbers import amount_cents, number
-from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
 from tables.cage import back_entry, cage_desk, chip_series, slip_records, table_desk
 from tables.cage import slip_fields as slip_facts
-from tables.cage.slip_records import SlipRecord
+from tables.cage.slip_records import SlipRecord, SlipStep
 from tables.floor import recorder, table_opening
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
@@ -52,6 +51,7 @@ from tables.log.slip_types import (
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours, keys_and_drops
+from tables.reports.report import Column, Report, whole
 from tables.roles import Role
 from tables.setup import role_choices
 from tables.staff import passkeys, terminals
@@ -123,30 +123,39 @@ def _begins(viewer: Staff, series: SlipType) -> bool:
     return viewer.role in role_choices.signers(series, series.first)
 
 
-_HEADER: Final = ("slip", "table", "amount_cents", "state", "step", "signed_by", "role", "at", "hash")
-
-
-@on_paper
-@reads_replica
-@require_GET
-def book_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
-    """Every slip as CSV: a row for each signature."""
+def readable_slips(request: HttpRequest) -> Collection[str]:
+    """The series of slips whose every signature the file lists."""
+    viewer = exports.viewer_of(request)
     if viewer.role == Role.DEALER:
         raise PermissionDenied
-    return exports.answer(request, "slips", _HEADER, _pages(slip_records.seen_by(viewer.role)))
+    return slip_records.seen_by(viewer.role)
 
 
-def _pages(series: Iterable[str]) -> Iterator[list[tuple[Any, ...]]]:
+class SlipLine(NamedTuple):
+    """A signature on a slip."""
+
+    sheet: SlipRecord
+    line: SlipStep
+
+
+def _pages(series: Iterable[str]) -> Iterator[list[SlipLine]]:
     before = None
     while page := slip_records.recent(series, before):
-        yield [row for _, sheet in page for row in _rows(sheet)]
+        yield [SlipLine(sheet, line) for _, sheet in page for line in sheet.lines if line.by]
         before = page[-1][0]
 
 
-def _rows(sheet: SlipRecord) -> list[tuple[Any, ...]]:
-    about = (sheet.slip.name, sheet.where, sheet.slip.total_cents, sheet.state)
-    signed = [(line, line.by) for line in sheet.lines if line.by]
-    return [(*about, line.stage.name, by.name, by.role, line.moment, line.hash) for line, by in signed]
+SIGNED_SLIPS: Final = Report[Collection[str], SlipLine](
+    name="slips",
+    permission=(),
+    columns=(
+        Column("slip", "sheet.slip.name"), Column("table", "sheet.where"),
+        Column("amount_cents", "sheet.slip.total_cents"),
+        Column("state", "sheet.state"), Column("step", "line.stage.name"), Column("signed_by", "line.by.name"),
+        Column("role", "line.by.role"), Column("at", "line.moment"), Column("hash", "line.hash"),
+    ),
+    pages=_pages,
+)  # fmt: skip
 
 
 # --- Keys and drops --------------------------------------------------------------------------------------------
@@ -167,31 +176,23 @@ def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
     return render(request, "dealer_ui/cage/keys.html", context)
 
 
-_KEYS_HEADER: Final = ("key", "opens", "held_by_two", "out", "holders", "since", "due_back", "late", "lost")
-
-
-@on_paper
-@reads_replica
-@require_GET
-def keys_csv(request: HttpRequest, viewer: Staff) -> HttpResponseBase:
-    """The same as a list."""
-    if viewer.role not in SEES_KEYS:
+def read_register(request: HttpRequest) -> datetime:
+    """The moment for which the file has the register, for a viewer who may see it."""
+    if exports.viewer_of(request).role not in SEES_KEYS:
         raise PermissionDenied
-    rows = [
-        (
-            key.name,
-            key.opens,
-            key.dual,
-            key.is_out,
-            " and ".join(key.holders),
-            key.since,
-            key.due_back,
-            key.is_late,
-            bool(key.lost),
-        )
-        for key in keys_and_drops.register(timezone.now())
-    ]
-    return exports.answer(request, "keys", _KEYS_HEADER, iter([rows]))
+    return timezone.now()
+
+
+KEYS: Final = Report[datetime, keys_and_drops.Key](
+    name="keys",
+    permission=(),
+    columns=(
+        Column("key", "name"), Column("opens"), Column("held_by_two", "dual"), Column("out", "is_out"),
+        Column("holders", lambda key: " and ".join(key.holders)), Column("since"), Column("due_back"),
+        Column("late", "is_late"), Column("lost", lambda key: bool(key.lost)),
+    ),
+    pages=lambda moment: whole(keys_and_drops.register(moment)),
+)  # fmt: skip
 
 
 # --- Passkeys --------------------------------------------------------------------------------------------------

@@ -5,18 +5,17 @@ from __future__ import annotations
 from django.urls import path
 
 from dealer_ui.cage import back_entry, chips, slips
+from dealer_ui.exports import addresses, viewer_of
 
 app_name = "slips"
 
 urlpatterns = [
     path("", slips.book, name="book"),
-    path("slips.csv", slips.book_csv, name="book-csv"),
-    path("chips/", chips.chips, name="chips"),
-    path("chips.csv", chips.chips_csv, name="chips-csv"),
-    path("counterfeit.csv", chips.counterfeit_csv, name="counterfeit-csv"),
+    *addresses("slips", "book", slips.SIGNED_SLIPS, slips.readable_slips),
+    *addresses("chips", "chips", chips.CHIPS, viewer_of, chips.chips),
+    *addresses("counterfeit", "counterfeit", chips.COUNTERFEIT, viewer_of),
     path("papers/", back_entry.papers, name="papers"),
-    path("keys/", slips.keys, name="custody"),
-    path("keys.csv", slips.keys_csv, name="custody-csv"),
+    *addresses("keys", "custody", slips.KEYS, slips.read_register, slips.keys),
     path("passkey/", slips.passkey, name="passkey"),
     path("<int:pk>/new/<slug:series>/", slips.begin, name="begin"),
     path("<int:pk>/<slug:series>/<int:year>/<int:number>/", slips.slip, name="slip"),

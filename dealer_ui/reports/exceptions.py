@@ -3,23 +3,22 @@ read the house's own book."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from dealer_ui import dates, exports
-from dealer_ui.guards import watches
+from dealer_ui import dates
 from dealer_ui.replica_pages import reads_replica
 from tables.models import Staff
 from tables.reports import exceptions as days
 from tables.reports import gaming_hours
-from tables.reports.dealer_figures import DealerLine, Held
-from tables.reports.exceptions import DayExceptions
+from tables.reports.dealer_figures import DealerLine
+from tables.reports.exceptions import DayExceptions, ExceptionRow
+from tables.reports.report import Column, Report, whole
 
 SHOWN: Final = 100
 """Lines of one matter on the page; the CSV has all."""
@@ -39,7 +38,6 @@ def _report(request: HttpRequest, day: date) -> DayExceptions:
     return days.of_day(day, whole=reads_the_house(request.user))
 
 
-@watches
 @reads_replica
 @require_GET
 def exceptions(request: HttpRequest) -> HttpResponse:
@@ -62,62 +60,47 @@ def exceptions(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/exceptions.html", context)
 
 
-HEADER: Final = ("matter", "at", "where", "entry", "round", "by", "says", "note", "subject", "kind")
-
-
-@watches
-@reads_replica
-@require_GET
-def exceptions_csv(request: HttpRequest) -> HttpResponseBase:
-    """All of them, a row each."""
+def read_day(request: HttpRequest) -> tuple[date, DayExceptions]:
+    """The day that is asked for, and its report."""
     day = _asked(request)
-    return exports.answer(request, f"exceptions-{day}", HEADER, _rows(request, day))
+    return day, _report(request, day)
 
 
-def _rows(request: HttpRequest, day: date) -> Iterator[list[tuple[Any, ...]]]:
-    yield [
-        (
-            line.matter.name, line.moment, line.place, line.seq, line.round, line.by, line.says, line.note,
-            line.subject, line.kind,
-        )
-        for line in _report(request, day).lines
-    ]  # fmt: skip
+Query = tuple[date, DayExceptions]
 
-
-DEALER_HEADER: Final = (
-    "username", "name", "tables", "rounds", "void_rounds", "hours",
-    "rounds_per_hour", "usual_from", "usual_to",
-    "take_backs", "take_backs_per_hundred", "usual_from", "usual_to",
-    "corrections", "usual_from", "usual_to",
-    "counts", "counts_off", "usual_from", "usual_to",
-    "variance_cents", "shared_variance_cents", "says",
+EXCEPTIONS: Final = Report[Query, ExceptionRow](
+    name=lambda query: f"exceptions-{query[0]}",
+    columns=(
+        Column("matter", "matter.name"), Column("at", "moment"), Column("where", "place"), Column("entry", "seq"),
+        Column("round"), Column("by"), Column("says"), Column("note"), Column("subject"), Column("kind"),
+    ),
+    pages=lambda query: whole(query[1].lines),
 )  # fmt: skip
 
 
-@watches
-@reads_replica
-@require_GET
-def dealers_csv(request: HttpRequest) -> HttpResponseBase:
-    """The day's dealers, a row each."""
-    day = _asked(request)
-    return exports.answer(request, f"dealers-{day}", DEALER_HEADER, _dealer_rows(request, day))
-
-
-def _dealer_rows(request: HttpRequest, day: date) -> Iterator[list[tuple[Any, ...]]]:
-    yield [_dealer_row(line) for line in _report(request, day).dealers]
-
-
-def _dealer_row(line: DealerLine) -> tuple[Any, ...]:
-    per_hundred = line.take_backs_per_hundred
+def _band(of: str) -> tuple[Column[DealerLine], Column[DealerLine]]:
+    """The ordinary band of a dealer's figure."""
     return (
-        line.username, line.name, "; ".join(line.tables), line.rounds, line.void, round(line.hours, 2),
-        round(line.pace.value, 1), *_band(line.pace),
-        line.take_backs.value, None if per_hundred is None else round(per_hundred, 2), *_band(line.take_backs),
-        line.corrections.value, *_band(line.corrections),
-        line.counts, line.counts_off.value, *_band(line.counts_off),
-        line.variance_cents, line.shared_cents, line.says,
-    )  # fmt: skip
+        Column("usual_from", lambda line: (band := getattr(line, of).band) and round(band.low, 1)),
+        Column("usual_to", lambda line: (band := getattr(line, of).band) and round(band.high, 1)),
+    )
 
 
-def _band(held: Held) -> tuple[float | None, float | None]:
-    return (None, None) if held.band is None else (round(held.band.low, 1), round(held.band.high, 1))
+DEALERS: Final = Report[Query, DealerLine](
+    name=lambda query: f"dealers-{query[0]}",
+    columns=(
+        Column("username"), Column("name"), Column("tables", lambda line: "; ".join(line.tables)), Column("rounds"),
+        Column("void_rounds", "void"), Column("hours", lambda line: round(line.hours, 2)),
+        Column("rounds_per_hour", lambda line: round(line.pace.value, 1)), *_band("pace"),
+        Column("take_backs", "take_backs.value"),
+        Column("take_backs_per_hundred", lambda line: _rounded(line.take_backs_per_hundred)), *_band("take_backs"),
+        Column("corrections", "corrections.value"), *_band("corrections"),
+        Column("counts"), Column("counts_off", "counts_off.value"), *_band("counts_off"),
+        Column("variance_cents"), Column("shared_variance_cents", "shared_cents"), Column("says"),
+    ),
+    pages=lambda query: whole(query[1].dealers),
+)  # fmt: skip
+
+
+def _rounded(rate: float | None) -> float | None:
+    return None if rate is None else round(rate, 2)

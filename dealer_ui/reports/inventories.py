@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from dealer_ui import dates, exports, numbers
-from dealer_ui.guards import watches
+from dealer_ui import dates, numbers
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, RACK, VAULT
 from tables.cage import blind_counts
 from tables.models import Denomination, Staff, Table
 from tables.reports import float_planner, gaming_hours, inventory
+from tables.reports.float_planner import Advice, TableFloat
+from tables.reports.report import Column, Report, whole
 
 SERVICES: Final = (80, 90, 95, 99)
 """Of a hundred runs, how many a float may be asked to last."""
 
 
-@watches
 @reads_replica
 @require_GET
 def inventories(request: HttpRequest) -> HttpResponse:
@@ -43,26 +43,42 @@ def inventories(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/inventory.html", context)
 
 
-_HEADER: Final = ("day", "place", "value_cents", "colour", "pieces", "cents", "certain")
+class StockLine(NamedTuple):
+    """Chips of one kind in one place."""
+
+    day: date
+    place: str
+    value_cents: int
+    colour: str
+    pieces: int
+    cents: int
+    is_certain: bool
 
 
-@watches
-@reads_replica
-@require_GET
-def inventories_csv(request: HttpRequest) -> HttpResponseBase:
-    """The same as a list: a row for each kind of chip in each place."""
-    day = _day(request, gaming_hours.day_of(timezone.now()))
-    return exports.answer(request, f"chips-{day}", _HEADER, iter([list(_rows(day, inventory.on(day)))]))
-
-
-def _rows(day: date, taken: inventory.Inventory) -> Iterator[tuple[Any, ...]]:
+def _stock_lines(day: date) -> Iterator[StockLine]:
+    """A row for each kind of chip in each place."""
+    taken = inventory.on(day)
     for stock in (inventory.Stock("Issued", taken.issued), *taken.stocks):
         for value, pieces in stock.holding.pieces.items():
-            certain = "yes" if stock.holding.is_certain_of(value) else "estimated"
-            yield day, stock.name, value, taken.colours.get(value, ""), pieces, value * pieces, certain
+            colour, is_certain = taken.colours.get(value, ""), stock.holding.is_certain_of(value)
+            yield StockLine(day, stock.name, value, colour, pieces, value * pieces, is_certain)
     for line in taken.lines:
-        certain = "yes" if line.is_certain else "estimated"
-        yield day, "Out", line.value_cents, line.colour, line.out, line.out_cents, certain
+        yield StockLine(day, "Out", line.value_cents, line.colour, line.out, line.out_cents, line.is_certain)
+
+
+INVENTORY: Final = Report[date, StockLine](
+    name=lambda day: f"chips-{day}",
+    columns=(
+        Column("day"), Column("place"), Column("value_cents"), Column("colour"), Column("pieces"), Column("cents"),
+        Column("certain", lambda line: "yes" if line.is_certain else "estimated"),
+    ),
+    pages=lambda day: whole(list(_stock_lines(day))),
+)  # fmt: skip
+
+
+def read_day(request: HttpRequest) -> date:
+    """The day that is asked for, no later than the viewer may see."""
+    return _day(request, gaming_hours.day_of(timezone.now()))
 
 
 def _day(request: HttpRequest, today: date) -> date:
@@ -80,7 +96,6 @@ def _counts_chips(request: HttpRequest) -> bool:
     return not blind_counts.unseen_by(request.user.role).isdisjoint((RACK, CAGE, VAULT))
 
 
-@watches
 @reads_replica
 @require_GET
 def rack_float(request: HttpRequest, pk: int) -> HttpResponse:
@@ -97,26 +112,21 @@ def rack_float(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/float.html", context)
 
 
-_FLOAT_HEADER: Final = (
-    "value_cents", "colour", "pieces", "cents", "opened_with", "most_used", "ran_out", "runs", "chance_at_most",
-)  # fmt: skip
-
-
-@watches
-@reads_replica
-@require_GET
-def rack_float_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The same as a list."""
+def read_float(request: HttpRequest, pk: int) -> tuple[int, TableFloat | None]:
+    """The table of the address and the plan of its float."""
     table = get_object_or_404(Table, pk=pk)
-    plan = float_planner.plan(table, _service(request))
-    rows = [
-        (
-            line.value_cents, line.colour, line.pieces, line.cents, line.opened_with, line.most, line.ran_out,
-            line.runs, round(line.chance_at_most, 4),
-        )
-        for line in (plan.lines if plan else ())
-    ]  # fmt: skip
-    return exports.answer(request, f"float-{table.pk}", _FLOAT_HEADER, iter([rows]))
+    return pk, float_planner.plan(table, _service(request))
+
+
+FLOAT: Final = Report[tuple[int, TableFloat | None], Advice](
+    name=lambda query: f"float-{query[0]}",
+    columns=(
+        Column("value_cents"), Column("colour"), Column("pieces"), Column("cents"), Column("opened_with"),
+        Column("most_used", "most"), Column("ran_out"), Column("runs"),
+        Column("chance_at_most", lambda line: round(line.chance_at_most, 4)),
+    ),
+    pages=lambda query: whole(query[1].lines if query[1] else ()),
+)  # fmt: skip
 
 
 def _service(request: HttpRequest) -> int:

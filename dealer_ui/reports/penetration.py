@@ -10,16 +10,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, TypeVar
 
-from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from dealer_ui import exports
 from dealer_ui.charts import plot
 from dealer_ui.charts.axis import NUMBER, PER_CENT, Unit
 from dealer_ui.charts.plot import Plot, PlotStep
-from dealer_ui.replica_pages import reads_replica
 from tables.maths.advantage.penetration import (
     SUBJECTS,
     Pace,
@@ -33,6 +30,8 @@ from tables.maths.advantage.penetration import (
     tags_in_words,
 )
 from tables.maths.situation import Unknowable
+from tables.refusals import Refused
+from tables.reports.report import Column, Report, whole
 
 Number = TypeVar("Number", int, float)
 
@@ -126,8 +125,6 @@ def _won(wins: tuple[float, float]) -> str:
     return f"{wins[0]:+.2f} ± {wins[1]:.2f}".replace("-", "−")
 
 
-@login_required
-@permission_required("tables.view_table", raise_exception=True)
 @require_GET
 def penetration(request: HttpRequest) -> HttpResponse:
     """One shoe in full, and all shoes in the charts."""
@@ -156,36 +153,32 @@ def penetration(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/penetration.html", context, status=422 if refused else 200)
 
 
-HEADER: Final = (
-    "game", "wager",
-    "decks", "seats", "cut", "cards_behind", "rounds_a_shoe", "shuffling", "rounds_an_hour", "edge_with_the_seat",
-    "perfect_counter", "perfect_counter_error", "wins_from", "practical_count", "practical_count_error",
-    "count_wins_from",
-)  # fmt: skip
-
-
-@login_required
-@permission_required("tables.view_table", raise_exception=True)
-@reads_replica
-@require_GET
-def penetration_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every shoe as a list, by the spread and the seconds that were asked for; won in 100 rounds, in lowest bets."""
+def read_query(request: HttpRequest) -> PenetrationQuery:
+    """The shoe that is asked for. Raises Refused."""
     try:
-        query = _read_query(request)
+        return _read_query(request)
     except Unknowable as refusal:
-        return HttpResponse(f"{refusal}\n", content_type="text/plain; charset=utf-8", status=422)
-    rows = [_row(cell, query) for cell in query.measured.cells]
-    return exports.answer(request, f"cut-card-{query.subject.game}", HEADER, iter([rows]))
+        raise Refused("unknown_shoe", f"{refusal}\n", 422) from None
 
 
-def _row(cell: PenetrationCell, query: PenetrationQuery) -> tuple[str | float | None, ...]:
-    game = query.subject
-    return (
-        game.game, game.wager, cell.decks, cell.seats, cell.cut,
-        cards_behind(cell.decks, cell.cut, game.deck_size), cell.rounds, cell.shuffling(query.pace),
-        cell.an_hour(query.pace), cell.positive, *cell.wins(query.spread), cell.even, *cell.count_wins(query.spread),
-        cell.count_even,
-    )  # fmt: skip
+SHOES_BY_DEPTH: Final = Report[PenetrationQuery, DepthRow](
+    name=lambda query: f"cut-card-{query.subject.game}",
+    permission=("tables.view_table",),
+    columns=(
+        Column("game", "query.subject.game"), Column("wager", "query.subject.wager"), Column("decks", "cell.decks"),
+        Column("seats", "cell.seats"), Column("cut", "cell.cut"), Column("cards_behind", "cards"),
+        Column("rounds_a_shoe", "cell.rounds"), Column("shuffling", lambda row: row.cell.shuffling(row.query.pace)),
+        Column("rounds_an_hour", "an_hour"), Column("edge_with_the_seat", "cell.positive"),
+        Column("perfect_counter", lambda row: row.cell.wins(row.query.spread)[0]),
+        Column("perfect_counter_error", lambda row: row.cell.wins(row.query.spread)[1]),
+        Column("wins_from", "cell.even"),
+        Column("practical_count", lambda row: row.cell.count_wins(row.query.spread)[0]),
+        Column("practical_count_error", lambda row: row.cell.count_wins(row.query.spread)[1]),
+        Column("count_wins_from", "cell.count_even"),
+    ),
+    pages=lambda query: whole([DepthRow(cell, query) for cell in query.measured.cells]),
+)  # fmt: skip
+"""Every shoe, by the spread and the seconds that are asked for. Wins are in lowest bets per 100 rounds."""
 
 
 def _plot(query: PenetrationQuery, unit: Unit, value: Callable[[PenetrationCell], float]) -> Plot:

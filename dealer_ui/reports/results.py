@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from operator import itemgetter
 from typing import Any, Final
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import dates, exports, signatures
+from dealer_ui import dates, signatures
 from dealer_ui.charts import days as day_plots
 from dealer_ui.charts import rows as row_charts
 from dealer_ui.charts.axis import amount, signed_amount
@@ -33,6 +34,7 @@ from tables.reports import day_close as days
 from tables.reports.cash_shifts import ShiftCash
 from tables.reports.figures import COLUMNS, Figures, SpanFigures
 from tables.reports.outliers import Interval, Looked
+from tables.reports.report import Column, Report, whole
 from tables.setup import pits
 from tables.setup.pits import NOWHERE, TablePlace, natural
 
@@ -97,7 +99,6 @@ def _per_cent(part: float) -> str:
     return f"{100 * part:.1f} %".replace("-", "−")
 
 
-@watches
 @reads_replica
 @require_GET
 def reports(request: HttpRequest) -> HttpResponse:
@@ -191,33 +192,29 @@ def _cash_by_shift(
     return [line.row() | {"called": line.figures.called} for line in lines]
 
 
-CASH_HEADER: Final = (
-    "span", "place", "opening_cents", "movement", "moved_cents", "closing_cents", "counted_cents", "difference_cents",
-    "counted_at", "is_counted", "state",
-)  # fmt: skip
-
-
-@watches
-@reads_replica
-@require_GET
-def cash_csv(request: HttpRequest) -> HttpResponseBase:
-    """The house's cash of a day and of its shifts as a list: a row for each kind of movement."""
+def read_cash(request: HttpRequest) -> tuple[date, list[dict[str, Any]]]:
+    """The cash of the day that is asked for and of its shifts: a row for each kind of movement."""
     on, _ = _asked(request)
     closed = days.closed(on)
-    whole = [row | {"span": "day", "state": ""} for row in _cash(request, on, closed)]
+    whole_day = [row | {"span": "day", "state": ""} for row in _cash(request, on, closed)]
     by_shift = [] if closed else cash_shifts.day(on)
     shifts = [row | {"span": row["shift"], "is_counted": ""} for row in _cash_by_shift(request, by_shift, closed)]
-    rows = [_cash_row(row, *moved) for row in whole + shifts for moved in _moved(row)]
-    return exports.answer(request, f"cash-{on}", CASH_HEADER, iter([rows]))
+    return on, [row | moved for row in whole_day + shifts for moved in _moved(row)]
 
 
-def _moved(row: Mapping[str, Any]) -> list[tuple[str, int]]:
-    return list(row["moved"].items()) or [("", 0)]
+def _moved(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    moved = row["moved"] or {"": 0}
+    return [{"movement": kind, "moved_cents": cents} for kind, cents in moved.items()]
 
 
-def _cash_row(row: Mapping[str, Any], kind: str, cents: int) -> tuple[Any, ...]:
-    columns = {**row, "movement": kind, "moved_cents": cents}
-    return tuple(columns[name] for name in CASH_HEADER)
+CASH: Final = Report[tuple[date, list[dict[str, Any]]], Mapping[str, Any]](
+    name=lambda query: f"cash-{query[0]}",
+    columns=[Column(name, itemgetter(name)) for name in (
+        "span", "place", "opening_cents", "movement", "moved_cents", "closing_cents", "counted_cents",
+        "difference_cents", "counted_at", "is_counted", "state",
+    )],
+    pages=lambda query: whole(query[1]),
+)  # fmt: skip
 
 
 def _looked(on: date, unseen: Sequence[str], whole: SpanFigures) -> list[Looked]:
@@ -258,29 +255,46 @@ def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[ReportBl
     ]
 
 
-@watches
-@reads_replica
-@require_GET
-def reports_csv(request: HttpRequest) -> HttpResponseBase:
-    """The same as a list: a row for each table, the games and the pit."""
+@dataclass(frozen=True, slots=True)
+class FiguresQuery:
+    """A span of the floor, as a viewer may see it."""
+
+    on: date
+    span: str
+    blocks: Sequence[ReportBlock]
+    hides_racks: bool
+
+
+def read_figures(request: HttpRequest) -> FiguresQuery:
+    """The span that is asked for."""
     on, span = _asked(request)
-    tables, _ = blind_figures.tables_for(_viewer(request).role, on)
-    parts = _parts(on, span, tables)
-    rows = _rows(parts, hides_racks=blind_figures.hides_racks(_viewer(request).role, on))
-    return exports.answer(request, f"figures-{on}-{span}", ("span", "of", *COLUMNS), rows)
+    role = _viewer(request).role
+    tables, _ = blind_figures.tables_for(role, on)
+    return FiguresQuery(on, span, _parts(on, span, tables), blind_figures.hides_racks(role, on))
 
 
-def _rows(parts: Sequence[ReportBlock], *, hides_racks: bool) -> Iterator[list[tuple[Any, ...]]]:
-    for part in parts:
-        report = part.report
-        blocks: list[tuple[str, Sequence[Figures]]] = [
+def _pages(query: FiguresQuery) -> Iterator[list[dict[str, Any]]]:
+    """A row for each table, the games, the pits and the floor, a page for each block."""
+    for block in query.blocks:
+        report = block.report
+        groups: list[tuple[str, Sequence[Figures]]] = [
             ("table", report.lines),
             ("game", report.games),
-            ("place", part.pits),
+            ("place", block.pits),
             ("pit", [report.pit]),
         ]
-        rows = [(of, blind_figures.row(line, hides_racks=hides_racks)) for of, lines in blocks for line in lines]
-        yield [(part.name, of, *row.values()) for of, row in rows]
+        yield [
+            {"span": block.name, "of": of, **blind_figures.row(line, hides_racks=query.hides_racks)}
+            for of, lines in groups
+            for line in lines
+        ]
+
+
+FIGURES: Final = Report[FiguresQuery, Mapping[str, Any]](
+    name=lambda query: f"figures-{query.on}-{query.span}",
+    columns=[Column(name, itemgetter(name)) for name in ("span", "of", *COLUMNS)],
+    pages=_pages,
+)
 
 
 @watches

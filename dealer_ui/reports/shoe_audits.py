@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -23,6 +23,7 @@ from tables.games.cards import PAIRS, Pack, pack_of
 from tables.maths.advantage.significance import LEVEL, together
 from tables.models import Staff, Table
 from tables.reports import gaming_hours
+from tables.reports.report import Column, Report, whole
 
 View = Callable[..., HttpResponseBase]
 MOST: Final = 500
@@ -112,7 +113,6 @@ def _lines(audits: Iterable[ShoeAudit]) -> list[ShoeRow]:
     return [ShoeRow(tuple(wagers)) for wagers in shoes.values()]
 
 
-@audits
 @reads_replica
 @require_GET
 def shoes(request: HttpRequest) -> HttpResponse:
@@ -168,33 +168,34 @@ def _evening(name: str, seat: int, wager: str, shoes: Sequence[dict[str, Any]]) 
     return Evening(name, len(shoes), Tested(seat, rounds, staked, chance, wager=wager))
 
 
-LISTED: Final = (
-    "table", "shoe", "begun_seq", "begun_at", "ended_at", "seat", "rounds", "staked_cents", "correlation",
-    "chance_of_as_much", "flagged", "wager",
-)  # fmt: skip
-
-
-@audits
-@reads_replica
-@require_GET
-def shoes_csv(request: HttpRequest) -> HttpResponseBase:
-    """The finished shoes of a gaming day as a list: a row for each seat of each shoe."""
+def read_shoes(request: HttpRequest) -> date:
+    """The day that is asked for. The log records that the viewer takes out its list."""
     on = _day(request, gaming_hours.day_of(timezone.now()))
     with replica.on_primary():
         shoe_audit.listed(_viewer(request), on)
-    return exports.answer(request, f"shoes-{on}", LISTED, iter([map(_listed, _seats_of(_of_day(on)))]))
+    return on
 
 
-def _seats_of(audits: Sequence[ShoeAudit]) -> Iterator[tuple[ShoeAudit, Tested]]:
-    return ((audit, _tested(audit, seat)) for audit in audits for seat in audit.seats)
+class SeatOfShoe(NamedTuple):
+    """A seat of a finished shoe."""
+
+    audit: ShoeAudit
+    seat: Tested
 
 
-def _listed(row: tuple[ShoeAudit, Tested]) -> tuple[Any, ...]:
-    audit, seat = row
-    return (
-        audit.table.name, audit.shoe, audit.begun_seq, audit.begun_at, audit.ended_at, seat.seat, seat.rounds,
-        seat.staked_cents, seat.correlation, seat.chance, seat.flagged, audit.wager,
-    )  # fmt: skip
+SHOES: Final = Report[date, SeatOfShoe](
+    name=lambda on: f"shoes-{on}",
+    permission=("tables.watch_shoes",),
+    columns=(
+        Column("table", "audit.table.name"), Column("shoe", "audit.shoe"), Column("begun_seq", "audit.begun_seq"),
+        Column("begun_at", "audit.begun_at"), Column("ended_at", "audit.ended_at"), Column("seat", "seat.seat"),
+        Column("rounds", "seat.rounds"), Column("staked_cents", "seat.staked_cents"),
+        Column("correlation", "seat.correlation"), Column("chance_of_as_much", "seat.chance"),
+        Column("flagged", "seat.flagged"), Column("wager", "audit.wager"),
+    ),
+    pages=lambda on: whole(SeatOfShoe(audit, _tested(audit, seat)) for audit in _of_day(on) for seat in audit.seats),
+)  # fmt: skip
+"""The finished shoes of a gaming day: a row for each seat of each shoe."""
 
 
 # --- One shoe --------------------------------------------------------------------------------------------------

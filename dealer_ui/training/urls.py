@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
+from dealer_ui.exports import addresses, viewer_of
 from dealer_ui.training import views
 
 app_name = "practice"
 
 urlpatterns = [
     path("", views.begin, name="begin"),
-    path("certificates/", views.certificates, name="certificates"),
-    path("certificates.csv", views.certificates_csv, name="certificates-csv"),
+    *addresses("certificates", "certificates", views.CERTIFICATES, viewer_of, views.certificates),
     path("certificates/<int:number>/", views.certificate, name="certificate"),
     path("<int:pk>/", views.session, name="session"),
     path("<int:pk>/answer", views.answer, name="answer"),

@@ -10,22 +10,23 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import exports, signatures
+from dealer_ui import signatures
 from dealer_ui.cage.slips import on_paper
-from dealer_ui.guards import dealers, watches
+from dealer_ui.guards import dealers
 from dealer_ui.numbers import cents, number
-from dealer_ui.replica_pages import reads_replica
 from dealer_ui.training import felt, options
 from ledger.proof import chips as proof
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.models import Certificate, Denomination, Practice, Staff, Table
 from tables.refusals import Refused
+from tables.reports.report import DAY, NUMBER, Column, Report, whole
 from tables.training import certificates as training
 from tables.training import practice
 from tables.training.certificates import Session
@@ -226,40 +227,44 @@ def certificate(request: HttpRequest, viewer: Staff, number: int) -> HttpRespons
     row = get_object_or_404(_certificates(), number=number)
     if row.dealer_id != viewer.pk and not viewer.has_perm("tables.watch_floor"):
         raise PermissionDenied
-    terms = options.in_words(row.practice.course.get("options", {}))
-    context = {"certificate": row, "terms": terms, "faults": training.faults(row)}
+    context = {"certificate": row, "terms": _options(row), "faults": training.faults(row)}
     return render(request, "dealer_ui/training/certificate.html", context)
 
 
-@watches
 @require_GET
 def certificates(request: HttpRequest) -> HttpResponse:
     """Every certificate, the newest first."""
     rows = _certificates()
-    context = {"certificates": rows[:100], "all": rows.count()}
+    context = {"table": CERTIFICATES.table(rows[:100]), "all": rows.count()}
     return render(request, "dealer_ui/training/certificates.html", context)
 
 
-_HEADER: Final = (
-    "certificate", "dealer", "badge", "game", "rules_version", "answers_right", "answers_asked", "on_day",
-    "valid_through", "signed_by", "entry", "practice", "options",
-)  # fmt: skip
+CERTIFICATES: Final = Report[Staff, Any](
+    name="certificates",
+    columns=(
+        Column("certificate", "number", "Certificate"),
+        Column("dealer", "dealer.name", "Dealer"),
+        Column("badge", "dealer.badge"),
+        Column("game", heading="Game", shown="title"),
+        Column("rules_version"),
+        Column("answers_right", "", "Right", NUMBER, lambda row: f"{row.answers_right} of {row.answers_asked}"),
+        Column("answers_asked"),
+        Column("on_day", "", "On", DAY),
+        Column("valid_through", "", "Valid through", DAY),
+        Column("signed_by", "signed_as", "Signed by"),
+        Column("entry", "seq"),
+        Column("practice", "practice_id"),
+        Column("options", lambda row: "; ".join(f"{name}: {value}" for name, value in _options(row))),
+    ),
+    pages=lambda _: whole(_certificates()),
+    title="Certificates",
+    shown=("certificate", "dealer", "game", "answers_right", "signed_by", "on_day", "valid_through"),
+    link=lambda row: reverse("practice:certificate", args=[row.number]),
+)
 
 
-@watches
-@reads_replica
-@require_GET
-def certificates_csv(request: HttpRequest) -> HttpResponseBase:
-    """Every certificate as CSV or a workbook."""
-    return exports.answer(request, "certificates", _HEADER, iter([map(_line, _certificates())]))
-
-
-def _line(row: Any) -> exports.Row:
-    return (
-        row.number, row.dealer.name, row.dealer.badge, row.game, row.rules_version, row.answers_right,
-        row.answers_asked, row.on_day, row.valid_through, row.signed_as, row.seq, row.practice_id,
-        "; ".join(f"{name}: {value}" for name, value in options.in_words(row.practice.course.get("options", {}))),
-    )  # fmt: skip
+def _options(row: Any) -> list[tuple[str, str]]:
+    return options.in_words(row.practice.course.get("options", {}))
 
 
 def _certificates() -> Any:

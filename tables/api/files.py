@@ -12,7 +12,7 @@ from msgspec import Meta
 from tables.api.operations import Asked, Call, operation
 from tables.api.views import AnyForm, FloorView, reach
 from tables.audit import downloads, jobs
-from tables.audit.round_list import RoundFilter
+from tables.audit.downloads import LOG, ROUNDS, RoundsQuery, TableLogQuery
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
 from tables.reports.log_search import SUBJECTS
@@ -48,7 +48,7 @@ class RoundsFile(FileView):
         query=FileAsked,
         answers=bytes,
         media_type=_LIST,
-        may=("tables.watch_floor",),
+        may=ROUNDS.permission,
         scope=EXPORTS,
         reads_replica=True,
     )
@@ -56,9 +56,8 @@ class RoundsFile(FileView):
         """From the newest down to the first. For whoever may take lists out of the house; two files at a time.
         A CSV file begins with a byte order mark."""
         table, state = reach(call.caller, pk)
-        pages = downloads.round_pages(table, state.round.number if state.round else 0, RoundFilter())
-        name = f"{slugify(table.name)}-rounds"
-        return downloads.answer(call.caller, name, downloads.ROUND_HEADER, pages, as_book=call.query.form == "xlsx")
+        query = RoundsQuery(table, slugify(table.name), state.round.number if state.round else 0)
+        return downloads.answer(call.caller, *ROUNDS.file(query), as_book=call.query.form == "xlsx")
 
 
 class LogFile(FileView):
@@ -71,7 +70,7 @@ class LogFile(FileView):
         query=LogFileAsked,
         answers=bytes,
         media_type=_LIST,
-        may=("tables.watch_floor",),
+        may=LOG.permission,
         scope=EXPORTS,
         reads_replica=True,
     )
@@ -82,9 +81,8 @@ class LogFile(FileView):
         if subject and subject not in SUBJECTS:
             raise Refused("bad_input", f"Subject: one of {', '.join(SUBJECTS)}.", 400)
         table, _ = reach(call.caller, pk)
-        pages = downloads.log_pages(table.book_id, subject)
-        name = f"{slugify(table.name)}-log"
-        return downloads.answer(call.caller, name, downloads.LOG_HEADER, pages, as_book=call.query.form == "xlsx")
+        query = TableLogQuery(table, slugify(table.name), subject)
+        return downloads.answer(call.caller, *LOG.file(query), as_book=call.query.form == "xlsx")
 
 
 class DayBundle(FileView):

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from asgiref.sync import sync_to_async
 from django.core.exceptions import PermissionDenied
@@ -20,13 +22,15 @@ from django.utils import timezone
 
 from ledger import replica
 from ledger.connection_pools import give_back
+from ledger.proof.chain import Entry
 from ledger.replica import AsOf
 from tables.audit import round_list
 from tables.audit.round_list import RoundFilter, RoundLine
-from tables.audit.round_steps import Story
+from tables.audit.round_steps import ChipMove, RoundStep, Story
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.reports import entry_list, site_clock
+from tables.reports.report import Column, Report
 from tables.reports.spreadsheets import Row, csv_file, spell, workbook
 from tables.setup.site_identity import identity
 
@@ -176,59 +180,105 @@ async def _bytes_of(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 # --- The lists -------------------------------------------------------------------------------------------------
 
-ROUND_HEADER: Final = (
-    "round", "began", "ended", "dealers", "shoe", "seats", "staked_cents", "house_net_cents", "outcomes", "taken_back",
-    "cards_refused", "first_entry", "last_entry", "fault",
-)  # fmt: skip
 
-
-def round_pages(table: Table, through: int, wanted: RoundFilter) -> Iterator[list[Row]]:
+@dataclass(frozen=True, slots=True)
+class RoundsQuery:
     """A table's rounds from one downwards; with ``wanted`` only those."""
-    number: int | None = through
+
+    table: Table
+    slug: str
+    """The table's name in the name of the file."""
+    through: int
+    wanted: RoundFilter = field(default_factory=RoundFilter)
+
+
+def _round_pages(query: RoundsQuery) -> Iterator[Sequence[RoundLine]]:
+    number: int | None = query.through
     while number:
-        if wanted:
-            page = round_list.search(table, wanted, through=number, count=ROUNDS_AT_ONCE)
+        if query.wanted:
+            page = round_list.search(query.table, query.wanted, through=number, count=ROUNDS_AT_ONCE)
         else:
-            page = round_list.rounds(table.book_id, through=number, count=ROUNDS_AT_ONCE)
-        yield [_round_row(line) for line in page.lines]
+            page = round_list.rounds(query.table.book_id, through=number, count=ROUNDS_AT_ONCE)
+        yield page.lines
         number = page.older
 
 
-def _round_row(line: RoundLine) -> Row:
-    outcomes = (f"{seat.seat}:{seat.payout.outcome}" for seat in line.seats if seat.payout)
-    return (
-        line.number, line.began, line.ended, "; ".join(line.dealers), line.shoe,
-        " ".join(str(seat.seat) for seat in line.seats), line.staked_cents, line.house_net_cents, " ".join(outcomes),
-        line.taken_back, line.refused, line.first_seq, line.last_seq, line.fault,
-    )  # fmt: skip
-
-
-LOG_HEADER: Final = (
-    "entry", "at", "by", "subject", "kind", "round", "says", "transfers", "hash", "previous_hash", "line",
+ROUNDS: Final = Report[RoundsQuery, RoundLine](
+    name=lambda query: f"{query.slug}-rounds",
+    columns=(
+        Column("round", "number"), Column("began"), Column("ended"),
+        Column("dealers", lambda line: "; ".join(line.dealers)), Column("shoe"),
+        Column("seats", lambda line: " ".join(str(seat.seat) for seat in line.seats)),
+        Column("staked_cents"), Column("house_net_cents"),
+        Column("outcomes", lambda line: " ".join(f"{seat.seat}:{seat.payout.outcome}"
+                                                 for seat in line.seats if seat.payout)),
+        Column("taken_back"), Column("cards_refused", "refused"), Column("first_entry", "first_seq"),
+        Column("last_entry", "last_seq"), Column("fault"),
+    ),
+    pages=_round_pages,
 )  # fmt: skip
 
 
-def log_pages(book_id: int, subject: str) -> Iterator[list[Row]]:
-    """A table's log, the newest entry first."""
-    before: int | None = None
-    while page := entry_list.entries(book_id, before=before, subject=subject, count=ENTRIES_AT_ONCE):
-        yield [
-            (entry.seq, entry.at, entry.by, entry.subject, entry.kind, entry.round, words, entry.legs,
-             entry.hash, entry.prev_hash, entry.line.decode(errors="replace"))
-            for entry, words in zip(page, entry_list.in_words(book_id, page), strict=True)
-        ]  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class TableLogQuery:
+    """A table's log, the newest entry first; of one subject, or all of it."""
+
+    table: Table
+    slug: str
+    """The table's name in the name of the file."""
+    subject: str = ""
+
+
+class ListedEntry(NamedTuple):
+    """An entry with its description."""
+
+    entry: Entry
+    words: str
+
+
+def _log_pages(query: TableLogQuery) -> Iterator[Iterable[ListedEntry]]:
+    before, book_id = None, query.table.book_id
+    while page := entry_list.entries(book_id, before=before, subject=query.subject, count=ENTRIES_AT_ONCE):
+        yield map(ListedEntry, page, entry_list.in_words(book_id, page))
         before = page[-1].seq
 
 
-STEP_HEADER: Final = ("entry", "at", "by", "says", "taken_back_by", "transfer", "from", "to", "amount_cents", "hash")
+LOG: Final = Report[TableLogQuery, ListedEntry](
+    name=lambda query: f"{query.slug}-log",
+    columns=(
+        Column("entry", "entry.seq"), Column("at", "entry.at"), Column("by", "entry.by"),
+        Column("subject", "entry.subject"), Column("kind", "entry.kind"), Column("round", "entry.round"),
+        Column("says", "words"), Column("transfers", "entry.legs"), Column("hash", "entry.hash"),
+        Column("previous_hash", "entry.prev_hash"),
+        Column("line", lambda listed: listed.entry.line.decode(errors="replace")),
+    ),
+    pages=_log_pages,
+)  # fmt: skip
 
 
-def step_rows(story: Story) -> Iterator[list[Row]]:
-    """One round: a row for each input, and one for each transfer that it made."""
-    for step in story.steps:
-        entry = step.entry
-        head = (entry.seq, entry.at, entry.by, step.words, step.corrected_by)
-        moved: list[Row] = [
-            (transfer.kind, transfer.source, transfer.target, transfer.amount_cents) for transfer in step.moved
-        ]
-        yield [(*head, *transfer, entry.hash) for transfer in moved or [(None,) * 4]]
+class StepMove(NamedTuple):
+    """An input of a round, and one of the transfers that it made, if any."""
+
+    step: RoundStep
+    move: ChipMove | None
+
+
+def _step_moves(query: tuple[str, Story]) -> Iterator[Iterable[StepMove]]:
+    for step in query[1].steps:
+        yield [StepMove(step, move) for move in step.moved or [None]]
+
+
+ROUND_STEPS: Final = Report[tuple[str, Story], StepMove](
+    name=itemgetter(0),
+    columns=(
+        Column("entry", "step.entry.seq"), Column("at", "step.entry.at"), Column("by", "step.entry.by"),
+        Column("says", "step.words"), Column("taken_back_by", "step.corrected_by"),
+        Column("transfer", lambda row: row.move and row.move.kind),
+        Column("from", lambda row: row.move and row.move.source),
+        Column("to", lambda row: row.move and row.move.target),
+        Column("amount_cents", lambda row: row.move and row.move.amount_cents),
+        Column("hash", "step.entry.hash"),
+    ),
+    pages=_step_moves,
+)  # fmt: skip
+"""One round: a row for each input, and one for each transfer that it made."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 
@@ -23,6 +23,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.staff import AccessReviewed, StaffAdded, StaffChanged
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused
+from tables.reports.report import Column, Report, whole
 from tables.roles import WORDS
 from tables.setup import role_choices, service_accounts
 
@@ -62,17 +63,18 @@ class Access:
         roles = (self.role, *self.further) if self.is_active and self.role != PROGRAM else ()
         return tuple(dict.fromkeys(words for role in roles for words in role_choices.chosen_for(role)))
 
-    def row(self) -> tuple[Any, ...]:
-        """A line of the list, as a file has it."""
-        roles = ", ".join((self.role, *self.further))
-        return (
-            self.username, self.name, self.badge, roles, "yes" if self.is_active else "no", self.since, self.granted_by,
-            self.last_sign_in, "; ".join(self.may), "; ".join(self.otherwise),
-        )  # fmt: skip
 
-
-HEADER: Final = (
-    "username", "name", "badge", "roles", "active", "since", "granted_by", "last_sign_in", "may", "chosen_by_the_house",
+ACCESS: Final = Report[Staff, Access](
+    name="access",
+    permission=("tables.view_staff",),
+    columns=(
+        Column("username"), Column("name"), Column("badge"),
+        Column("roles", lambda line: ", ".join((line.role, *line.further))),
+        Column("active", lambda line: "yes" if line.is_active else "no"), Column("since"), Column("granted_by"),
+        Column("last_sign_in"), Column("may", lambda line: "; ".join(line.may)),
+        Column("chosen_by_the_house", lambda line: "; ".join(line.otherwise)),
+    ),
+    pages=lambda _: whole(review()),
 )  # fmt: skip
 
 
@@ -136,8 +138,9 @@ def _grants() -> Mapping[str, tuple[datetime, str]]:
 
 
 def digest_of(lines: Sequence[Access]) -> str:
-    """SHA-256 over who may do what. When somebody last signed in is no part of it: it changes while one reads."""
-    rows = [[str(value) for value in replace(line, last_sign_in=None).row()] for line in lines]
+    """SHA-256 over the permissions of all users, without their last sign-in, which changes during a review."""
+    lasting = [replace(line, last_sign_in=None) for line in lines]
+    rows = [[str(value) for value in row] for row in ACCESS.rows(lasting)]
     return sha256(canonical({"access": rows})).hexdigest()
 
 

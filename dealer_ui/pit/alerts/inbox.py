@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import dates, exports
-from dealer_ui.guards import watches
+from dealer_ui import dates
 from dealer_ui.numbers import number
 from dealer_ui.pit.alerts import links
-from dealer_ui.replica_pages import reads_replica
 from ledger.alerts import open_alerts
-from ledger.models import Alert, AlertRepeat
+from ledger.models import Acknowledgement, Alert, AlertRepeat
 from tables.alerts import alert_raising, inbox
 from tables.alerts.alert_raising import Heard, heard_all, with_steps
 from tables.alerts.alert_types import LEVELS, AlertType, Severity, sort_of
@@ -32,6 +30,7 @@ from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours
+from tables.reports.report import Column, Report
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import YOURS
@@ -259,7 +258,6 @@ def _hearer_by_default(viewer: Staff) -> str:
 # --- The pages -------------------------------------------------------------------------------------------------
 
 
-@watches
 @require_GET
 def alerts(request: HttpRequest) -> HttpResponse:
     """The inbox: open alerts, or those that somebody took note of."""
@@ -339,39 +337,57 @@ def _named(alerts: Sequence[Alert]) -> str:
     return alerts[0].message if len(alerts) == 1 else f"{len(alerts)} alerts"
 
 
-HEADER: Final = (
-    "alert", "at", "table", "severity", "kind", "title", "message", "acknowledged_by", "acknowledged_at", "note",
-    "repeats", "last_at", "last_message",
-)  # fmt: skip
-
-
-@watches
-@reads_replica
-@require_GET
-def alerts_csv(request: HttpRequest) -> HttpResponseBase:
-    """All that is asked for, the newest first; without a state in the address, open and acknowledged ones."""
+def read_filter(request: HttpRequest) -> AlertFilter:
+    """All that is asked for; without a state in the address, open and acknowledged alerts."""
     viewer = _viewer(request)
-    wanted = Filter.read({"state": "", "pit": ""} | request.GET.dict(), viewer).wanted(viewer)
-    return exports.answer(request, "alerts", HEADER, _pages(wanted))
+    return Filter.read({"state": "", "pit": ""} | request.GET.dict(), viewer).wanted(viewer)
 
 
-def _pages(wanted: AlertFilter) -> Iterator[list[exports.Row]]:
+def _pages(wanted: AlertFilter) -> Iterator[Iterable[ListedAlert]]:
     chosen, before = inbox.chosen(wanted).order_by("-pk"), None
     while page := list((chosen.filter(pk__lt=before) if before else chosen)[: downloads.ENTRIES_AT_ONCE]):
-        yield [_row(alert) for alert in page]
+        yield map(ListedAlert, page)
         before = page[-1].pk
 
 
-def _row(alert: Alert) -> exports.Row:
-    taken, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
-    closing = (taken.by, taken.at, taken.note) if taken else ("", None, "")
-    table = alert.book.name if alert.book else ""
-    repeats, newest = alert_raising.repeats_of(alert)
-    last = (newest.at, newest.says) if newest else (alert.at, alert.message)
-    return (
-        alert.pk, alert.at, table, sort.severity.word, alert.kind, sort.title, alert.message, *closing,
-        repeats, *last,
-    )  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class ListedAlert:
+    """An alert of the file."""
+
+    alert: Alert
+
+    @property
+    def sort(self) -> AlertType:
+        return sort_of(self.alert.kind)
+
+    @property
+    def end(self) -> Acknowledgement | None:
+        return getattr(self.alert, "acknowledgement", None)
+
+    @property
+    def repeats(self) -> int:
+        return alert_raising.repeats_of(self.alert)[0]
+
+    @property
+    def last(self) -> tuple[datetime, str]:
+        """When it was seen last, and its message then."""
+        latest = alert_raising.repeats_of(self.alert)[1]
+        return (latest.at, latest.says) if latest else (self.alert.at, self.alert.message)
+
+
+ALERTS: Final = Report[AlertFilter, ListedAlert](
+    name="alerts",
+    columns=(
+        Column("alert", "alert.pk"), Column("at", "alert.at"),
+        Column("table", lambda listed: listed.alert.book.name if listed.alert.book else ""),
+        Column("severity", "sort.severity.word"), Column("kind", "alert.kind"), Column("title", "sort.title"),
+        Column("message", "alert.message"), Column("acknowledged_by", lambda listed: listed.end and listed.end.by),
+        Column("acknowledged_at", lambda listed: listed.end and listed.end.at),
+        Column("note", lambda listed: listed.end and listed.end.note), Column("repeats"),
+        Column("last_at", lambda listed: listed.last[0]), Column("last_message", lambda listed: listed.last[1]),
+    ),
+    pages=_pages,
+)  # fmt: skip
 
 
 def _viewer(request: HttpRequest) -> Staff:

@@ -10,15 +10,12 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import exports
-from dealer_ui.guards import watches
 from dealer_ui.numbers import number
-from dealer_ui.replica_pages import reads_replica
 from ledger import clock, discrepancies, runs
 from ledger.models import Discrepancy, Run
 from ledger.proof.chips import RACK, money
@@ -26,6 +23,7 @@ from ledger.proof.slip_name import SlipName
 from tables.audit import watch
 from tables.log.slip_types import SLIP_TYPES
 from tables.models import Staff, Table
+from tables.reports.report import Column, Report
 
 PAGE: Final = 50
 DAY: Final = timedelta(days=1)
@@ -131,7 +129,6 @@ def _viewer(request: HttpRequest) -> Staff:
     return request.user
 
 
-@watches
 @require_GET
 def discrepancies_page(request: HttpRequest) -> HttpResponse:
     """The open ones, the gravest first, and those that were closed."""
@@ -178,49 +175,25 @@ def close(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("pit:discrepancies")
 
 
-_HEADER: Final = (
-    "number",
-    "at",
-    "book",
-    "message",
-    "amount_cents",
-    "level",
-    "involved",
-    "owner",
-    "finding",
-    "by",
-    "closed_at",
-)
-
-
-@watches
-@reads_replica
-@require_GET
-def discrepancies_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "discrepancies", _HEADER, _pages(_viewer(request)))
-
-
-def _pages(viewer: Staff) -> Iterator[list[tuple[Any, ...]]]:
+def _pages(viewer: Staff) -> Iterator[list[Case]]:
     before = None
     while page := list(discrepancies.all_of_them().filter(**({"pk__lt": before} if before else {}))[:1_000]):
-        yield [_row(Case(row, viewer)) for row in page]
+        yield [Case(row, viewer) for row in page]
         before = page[-1].pk
 
 
-def _row(case: Case) -> tuple[Any, ...]:
-    discrepancy = case.discrepancy
-    end = (discrepancy.finding.text, discrepancy.finding.by, discrepancy.finding.at) if case.closed else ("", "", "")
-    return (
-        discrepancy.pk,
-        discrepancy.at,
-        discrepancy.book.name,
-        discrepancy.message,
-        discrepancy.amount_cents,
-        case.level,
-        " ".join(discrepancy.involved),
-        case.owner,
-        *end,
-    )
+DISCREPANCIES: Final = Report[Staff, Case](
+    name="discrepancies",
+    columns=(
+        Column("number", "discrepancy.pk"), Column("at", "discrepancy.at"), Column("book", "discrepancy.book.name"),
+        Column("message", "discrepancy.message"), Column("amount_cents", "discrepancy.amount_cents"), Column("level"),
+        Column("involved", lambda case: " ".join(case.discrepancy.involved)), Column("owner"),
+        Column("finding", lambda case: case.discrepancy.finding.text if case.closed else ""),
+        Column("by", lambda case: case.discrepancy.finding.by if case.closed else ""),
+        Column("closed_at", lambda case: case.discrepancy.finding.at if case.closed else ""),
+    ),
+    pages=_pages,
+)  # fmt: skip
 
 
 # --- Runs ------------------------------------------------------------------------------------------------------
@@ -258,7 +231,6 @@ def _lane(state: runs.PlanState, since: datetime) -> Lane:
     return Lane(state, tuple(ticks))
 
 
-@watches
 @require_GET
 def runs_page(request: HttpRequest) -> HttpResponse:
     """The watch of the last 24 hours as a picture, and what is late."""
@@ -270,24 +242,20 @@ def runs_page(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/runs.html", {"lanes": lanes, "hours": hours, "clock": reading})
 
 
-_RUN_HEADER: Final = ("task", "slot", "begun_at", "ended_at", "found", "missed")
-
-
-@watches
-@reads_replica
-@require_GET
-def runs_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "runs", _RUN_HEADER, _run_pages())
-
-
-def _run_pages() -> Iterator[list[tuple[Any, ...]]]:
+def _run_pages(_: Staff) -> Iterator[list[Run]]:
     before = None
     rows = Run.objects.select_related("end").order_by("-pk")
     while page := list((rows.filter(pk__lt=before) if before else rows)[:1_000]):
-        yield [_run_row(run) for run in page]
+        yield page
         before = page[-1].pk
 
 
-def _run_row(run: Run) -> tuple[Any, ...]:
-    end = (run.end.at, run.end.found) if hasattr(run, "end") else ("", "")
-    return (run.task, run.slot, run.begun_at, *end, run.missed)
+RUNS: Final = Report[Staff, Run](
+    name="runs",
+    columns=(
+        Column("task"), Column("slot"), Column("begun_at"),
+        Column("ended_at", lambda run: run.end.at if hasattr(run, "end") else ""),
+        Column("found", lambda run: run.end.found if hasattr(run, "end") else ""), Column("missed"),
+    ),
+    pages=_run_pages,
+)  # fmt: skip

@@ -13,17 +13,16 @@ from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dealer_ui import exports, signatures
+from dealer_ui import signatures
 from dealer_ui.guards import dealers, runs, watches
 from dealer_ui.numbers import cents, number
-from dealer_ui.replica_pages import reads_replica
 from ledger.log import read_head
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName
@@ -53,6 +52,7 @@ from tables.log.game_kinds import kind_of
 from tables.log.state import UNREADABLE
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports.report import Column, Report, whole
 from tables.staff import terminals
 from tables.state import round_history, table_state
 from tables.state.round_history import RoundAsOf
@@ -72,7 +72,6 @@ DONE: Final = {
 # --- The lists -------------------------------------------------------------------------------------------------
 
 
-@watches
 @require_GET
 def floor(request: HttpRequest) -> HttpResponse:
     """The disputes of the floor, those that are open first, and the corrections."""
@@ -87,48 +86,35 @@ def floor(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/disputes.html", context)
 
 
-_DISPUTES: Final = (
-    "table", "dispute", "round", "seat", "opened", "opened_by", "claimant", "claim", "claim_cents", "reportable",
-    "state", "ruling", "reason", "ruled_by", "corrections", "closed", "record_hash", "last_entry", "last_hash",
+DISPUTES: Final = Report[Staff, Case](
+    name="disputes",
+    columns=(
+        Column("table"), Column("dispute", "dispute.number"), Column("round", "dispute.round"),
+        Column("seat", lambda case: case.dispute.seat or ""), Column("opened", "opened_at"),
+        Column("opened_by", "dispute.opened_by"), Column("claimant", "dispute.claimant"),
+        Column("claim", "dispute.claim"), Column("claim_cents", "dispute.claim_cents"),
+        Column("reportable", lambda case: "yes" if case.dispute.reportable else "no"),
+        Column("state", "dispute.state"), Column("ruling", "dispute.ruling"), Column("reason", "dispute.reason"),
+        Column("ruled_by", "dispute.ruled_by"), Column("corrections", lambda case: " ".join(case.corrections)),
+        Column("closed", "closed_at"), Column("record_hash", "dispute.record_hash"),
+        Column("last_entry", "dispute.last_seq"), Column("last_hash", "dispute.last_hash"),
+    ),
+    pages=lambda _: whole(cases.cases()),
 )  # fmt: skip
-_CORRECTIONS: Final = (
-    "table", "slip", "state", "round", "seat", "recorded_cents", "due_cents", "handed_cents", "difference_cents",
-    "booked_as_over_cents", "reason", "dispute", "earlier", "proposed", "proposed_by", "ended", "ended_by", "text",
+CORRECTIONS: Final = Report[Staff, CorrectionRecord](
+    name="corrections",
+    columns=(
+        Column("table"), Column("slip", "correction.slip"), Column("state"), Column("round", "correction.round"),
+        Column("seat", "correction.seat"), Column("recorded_cents", "correction.recorded_cents"),
+        Column("due_cents", "correction.due_cents"), Column("handed_cents", "correction.handed_cents"),
+        Column("difference_cents", "correction.difference_cents"), Column("booked_as_over_cents", "off_cents"),
+        Column("reason", "correction.reason"), Column("dispute", "correction.dispute"),
+        Column("earlier", "correction.earlier"), Column("proposed", "proposed_at"),
+        Column("proposed_by", "correction.proposed_as"), Column("ended", "decided_at"), Column("ended_by", "by"),
+        Column("text"),
+    ),
+    pages=lambda _: whole(correction_records.of()),
 )  # fmt: skip
-
-
-@watches
-@reads_replica
-@require_GET
-def disputes_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "disputes", _DISPUTES, iter([map(_dispute_row, cases.cases())]))
-
-
-@watches
-@reads_replica
-@require_GET
-def corrections_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "corrections", _CORRECTIONS, iter([map(_correction_row, correction_records.of())]))
-
-
-def _dispute_row(case: Case) -> exports.Row:
-    dispute = case.dispute
-    return (
-        case.table, dispute.number, dispute.round, dispute.seat or "", case.opened_at, dispute.opened_by,
-        dispute.claimant, dispute.claim, dispute.claim_cents, "yes" if dispute.reportable else "no",
-        dispute.state, dispute.ruling, dispute.reason, dispute.ruled_by,
-        " ".join(case.corrections), case.closed_at, dispute.record_hash, dispute.last_seq, dispute.last_hash,
-    )  # fmt: skip
-
-
-def _correction_row(paper: CorrectionRecord) -> exports.Row:
-    correction = paper.correction
-    return (
-        paper.table, correction.slip, paper.state, correction.round, correction.seat,
-        correction.recorded_cents, correction.due_cents, correction.handed_cents, correction.difference_cents,
-        paper.off_cents, correction.reason, correction.dispute, correction.earlier, paper.proposed_at,
-        correction.proposed_as, paper.decided_at, paper.by, paper.text,
-    )  # fmt: skip
 
 
 # --- A dispute -------------------------------------------------------------------------------------------------

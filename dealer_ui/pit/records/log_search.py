@@ -3,19 +3,18 @@ operators and auditors the house's as well."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET
 
-from dealer_ui import dates, exports
-from dealer_ui.guards import watches
+from dealer_ui import dates
 from dealer_ui.numbers import cents, number
 from dealer_ui.replica_pages import reads_replica
 from dealer_ui.reports.exceptions import reads_the_house
@@ -24,7 +23,8 @@ from tables.models import Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours
 from tables.reports import log_search as search
-from tables.reports.log_search import KINDS, LONGEST, SUBJECTS, LogPage, LogQuery, PagePosition
+from tables.reports.log_search import KINDS, LONGEST, SUBJECTS, Hit, LogPage, LogQuery, PagePosition
+from tables.reports.report import Column, Report
 
 HOUSE: Final = "house"
 
@@ -89,7 +89,6 @@ def _moment(text: str | None, *, is_end: bool) -> datetime | None:
     return aware + timedelta(seconds=1) if is_end else aware
 
 
-@watches
 @reads_replica
 @require_GET
 def log_search(request: HttpRequest) -> HttpResponse:
@@ -130,32 +129,22 @@ def _says(page: LogPage, wanted: LogQuery) -> str:
     )
 
 
-HEADER: Final = ("where", "entry", "at", "by", "subject", "kind", "round", "says", "transfers", "hash")
+def read_search(request: HttpRequest) -> tuple[LogQuery, bool]:
+    """The search of the form, and whether it includes the log of the site. Raises Refused."""
+    form, reads_site = _form(request), reads_the_house(request.user)
+    if form.wrong:
+        raise Refused("unreadable_search", form.wrong, 422)
+    search.search(form.wanted, whole=reads_site, count=1)
+    return form.wanted, reads_site
 
 
-@watches
-@reads_replica
-@require_GET
-def log_search_csv(request: HttpRequest) -> HttpResponseBase:
-    """All that is found."""
-    form, whole = _form(request), reads_the_house(request.user)
-    refused = form.wrong
-    if not refused:
-        try:
-            search.search(form.wanted, whole=whole, count=1)
-        except Refused as refusal:
-            refused = refusal.sentence
-    if refused:
-        return HttpResponse(refused, content_type="text/plain; charset=utf-8", status=422)
-    return exports.answer(request, "log", HEADER, _rows(form.wanted, whole=whole))
-
-
-def _rows(wanted: LogQuery, *, whole: bool) -> Iterator[list[tuple[Any, ...]]]:
-    for hits in search.everything(wanted, whole=whole):
-        yield [
-            (
-                hit.table.name if hit.table else "The house", hit.entry.seq, hit.moment, hit.entry.by,
-                hit.entry.subject, hit.entry.kind, hit.entry.round, hit.says, hit.entry.legs, hit.entry.hash,
-            )
-            for hit in hits
-        ]  # fmt: skip
+FOUND_ENTRIES: Final = Report[tuple[LogQuery, bool], Hit](
+    name="log",
+    columns=(
+        Column("where", lambda hit: hit.table.name if hit.table else "The house"), Column("entry", "entry.seq"),
+        Column("at", "moment"), Column("by", "entry.by"), Column("subject", "entry.subject"),
+        Column("kind", "entry.kind"), Column("round", "entry.round"), Column("says"), Column("transfers", "entry.legs"),
+        Column("hash", "entry.hash"),
+    ),
+    pages=lambda query: search.everything(query[0], whole=query[1]),
+)  # fmt: skip

@@ -9,23 +9,22 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui import dates, exports
+from dealer_ui import dates
 from dealer_ui.numbers import number
-from dealer_ui.replica_pages import reads_replica
 from ledger.models import Bookmark
 from tables.alerts import bookmarks
 from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.reports.report import MOMENT, NUMBER, Column, Report
 
 PAGE: Final = 50
-HEADER: Final = ("bookmark", "table", "round", "moment", "camera", "note", "by", "at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +54,13 @@ def _tables() -> Mapping[int, int]:
     return dict(Table.objects.values_list("book_id", "pk"))
 
 
-@login_required
-@permission_required("tables.watch_bookmarks", raise_exception=True)
 @require_GET
 def bookmarks_page(request: HttpRequest) -> HttpResponse:
     """Every bookmark, the newest first; and a form for a moment that somebody saw on a camera."""
     viewer, tables = _viewer(request), _tables()
     page = list(bookmarks.listed(viewer, number(request.GET.get("before")))[: PAGE + 1])
     context = {
-        "marked": [Marked(row, tables.get(row.book_id)) for row in page[:PAGE]],
+        "table": BOOKMARKS.table([Marked(row, tables.get(row.book_id)) for row in page[:PAGE]]),
         "older": page[PAGE - 1].pk if len(page) > PAGE else None,
         "tables": Table.objects.order_by("name"),
         "may_bookmark": viewer.has_perm("tables.bookmark"),
@@ -72,19 +69,31 @@ def bookmarks_page(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/bookmarks.html", context)
 
 
-@login_required
-@permission_required("tables.watch_bookmarks", raise_exception=True)
-@reads_replica
-@require_GET
-def bookmarks_csv(request: HttpRequest) -> HttpResponseBase:
-    return exports.answer(request, "bookmarks", HEADER, _pages(_viewer(request)))
-
-
-def _pages(viewer: Staff) -> Iterator[list[exports.Row]]:
+def _pages(viewer: Staff) -> Iterator[list[Marked]]:
     before: int | None = None
     while page := list(bookmarks.listed(viewer, before)[: downloads.ENTRIES_AT_ONCE]):
-        yield [(row.pk, row.book.name, row.round, row.moment, row.camera, row.note, row.by, row.at) for row in page]
+        yield [Marked(row, None) for row in page]
         before = page[-1].pk
+
+
+BOOKMARKS: Final = Report[Staff, Marked](
+    name="bookmarks",
+    permission=("tables.watch_bookmarks",),
+    columns=(
+        Column("bookmark", "row.pk"),
+        Column("table", "row.book.name", "Table"),
+        Column("round", "row.round", "Round", NUMBER),
+        Column("moment", "row.moment", "Moment", MOMENT),
+        Column("camera", "row.camera", "Camera"),
+        Column("note", "row.note", "What is to be seen"),
+        Column("by", "row.by", "By"),
+        Column("at", "row.at"),
+    ),
+    pages=_pages,
+    title="Bookmarks",
+    shown=("moment", "table", "round", "camera", "note", "by"),
+    link=lambda marked: marked.url,
+)
 
 
 @login_required

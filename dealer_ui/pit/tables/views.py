@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dealer_ui import acknowledgement, dates, exports, signatures
+from dealer_ui import acknowledgement, dates, signatures
 from dealer_ui.charts.rounds import wins
 from dealer_ui.guards import runs, watches
 from dealer_ui.numbers import number
@@ -29,7 +29,8 @@ from dealer_ui.pit.floor.cards import Seen, head_of, latest_of, seen, strip_of
 from dealer_ui.pit.tables.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
 from tables.alerts import bookmarks
-from tables.audit import day_seals, downloads, round_list, round_steps, watch
+from tables.audit import day_seals, round_list, round_steps, watch
+from tables.audit.downloads import RoundsQuery, TableLogQuery
 from tables.audit.round_list import RoundFilter
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
@@ -210,24 +211,19 @@ def rounds(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, table, latest))
 
 
-@watches
-@reads_replica
-@require_GET
-def rounds_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Its rounds as CSV, from the newest asked for down to the first."""
+def rounds_query(request: HttpRequest, pk: int) -> RoundsQuery:
+    """The rounds that the file lists, from the newest asked for down to the first."""
     table, latest = _table(pk)
     shown = _filter(request.GET, table.book_id, latest)
-    pages = downloads.round_pages(table, shown.through, shown.wanted)
-    return exports.answer(request, f"{_slug(table)}-rounds", downloads.ROUND_HEADER, pages)
+    return RoundsQuery(table, _slug(table), shown.through, shown.wanted)
 
 
-@watches
 @reads_replica
 @require_GET
 def log(request: HttpRequest, pk: int) -> HttpResponse:
     """Its log, the newest entry first."""
     table, _ = _table(pk)
-    subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
+    subject = _subject(request)
     page = entry_list.entries(table.book_id, before=_number(request.GET, "before"), subject=subject)
     context = {
         "table": table,
@@ -241,15 +237,15 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/log.html", context)
 
 
-@watches
-@reads_replica
-@require_GET
-def log_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
+def log_query(request: HttpRequest, pk: int) -> TableLogQuery:
+    """The entries that the file lists."""
     table, _ = _table(pk)
-    subject = request.GET.get("subject", "") if request.GET.get("subject") in SUBJECTS else ""
-    return exports.answer(
-        request, f"{_slug(table)}-log", downloads.LOG_HEADER, downloads.log_pages(table.book_id, subject)
-    )
+    return TableLogQuery(table, _slug(table), _subject(request))
+
+
+def _subject(request: HttpRequest) -> str:
+    subject = request.GET.get("subject", "")
+    return subject if subject in SUBJECTS else ""
 
 
 def _table(pk: int) -> tuple[Table, int]:
@@ -354,13 +350,10 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     return answer
 
 
-@watches
-@reads_replica
-@require_GET
-def steps_csv(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
-    """A round's inputs and transfers as CSV."""
+def steps_query(request: HttpRequest, pk: int, number: int) -> tuple[str, round_steps.Story]:
+    """The name of the file of a round's inputs and transfers, and the round."""
     table, _, story = round_or_404(pk, number)
-    return exports.answer(request, f"{_slug(table)}-round-{number}", downloads.STEP_HEADER, downloads.step_rows(story))
+    return f"{_slug(table)}-round-{number}", story
 
 
 # --- Running the floor -----------------------------------------------------------------------------------------

@@ -485,8 +485,9 @@ def test_a_game_for_a_pot_is_shown_in_money_with_its_pot_and_rake() -> None:
     assert "Verified just now" in told
     assert "rake" in told
     assert "Pot" in page("rounds/1/?step=1&playback=")
-    [[row]] = downloads.round_pages(dealer.table, 1, RoundFilter(seat=1))
-    assert row[6:8] == (300, 100), "three coins were paid, one of them to the house"
+    _, _, pages = downloads.ROUNDS.file(downloads.RoundsQuery(dealer.table, "", 1, RoundFilter(seat=1)))
+    [[row]] = pages
+    assert row[6:8] == [300, 100], "three coins were paid, one of them to the house"
 
 
 def test_the_floor_has_words_for_whatever_a_table_waits_for() -> None:

@@ -1,0 +1,67 @@
+"""Retired tables, as a report. It is the example of docs/adding-a-report.md, which shows this file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Final
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from dealer_ui.replica_pages import reads_replica
+from tables.models import Table
+from tables.refusals import Refused
+from tables.reports.report import MOMENT, NUMBER, Column, Report, whole
+
+
+def _retired(since: date | None) -> Iterable[Table]:
+    tables = Table.objects.filter(retired_at__isnull=False).order_by("-retired_at")
+    return tables.filter(retired_at__date__gte=since) if since else tables
+
+
+RETIRED: Final = Report[date | None, Table](
+    name="retired-tables",
+    permission=("tables.watch_floor",),
+    columns=(
+        Column("table", "name", "Table"),
+        Column("game", heading="Game"),
+        Column("seats", heading="Seats", kind=NUMBER),
+        Column("most_cents", lambda table: table.seats * table.max_cents),
+        Column("retired_at", heading="Retired", kind=MOMENT),
+    ),
+    pages=lambda since: whole(_retired(since)),
+    title="Retired tables",
+    shown=("table", "game", "seats", "retired_at"),
+    link=lambda table: reverse("pit:table", args=[table.pk]),
+)
+
+
+class SinceForm(forms.Form):
+    """The filter of retired tables."""
+
+    since = forms.DateField(required=False)
+
+
+def read_since(request: HttpRequest) -> date | None:
+    """The first day that is asked for. Raises Refused."""
+    form = SinceForm(request.GET)
+    if not form.is_valid():
+        raise Refused("bad_day", "Write the day as 2026-01-31.", 422)
+    since: date | None = form.cleaned_data["since"]
+    return since
+
+
+@reads_replica
+@require_GET
+def retired_tables(request: HttpRequest) -> HttpResponse:
+    """The page."""
+    try:
+        since, refused = read_since(request), None
+    except Refused as refusal:
+        since, refused = None, refusal
+    context = {"table": RETIRED.table(_retired(since)), "refused": refused}
+    return render(request, "dealer_ui/pit/retired_tables.html", context, status=refused.status if refused else 200)
