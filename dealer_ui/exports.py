@@ -44,44 +44,35 @@ def _guarded(report: Report[Query, Item], view: View) -> View:
 def _file_view(report: Report[Query, Item], read: Callable[..., Query]) -> View:
     @require_GET
     def file_of_report(request: HttpRequest, **address: Any) -> HttpResponseBase:
-        try:
-            return _streamed(request, *report.file(read(request, **address)))
-        except Refused as refused:
-            return _in_words(refused)
+        return _answered(lambda: answer(request, *report.file(read(request, **address))))
 
     return reads_replica(file_of_report) if report.reads_replica else file_of_report
-
-
-def viewer_of(request: HttpRequest, **_: Any) -> Staff:
-    """The signed-in user: the query of a report that depends on nothing else."""
-    viewer: Staff = request.user  # type: ignore[assignment]  # the views are behind sign-in
-    return viewer
 
 
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
     """A list as CSV, or as a workbook (``as=xlsx``). Raises PermissionDenied where the site permits the viewer's role
     no exports."""
-    try:
-        return _streamed(request, name, header, pages)
-    except Refused as refused:
-        return _in_words(refused)
-
-
-def _streamed(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:
-    return downloads.answer(viewer_of(request), name, header, pages, as_book=request.GET.get("as") == "xlsx")
+    as_book = request.GET.get("as") == "xlsx"
+    return _answered(lambda: downloads.answer(_caller(request), name, header, pages, as_book=as_book))
 
 
 def file(request: HttpRequest, path: Path, kind: str) -> HttpResponseBase:
     """A file, from the disk as it is read."""
+    return _answered(lambda: downloads.file(_caller(request), path, kind))
+
+
+def _caller(request: HttpRequest) -> Staff:
+    caller: Staff = request.user  # type: ignore[assignment]  # the views are behind sign-in
+    return caller
+
+
+def _answered(stream: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """A stream, or the sentence of its refusal."""
     try:
-        return downloads.file(viewer_of(request), path, kind)
+        return stream()
     except Refused as refused:
-        return _in_words(refused)
-
-
-def _in_words(refused: Refused) -> HttpResponse:
-    response = HttpResponse(refused.sentence, content_type="text/plain; charset=utf-8", status=refused.status)
-    if "retry_after" in refused.facts:
-        response["Retry-After"] = str(refused.facts["retry_after"])
-    response["Cache-Control"] = "no-store"
-    return response
+        response = HttpResponse(refused.sentence, content_type="text/plain; charset=utf-8", status=refused.status)
+        if "retry_after" in refused.facts:
+            response["Retry-After"] = str(refused.facts["retry_after"])
+        response["Cache-Control"] = "no-store"
+        return response

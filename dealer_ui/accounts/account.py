@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui.accounts.sign_in import signed_out
+from dealer_ui.guards import viewer_of
 from ledger.site_log import digest_of
 from tables.floor import signature_checks
 from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
@@ -128,9 +129,8 @@ def _change_password(request: HttpRequest) -> None:
         raise Refused("incomplete", "Give your password, and the new one twice.", 422)
     if form.cleaned_data["new"] != form.cleaned_data["again"]:
         raise Refused("differs", "The new password was typed in two ways: type it again.", 422)
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view asks for a sign-in
     sign_in.prove_again(request, form.cleaned_data["old"])
-    update_session_auth_hash(request, secret_changes.change_password(request.user, new=form.cleaned_data["new"]))
+    update_session_auth_hash(request, secret_changes.change_password(viewer_of(request), new=form.cleaned_data["new"]))
     required_actions.is_done(request, PASSWORD)
 
 

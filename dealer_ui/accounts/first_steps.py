@@ -15,8 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from dealer_ui.guards import viewer_of
 from dealer_ui.templatetags.start import SALT, cookie_of, is_read
-from tables.models import Staff
 from tables.roles import Role
 
 KEPT_SECONDS: Final = 365 * 24 * 3600
@@ -162,12 +162,11 @@ STEPS: Final[Mapping[str, tuple[FirstStep, ...]]] = {
 @require_GET
 def start(request: HttpRequest) -> HttpResponse:
     """The first steps of whoever is signed in."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     context = {
-        "steps": STEPS[request.user.role],
+        "steps": STEPS[viewer_of(request).role],
         "is_demo": settings.DEMO,
         "is_read": is_read(request),
-        "role": Role(request.user.role).label,
+        "role": Role(viewer_of(request).role).label,
     }
     return render(request, "dealer_ui/accounts/start.html", context)
 
@@ -176,11 +175,10 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_POST
 def put_away(request: HttpRequest) -> HttpResponse:
     """Read: it is offered no more in this browser, until the person works in another role."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     answer = redirect("home")
     answer.set_signed_cookie(
-        cookie_of(request.user),
-        request.user.role,
+        cookie_of(viewer_of(request)),
+        viewer_of(request).role,
         salt=SALT,
         max_age=KEPT_SECONDS,
         httponly=True,

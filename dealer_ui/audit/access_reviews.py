@@ -13,8 +13,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
+from dealer_ui.guards import viewer_of
 from tables.log.duties import APART, DIFFER
-from tables.models import Staff
 from tables.refusals import Refused
 from tables.reports import access_review as reviews
 from tables.roles import Role
@@ -34,17 +34,16 @@ def access(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     lines, last = reviews.review(), reviews.last_review()
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     context = {
         "lines": lines,
         "digest": reviews.digest_of(lines),
         "last": last,
         "is_due": last is None or last[0] < timezone.now() - QUARTER,
-        "signs": request.user.has_perm("tables.review_access"),
+        "signs": viewer_of(request).has_perm("tables.review_access"),
         "apart": [(Role(pair.first).label, Role(pair.second).label, pair.why, pair.clause) for pair in APART],
         "differ": DIFFER,
         "chosen": role_choices.in_words(),
-        "sees_roles": request.user.has_perm("tables.view_houseterms"),
+        "sees_roles": viewer_of(request).has_perm("tables.view_houseterms"),
         "badge": request.POST.get("badge", ""),
         "note": request.POST.get("note", ""),
         "refused": refused,

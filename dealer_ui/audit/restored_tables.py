@@ -22,10 +22,10 @@ from tables.floor import recorder
 from tables.floor.inputs import ConfirmRestored
 from tables.log.catalog import read_as
 from tables.log.entries.restored import SUBJECT, RestoreConfirmed
-from tables.log.state import HOUSE_SHOE, Beyond, Restored, TableState
+from tables.log.state import HOUSE_SHOE, Restored, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.reports.report import Column, Report
+from tables.reports.report import Report, fields_of
 from tables.state import table_state as standings
 
 LATEST: Final = 50
@@ -132,36 +132,29 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("pit:restored")
 
 
-class BeyondLine(NamedTuple):
-    """A table that waits, and a source that showed a later entry; None where an operator declared it restored."""
+class RestoredLine(NamedTuple):
+    """A table that waits, and a source that showed a later entry; or the operator who declared it restored."""
 
-    table: Waiting
-    beyond: Beyond | None
-
-    @property
-    def shown_by(self) -> str:
-        return self.beyond.by if self.beyond else self.table.restored.declared
-
-    @property
-    def missing(self) -> int | str:
-        """The number of entries that this source has and the log has not."""
-        return self.beyond.seq - self.table.restored.ended if self.beyond else ""
+    table: str
+    ends_at_entry: int
+    ends_at: datetime | None
+    shown_by: str
+    acknowledged_entry: int | str = ""
+    hash: str = ""
+    missing: int | str = ""
+    kept: str = ""
 
 
-def _lines(_: Staff) -> Iterator[list[BeyondLine]]:
-    for table in waiting():
-        yield [BeyondLine(table, beyond) for beyond in table.restored.beyond or [None]]
+def _lines(_: Staff) -> Iterator[list[RestoredLine]]:
+    for line in waiting():
+        head = (line.table.name, line.restored.ended, line.ends_at)
+        beyond = [
+            RestoredLine(*head, b.by, b.seq, b.hash, b.seq - line.restored.ended, "; ".join(b.words))
+            for b in line.restored.beyond
+        ]
+        yield beyond or [RestoredLine(*head, line.restored.declared)]
 
 
-RESTORED: Final = Report[Staff, BeyondLine](
-    name="restored",
-    reads_replica=False,
-    columns=(
-        Column("table", "table.table.name"), Column("ends_at_entry", "table.restored.ended"),
-        Column("ends_at", "table.ends_at"), Column("shown_by"),
-        Column("acknowledged_entry", lambda line: line.beyond.seq if line.beyond else ""),
-        Column("hash", lambda line: line.beyond.hash if line.beyond else ""), Column("missing"),
-        Column("kept", lambda line: "; ".join(line.beyond.words) if line.beyond else ""),
-    ),
-    pages=_lines,
-)  # fmt: skip
+RESTORED: Final = Report[Staff, RestoredLine](
+    name="restored", reads_replica=False, columns=fields_of(RestoredLine), pages=_lines
+)

@@ -6,7 +6,8 @@ from django.urls import path
 
 import dealer_ui.dates  # noqa: F401 -- registers the converter "day"
 from dealer_ui.audit import access_reviews, health, home, restored_tables
-from dealer_ui.exports import addresses, viewer_of
+from dealer_ui.exports import addresses
+from dealer_ui.guards import viewer_of
 from tables.reports.access_review import ACCESS
 
 urlpatterns = [

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import denomination_fields, pieces, signatures
 from dealer_ui.cage import paper_fields
 from dealer_ui.charts.rows import shares
+from dealer_ui.guards import viewer_of
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.cage import back_entry, cage_desk, chip_series, custody_items
 from tables.cage.cage_desk import Holdings
@@ -26,7 +27,7 @@ from tables.cage.chip_series import Candidates
 from tables.log import attestation
 from tables.log.policies import CURRENCIES
 from tables.log.slip_types import offered, total
-from tables.models import Denomination, Staff
+from tables.models import Denomination
 from tables.refusals import Refused
 from tables.reports import cash_shifts
 from tables.setup import cash_policies
@@ -40,7 +41,6 @@ _DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_des
 @require_http_methods(["GET", "POST"])
 def cage(request: HttpRequest) -> HttpResponse:
     """What lies where; and a counter at which chips are sold and redeemed."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     refused = None
     if request.method == "POST":
         try:
@@ -48,15 +48,16 @@ def cage(request: HttpRequest) -> HttpResponse:
             return redirect("cage")
         except Refused as refusal:
             refused = refusal
-    held, unseen = cage_desk.holdings(), cage_desk.unseen_by(request.user)
+    viewer = viewer_of(request)
+    held, unseen = cage_desk.holdings(), cage_desk.unseen_by(viewer)
     being_counted = _labels(unseen)
     parts = [("Vault", held.vault), ("Cage", held.cage), ("Tables", held.tables), ("Players", held.outstanding)]
-    ways = [series for series in offered("cage") if request.user.role in series.seen_by]
+    ways = [series for series in offered("cage") if viewer.role in series.seen_by]
     context = {
         "held": held,
         "counting": being_counted,
         "bars": shares([(label, cents) for label, cents in parts if label not in being_counted]),
-        "pieces": pieces.in_the_house(_labels(cage_desk.being_counted_by(request.user)), is_live=not being_counted),
+        "pieces": pieces.in_the_house(_labels(cage_desk.being_counted_by(viewer)), is_live=not being_counted),
         "cash": _cash(held, unseen),
         "imprest_cents": cash_policies.imprest_cents(),
         "off_imprest_cents": None if BANK in unseen else held.bank - cash_policies.imprest_cents(),
@@ -68,7 +69,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "cash_ways": [series for series in ways if series.cash],
         "series": _asked_series(request),
         "no_series": chip_series.NO_SERIES if chip_series.has_older_chips() else "",
-        "runs": request.user.has_perm("tables.run_cage"),
+        "runs": viewer_of(request).has_perm("tables.run_cage"),
         "key": uuid4(),
         "terms": dict.fromkeys(("stage", "cents", "chips", "of_series"))
         | {"format": attestation.COUNTER, "book": cage_desk.BOOK},

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from dealer_ui.guards import viewer_of
 from ledger.proof.chips import CAGE, VAULT
 from tables.cage import cage_desk, chip_series, chip_stock, slip_fields, slip_records
 from tables.cage.chip_stock import Stock
@@ -59,8 +60,7 @@ class Made:
 @require_GET
 def chips(request: HttpRequest) -> HttpResponse:
     """Series, kinds, where chips lie by value, and the registers of what was found and what was counterfeit."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    unseen = cage_desk.unseen_by(request.user)
+    unseen = cage_desk.unseen_by(viewer_of(request))
     held = cage_desk.holdings()
     context = {
         "made": _made(),

@@ -19,9 +19,10 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import denomination_fields, exports, signatures
+from dealer_ui import denomination_fields, signatures
 from dealer_ui.cage import paper_fields
 from dealer_ui.denomination_fields import DenominationField
+from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import amount_cents, number
 from ledger.proof.chips import money
 from ledger.proof.slip_name import SlipName, series_in
@@ -125,7 +126,7 @@ def _begins(viewer: Staff, series: SlipType) -> bool:
 
 def readable_slips(request: HttpRequest) -> Collection[str]:
     """The series of slips whose every signature the file lists."""
-    viewer = exports.viewer_of(request)
+    viewer = viewer_of(request)
     if viewer.role == Role.DEALER:
         raise PermissionDenied
     return slip_records.seen_by(viewer.role)
@@ -178,7 +179,7 @@ def keys(request: HttpRequest, viewer: Staff) -> HttpResponse:
 
 def read_register(request: HttpRequest) -> datetime:
     """The moment for which the file has the register, for a viewer who may see it."""
-    if exports.viewer_of(request).role not in SEES_KEYS:
+    if viewer_of(request).role not in SEES_KEYS:
         raise PermissionDenied
     return timezone.now()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from dealer_ui.cage import back_entry, chips, slips
-from dealer_ui.exports import addresses, viewer_of
+from dealer_ui.exports import addresses
+from dealer_ui.guards import viewer_of
 
 app_name = "slips"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui.exports import addresses, viewer_of
+from dealer_ui.exports import addresses
+from dealer_ui.guards import viewer_of
 from dealer_ui.pit.alerts import inbox, reconciliation, rules
 from dealer_ui.pit.floor import assignments, floor_plan, search
 from dealer_ui.pit.records import disputes, log_search, round_search, surveillance

@@ -12,13 +12,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, numbers
+from dealer_ui.guards import viewer_of
 from dealer_ui.replica_pages import reads_replica
 from ledger.proof.chips import CAGE, RACK, VAULT
 from tables.cage import blind_counts
-from tables.models import Denomination, Staff, Table
+from tables.models import Denomination, Table
 from tables.reports import float_planner, gaming_hours, inventory
 from tables.reports.float_planner import Advice, TableFloat
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, fields_of, whole
 
 SERVICES: Final = (80, 90, 95, 99)
 """Of a hundred runs, how many a float may be asked to last."""
@@ -52,7 +53,7 @@ class StockLine(NamedTuple):
     colour: str
     pieces: int
     cents: int
-    is_certain: bool
+    certain: str
 
 
 def _stock_lines(day: date) -> Iterator[StockLine]:
@@ -60,20 +61,21 @@ def _stock_lines(day: date) -> Iterator[StockLine]:
     taken = inventory.on(day)
     for stock in (inventory.Stock("Issued", taken.issued), *taken.stocks):
         for value, pieces in stock.holding.pieces.items():
-            colour, is_certain = taken.colours.get(value, ""), stock.holding.is_certain_of(value)
-            yield StockLine(day, stock.name, value, colour, pieces, value * pieces, is_certain)
+            certain = _certain(stock.holding.is_certain_of(value))
+            yield StockLine(day, stock.name, value, taken.colours.get(value, ""), pieces, value * pieces, certain)
     for line in taken.lines:
-        yield StockLine(day, "Out", line.value_cents, line.colour, line.out, line.out_cents, line.is_certain)
+        yield StockLine(day, "Out", line.value_cents, line.colour, line.out, line.out_cents, _certain(line.is_certain))
+
+
+def _certain(is_certain: bool) -> str:
+    return "yes" if is_certain else "estimated"
 
 
 INVENTORY: Final = Report[date, StockLine](
     name=lambda day: f"chips-{day}",
-    columns=(
-        Column("day"), Column("place"), Column("value_cents"), Column("colour"), Column("pieces"), Column("cents"),
-        Column("certain", lambda line: "yes" if line.is_certain else "estimated"),
-    ),
+    columns=fields_of(StockLine),
     pages=lambda day: whole(list(_stock_lines(day))),
-)  # fmt: skip
+)
 
 
 def read_day(request: HttpRequest) -> date:
@@ -92,8 +94,7 @@ def _latest(request: HttpRequest, today: date) -> date:
 
 
 def _counts_chips(request: HttpRequest) -> bool:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
-    return not blind_counts.unseen_by(request.user.role).isdisjoint((RACK, CAGE, VAULT))
+    return not blind_counts.unseen_by(viewer_of(request).role).isdisjoint((RACK, CAGE, VAULT))
 
 
 @reads_replica

@@ -21,7 +21,7 @@ from dealer_ui.charts import days as day_plots
 from dealer_ui.charts import rows as row_charts
 from dealer_ui.charts.axis import amount, signed_amount
 from dealer_ui.charts.rows import Span
-from dealer_ui.guards import watches
+from dealer_ui.guards import viewer_of, watches
 from dealer_ui.replica_pages import reads_replica
 from ledger.models import HOUSE
 from ledger.proof.chips import called
@@ -108,7 +108,7 @@ def reports(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     on, span = _asked(request)
-    tables, unseen = blind_figures.tables_for(_viewer(request).role, on)
+    tables, unseen = blind_figures.tables_for(viewer_of(request).role, on)
     parts = _parts(on, span, tables)
     whole = parts[-1].report
     proposal = days.proposal(on)
@@ -126,7 +126,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "after": on + timedelta(days=1) if on < gaming_hours.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
-        "hides_racks": blind_figures.hides_racks(_viewer(request).role, on),
+        "hides_racks": blind_figures.hides_racks(viewer_of(request).role, on),
         "whole": whole,
         "bars": row_charts.win_and_drop([(line.name, line.win_cents, line.drop_cents) for line in whole.lines]),
         "days": day_plots.wins(back, lambda day: f"?day={day}") if back else None,
@@ -169,11 +169,10 @@ def _terms(
 
 def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[dict[str, Any]]:
     """The house's cash of a day: as it was signed, or as it is; without what the viewer is to count unseen."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash]
     is_over = on < gaming_hours.day_of(timezone.now())
-    unseen = cage_desk.being_counted_by(request.user) if is_over else cage_desk.unseen_by(request.user)
+    unseen = cage_desk.being_counted_by(viewer_of(request)) if is_over else cage_desk.unseen_by(viewer_of(request))
     lines = [line for line in cash.day(on) if line.place not in unseen]
     return [line.row() | {"called": line.called} for line in lines]
 
@@ -183,10 +182,9 @@ def _cash_by_shift(
 ) -> list[dict[str, Any]]:
     """The same of each shift that is over. Who may count a place sees a shift of it once that shift is counted: before,
     what should be there would be what the count is to find unseen."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the view is behind sign-in
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash_by_shift]
-    counting, unseen = cage_desk.being_counted_by(request.user), cage_desk.unseen_by(request.user)
+    counting, unseen = cage_desk.being_counted_by(viewer_of(request)), cage_desk.unseen_by(viewer_of(request))
     over = [line for line in by_shift if line.shift.end <= timezone.now() and line.figures.place not in counting]
     lines = [line for line in over if line.count is not None or line.figures.place not in unseen]
     return [line.row() | {"called": line.figures.called} for line in lines]
@@ -229,11 +227,6 @@ def _back(on: date, tables: Sequence[Table] | None) -> list[tuple[date, int, int
     return [(day, pit.win_cents, pit.drop_cents) for day, pit in days]
 
 
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user
-
-
 def _asked(request: HttpRequest) -> tuple[date, str]:
     """The day and the span that the query asks for; nonsense asks for today."""
     today = gaming_hours.day_of(timezone.now())
@@ -268,7 +261,7 @@ class FiguresQuery:
 def read_figures(request: HttpRequest) -> FiguresQuery:
     """The span that is asked for."""
     on, span = _asked(request)
-    role = _viewer(request).role
+    role = viewer_of(request).role
     tables, _ = blind_figures.tables_for(role, on)
     return FiguresQuery(on, span, _parts(on, span, tables), blind_figures.hides_racks(role, on))
 

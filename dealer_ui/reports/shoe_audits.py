@@ -15,13 +15,14 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, exports
 from dealer_ui.charts import shoes as shoe_plots
+from dealer_ui.guards import viewer_of
 from dealer_ui.replica_pages import reads_replica
 from ledger import replica
 from tables.edge import shoe_audit
 from tables.edge.shoe_audit import SCALE, NotFinished, ShoeAudit
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.maths.advantage.significance import LEVEL, together
-from tables.models import Staff, Table
+from tables.models import Table
 from tables.reports import gaming_hours
 from tables.reports.report import Column, Report, whole
 
@@ -33,11 +34,6 @@ MOST: Final = 500
 def audits(view: View) -> View:
     """For auditors alone."""
     return login_required(permission_required("tables.watch_shoes", raise_exception=True)(view))
-
-
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user
 
 
 # --- The list --------------------------------------------------------------------------------------------------
@@ -120,7 +116,7 @@ def shoes(request: HttpRequest) -> HttpResponse:
     today = gaming_hours.day_of(timezone.now())
     on = _day(request, today)
     with replica.on_primary():
-        shoe_audit.listed(_viewer(request), on)
+        shoe_audit.listed(viewer_of(request), on)
     audits = _of_day(on)
     lines = _lines(audits)
     seats = [seat for audit in audits for seat in audit.seats if "of" in seat]
@@ -172,7 +168,7 @@ def read_shoes(request: HttpRequest) -> date:
     """The day that is asked for. The log records that the viewer takes out its list."""
     on = _day(request, gaming_hours.day_of(timezone.now()))
     with replica.on_primary():
-        shoe_audit.listed(_viewer(request), on)
+        shoe_audit.listed(viewer_of(request), on)
     return on
 
 
@@ -211,7 +207,7 @@ def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) ->
     if not wagers:
         raise Http404("No shoe was shuffled with that entry.")
     with replica.on_primary():
-        shoe_audit.viewed(_viewer(request), wagers[0], as_copy=as_copy)
+        shoe_audit.viewed(viewer_of(request), wagers[0], as_copy=as_copy)
     return ShoeRow(tuple(wagers))
 
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from tables.api.operations import Asked, Call, operation
 from tables.api.views import AnyForm, FloorView, reach
 from tables.audit import downloads, jobs
-from tables.audit.downloads import LOG, ROUNDS, RoundsQuery, TableLogQuery
+from tables.audit.downloads import LOG, ROUNDS, TableQuery
 from tables.log.scopes import EXPORTS
 from tables.refusals import Refused
 from tables.reports.log_search import SUBJECTS
@@ -56,7 +56,7 @@ class RoundsFile(FileView):
         """From the newest down to the first. For whoever may take lists out of the house; two files at a time.
         A CSV file begins with a byte order mark."""
         table, state = reach(call.caller, pk)
-        query = RoundsQuery(table, slugify(table.name), state.round.number if state.round else 0)
+        query = TableQuery(table, slugify(table.name), state.round.number if state.round else 0)
         return downloads.answer(call.caller, *ROUNDS.file(query), as_book=call.query.form == "xlsx")
 
 
@@ -81,7 +81,7 @@ class LogFile(FileView):
         if subject and subject not in SUBJECTS:
             raise Refused("bad_input", f"Subject: one of {', '.join(SUBJECTS)}.", 400)
         table, _ = reach(call.caller, pk)
-        query = TableLogQuery(table, slugify(table.name), subject)
+        query = TableQuery(table, slugify(table.name), subject=subject)
         return downloads.answer(call.caller, *LOG.file(query), as_book=call.query.form == "xlsx")
 
 

@@ -182,17 +182,20 @@ async def _bytes_of(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundsQuery:
-    """A table's rounds from one downwards; with ``wanted`` only those."""
+class TableQuery:
+    """Rounds or entries of a table."""
 
     table: Table
     slug: str
     """The table's name in the name of the file."""
-    through: int
+    through: int = 0
+    """The newest round."""
     wanted: RoundFilter = field(default_factory=RoundFilter)
+    subject: str = ""
+    """Of entries; all of them, if empty."""
 
 
-def _round_pages(query: RoundsQuery) -> Iterator[Sequence[RoundLine]]:
+def _round_pages(query: TableQuery) -> Iterator[Sequence[RoundLine]]:
     number: int | None = query.through
     while number:
         if query.wanted:
@@ -203,7 +206,7 @@ def _round_pages(query: RoundsQuery) -> Iterator[Sequence[RoundLine]]:
         number = page.older
 
 
-ROUNDS: Final = Report[RoundsQuery, RoundLine](
+ROUNDS: Final = Report[TableQuery, RoundLine](
     name=lambda query: f"{query.slug}-rounds",
     columns=(
         Column("round", "number"), Column("began"), Column("ended"),
@@ -219,16 +222,6 @@ ROUNDS: Final = Report[RoundsQuery, RoundLine](
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TableLogQuery:
-    """A table's log, the newest entry first; of one subject, or all of it."""
-
-    table: Table
-    slug: str
-    """The table's name in the name of the file."""
-    subject: str = ""
-
-
 class ListedEntry(NamedTuple):
     """An entry with its description."""
 
@@ -236,14 +229,14 @@ class ListedEntry(NamedTuple):
     words: str
 
 
-def _log_pages(query: TableLogQuery) -> Iterator[Iterable[ListedEntry]]:
+def _log_pages(query: TableQuery) -> Iterator[Iterable[ListedEntry]]:
     before, book_id = None, query.table.book_id
     while page := entry_list.entries(book_id, before=before, subject=query.subject, count=ENTRIES_AT_ONCE):
         yield map(ListedEntry, page, entry_list.in_words(book_id, page))
         before = page[-1].seq
 
 
-LOG: Final = Report[TableLogQuery, ListedEntry](
+LOG: Final = Report[TableQuery, ListedEntry](
     name=lambda query: f"{query.slug}-log",
     columns=(
         Column("entry", "entry.seq"), Column("at", "entry.at"), Column("by", "entry.by"),

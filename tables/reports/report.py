@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
+from django.db.models import Model, QuerySet
 
-from ledger.proof.chips import money
 from tables.reports.spreadsheets import Row
 
 Query = TypeVar("Query")
 Item = TypeVar("Item")
+Stored = TypeVar("Stored", bound=Model)
 
 TEXT: Final = "text"
 NUMBER: Final = "number"
 MONEY: Final = "money"
 DAY: Final = "day"
 MOMENT: Final = "moment"
-
-_SPELLINGS: Final[Mapping[str, Callable[[Any], str]]] = {
-    TEXT: str,
-    NUMBER: str,
-    MONEY: money,
-    DAY: lambda day: date_format(day, "j M Y"),
-    MOMENT: lambda moment: date_format(localtime(moment), "j M Y H:i:s"),
-}
 
 
 @dataclass(frozen=True)
@@ -51,30 +42,16 @@ class Column(Generic[Item]):
         """Whether the page aligns it as a number."""
         return self.kind in (NUMBER, MONEY)
 
-    def spell(self, value: Any) -> str:
-        """A value as the page writes it."""
-        return "" if value is None else _SPELLINGS[self.kind](value)
+
+Cells = Sequence[tuple[Column[Any], Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCell:
-    """A cell of the page's table."""
-
-    column: Column[Any]
-    value: Any
-
-    @property
-    def text(self) -> str:
-        return self.column.spell(self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class ShownTable:
+class ShownTable(NamedTuple):
     """A report as the page shows it."""
 
     title: str
     columns: Sequence[Column[Any]]
-    rows: Sequence[tuple[str, Sequence[ShownCell]]]
+    rows: Sequence[tuple[str, Cells]]
     """Each row with its address; the first cell links there."""
 
 
@@ -117,7 +94,7 @@ class Report(Generic[Query, Item]):
         by_name = {column.name: column for column in self.columns}
         columns = [by_name[name] for name in self.shown]
         values = [(column, _getter(column.shown or column.value or column.name)) for column in columns]
-        rows = [(self.link(item) or "", [ShownCell(column, of(item)) for column, of in values]) for item in items]
+        rows = [(self.link(item) or "", [(column, value(item)) for column, value in values]) for item in items]
         return ShownTable(self.title, columns, rows)
 
 
@@ -128,3 +105,16 @@ def _getter(value: str | Callable[[Item], Any]) -> Callable[[Item], Any]:
 def whole(items: Iterable[Item]) -> Iterator[Iterable[Item]]:
     """A short list as its only page."""
     return iter([items])
+
+
+def fields_of(row: type[NamedTuple]) -> list[Column[Any]]:
+    """A column for each field of a row."""
+    return [Column(name) for name in row._fields]
+
+
+def newest_first(rows: QuerySet[Stored], at_once: int = 1_000) -> Iterator[list[Stored]]:
+    """All rows of a query by their keys, the newest first, a page at a time."""
+    before, rows = None, rows.order_by("-pk")
+    while page := list((rows.filter(pk__lt=before) if before else rows)[:at_once]):
+        yield page
+        before = page[-1].pk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates
+from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from dealer_ui.pit.alerts import links
 from ledger.alerts import open_alerts
@@ -30,7 +31,7 @@ from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours
-from tables.reports.report import Column, Report
+from tables.reports.report import Column, Report, newest_first
 from tables.roles import Role
 from tables.setup import pit_assignments, pits
 from tables.setup.pit_assignments import YOURS
@@ -261,7 +262,7 @@ def _hearer_by_default(viewer: Staff) -> str:
 @require_GET
 def alerts(request: HttpRequest) -> HttpResponse:
     """The inbox: open alerts, or those that somebody took note of."""
-    viewer = _viewer(request)
+    viewer = viewer_of(request)
     asked = Filter.read(request.GET.dict(), viewer)
     before = number(request.GET.get("before"))
     is_open = asked.state == OPEN
@@ -316,7 +317,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
     numbers = {number(part) for value in request.POST.getlist("alert") for part in value.split()} - {None}
     note = request.POST.get("usual") or request.POST.get("note", "")
     try:
-        taken = inbox.acknowledge([pk for pk in numbers if pk], note, by=_viewer(request))
+        taken = inbox.acknowledge([pk for pk in numbers if pk], note, by=viewer_of(request))
         if taken.alerts:
             messages.success(request, f"Acknowledged: {_named(taken.alerts)}", extra_tags="acknowledged")
         if taken.before:
@@ -329,7 +330,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
         messages.error(request, refusal.sentence, extra_tags=refusal.code)
     if request.POST.get("back") != "alerts":
         return redirect("pit:floor")
-    query = Filter.read(request.GET.dict(), _viewer(request)).spelled()
+    query = Filter.read(request.GET.dict(), viewer_of(request)).spelled()
     return redirect(f"{reverse('pit:alerts')}?{query}")
 
 
@@ -339,15 +340,8 @@ def _named(alerts: Sequence[Alert]) -> str:
 
 def read_filter(request: HttpRequest) -> AlertFilter:
     """All that is asked for; without a state in the address, open and acknowledged alerts."""
-    viewer = _viewer(request)
+    viewer = viewer_of(request)
     return Filter.read({"state": "", "pit": ""} | request.GET.dict(), viewer).wanted(viewer)
-
-
-def _pages(wanted: AlertFilter) -> Iterator[Iterable[ListedAlert]]:
-    chosen, before = inbox.chosen(wanted).order_by("-pk"), None
-    while page := list((chosen.filter(pk__lt=before) if before else chosen)[: downloads.ENTRIES_AT_ONCE]):
-        yield map(ListedAlert, page)
-        before = page[-1].pk
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,10 +380,7 @@ ALERTS: Final = Report[AlertFilter, ListedAlert](
         Column("note", lambda listed: listed.end and listed.end.note), Column("repeats"),
         Column("last_at", lambda listed: listed.last[0]), Column("last_message", lambda listed: listed.last[1]),
     ),
-    pages=_pages,
+    pages=lambda wanted: (
+        map(ListedAlert, page) for page in newest_first(inbox.chosen(wanted), downloads.ENTRIES_AT_ONCE)
+    ),
 )  # fmt: skip
-
-
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user

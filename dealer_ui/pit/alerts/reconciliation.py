@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from ledger import clock, discrepancies, runs
 from ledger.models import Discrepancy, Run
@@ -23,7 +24,7 @@ from ledger.proof.slip_name import SlipName
 from tables.audit import watch
 from tables.log.slip_types import SLIP_TYPES
 from tables.models import Staff, Table
-from tables.reports.report import Column, Report
+from tables.reports.report import Column, Report, newest_first
 
 PAGE: Final = 50
 DAY: Final = timedelta(days=1)
@@ -124,15 +125,10 @@ class Case:
         return not self.closed and not self.may_close and self.viewer.has_perm("ledger.acknowledge_alert")
 
 
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user
-
-
 @require_GET
 def discrepancies_page(request: HttpRequest) -> HttpResponse:
     """The open ones, the gravest first, and those that were closed."""
-    before, viewer = number(request.GET.get("before")), _viewer(request)
+    before, viewer = number(request.GET.get("before")), viewer_of(request)
     closed = discrepancies.all_of_them().filter(finding__isnull=False)
     page = list((closed.filter(pk__lt=before) if before else closed)[:PAGE])
     names = dict(Staff.objects.values_list("username", "name"))
@@ -152,7 +148,7 @@ def discrepancies_page(request: HttpRequest) -> HttpResponse:
 @require_POST
 def take(request: HttpRequest, pk: int) -> HttpResponse:
     """Whoever sends this looks into it from now on."""
-    discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), viewer_of(request)
     discrepancies.assign(discrepancy, viewer.username, viewer.name, by=viewer.signature)
     messages.success(request, f"{viewer.name} looks into it: {discrepancy.message}", extra_tags="discrepancy_taken")
     return redirect("pit:discrepancies")
@@ -163,7 +159,7 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def close(request: HttpRequest, pk: int) -> HttpResponse:
     """What it came to, in writing."""
-    discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), _viewer(request)
+    discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), viewer_of(request)
     text = request.POST.get("finding", "")
     try:
         if len(text) > LONGEST or "\x00" in text:
@@ -173,13 +169,6 @@ def close(request: HttpRequest, pk: int) -> HttpResponse:
     except discrepancies.NotClosed as refused:
         messages.error(request, str(refused), extra_tags="not_closed")
     return redirect("pit:discrepancies")
-
-
-def _pages(viewer: Staff) -> Iterator[list[Case]]:
-    before = None
-    while page := list(discrepancies.all_of_them().filter(**({"pk__lt": before} if before else {}))[:1_000]):
-        yield [Case(row, viewer) for row in page]
-        before = page[-1].pk
 
 
 DISCREPANCIES: Final = Report[Staff, Case](
@@ -192,7 +181,7 @@ DISCREPANCIES: Final = Report[Staff, Case](
         Column("by", lambda case: case.discrepancy.finding.by if case.closed else ""),
         Column("closed_at", lambda case: case.discrepancy.finding.at if case.closed else ""),
     ),
-    pages=_pages,
+    pages=lambda viewer: ([Case(row, viewer) for row in page] for page in newest_first(discrepancies.all_of_them())),
 )  # fmt: skip
 
 
@@ -242,14 +231,6 @@ def runs_page(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/runs.html", {"lanes": lanes, "hours": hours, "clock": reading})
 
 
-def _run_pages(_: Staff) -> Iterator[list[Run]]:
-    before = None
-    rows = Run.objects.select_related("end").order_by("-pk")
-    while page := list((rows.filter(pk__lt=before) if before else rows)[:1_000]):
-        yield page
-        before = page[-1].pk
-
-
 RUNS: Final = Report[Staff, Run](
     name="runs",
     columns=(
@@ -257,5 +238,5 @@ RUNS: Final = Report[Staff, Run](
         Column("ended_at", lambda run: run.end.at if hasattr(run, "end") else ""),
         Column("found", lambda run: run.end.found if hasattr(run, "end") else ""), Column("missed"),
     ),
-    pages=_run_pages,
+    pages=lambda _: newest_first(Run.objects.select_related("end")),
 )  # fmt: skip

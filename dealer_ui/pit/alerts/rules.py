@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui.guards import watches
+from dealer_ui.guards import viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
 from tables.alerts import channels, delivery, log_followers, rules_in_force, subscriptions
@@ -24,17 +24,12 @@ from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Resend
 from tables.alerts.rules import HEARERS
 from tables.audit import day_delivery
 from tables.games.catalog import GAMES
-from tables.models import Staff, Table
+from tables.models import Table
 from tables.refusals import Refused
 from tables.roles import Role
 
 DELIVERIES_SHOWN: Final = 50
 ROLES: Final = tuple((role, str(Role(role).label)) for role in HEARERS)
-
-
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user
 
 
 # --- Rules -----------------------------------------------------------------------------------------------------
@@ -102,7 +97,7 @@ def rule_page(request: HttpRequest, about: str) -> HttpResponse:
             raise PermissionDenied
         rule = read(rule, request.POST)
         try:
-            rules_in_force.set_rule(rule, by=_viewer(request))
+            rules_in_force.set_rule(rule, by=viewer_of(request))
             messages.success(
                 request, f"{rule.kind.title}: the rule is set, and holds from now on.", extra_tags="rule_set"
             )
@@ -170,7 +165,7 @@ def _whole(form: QueryDict, name: str) -> int:
 
 
 def _may_set(request: HttpRequest) -> bool:
-    return _viewer(request).has_perm("tables.set_alertrules")
+    return viewer_of(request).has_perm("tables.set_alertrules")
 
 
 # --- Channels --------------------------------------------------------------------------------------------------
@@ -220,9 +215,9 @@ def channels_page(request: HttpRequest) -> HttpResponse:
         "dead": [Sent(row) for row in dead.prefetch_related("resendings")[:DELIVERIES_SHOWN]],
         "dead_by_channel": [(row, counts[row.name]) for row in channels.in_force() if counts[row.name]],
         "dead_count": counts.total(),
-        "may_resend": _viewer(request).has_perm("tables.resend_deadletters"),
+        "may_resend": viewer_of(request).has_perm("tables.resend_deadletters"),
         "recent": [Sent(row) for row in recent],
-        "may_test": _viewer(request).has_perm("tables.add_alertchannel"),
+        "may_test": viewer_of(request).has_perm("tables.add_alertchannel"),
         "behind": log_followers.behind(),
         "subscriptions": subscriptions.states(),
         "handed_over": day_delivery.states(),
@@ -237,7 +232,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
 def send_test(request: HttpRequest, channel: int) -> HttpResponse:
     """Have a test leave the house, by the same way as alerts."""
     row = get_object_or_404(AlertChannel, pk=channel)
-    delivery.send_test(row, by=_viewer(request))
+    delivery.send_test(row, by=viewer_of(request))
     messages.success(
         request, f"A test of {row.name} is on its way: what comes of it stands below.", extra_tags="test_sent"
     )
@@ -263,7 +258,7 @@ def send_all_again(request: HttpRequest, channel: int) -> HttpResponse:
 
 def _again(request: HttpRequest, letters: Sequence[Delivery]) -> HttpResponse:
     try:
-        count = delivery.send_again(letters, by=_viewer(request))
+        count = delivery.send_again(letters, by=viewer_of(request))
         what = "1 dead letter is" if count == 1 else f"{count} dead letters are"
         messages.success(
             request, f"{what} on the way again, in your name: what comes of it stands below.", extra_tags="resent"

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui.guards import runs, watches
+from dealer_ui.guards import runs, viewer_of, watches
 from dealer_ui.pit.floor.cards import Seen
 from tables.log.pit_assignments import LONGEST_COVER, Duty
 from tables.models import Staff
@@ -47,7 +47,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
-    viewer, moment = _viewer(request), timezone.now()
+    viewer, moment = viewer_of(request), timezone.now()
     everyone, held = pit_assignments.everyone(moment), pit_assignments.own(viewer)
     context = {
         "lines": _lines(everyone, held),
@@ -86,7 +86,7 @@ def _lines(everyone: list[Runner], held: Duty | None) -> list[PitRow]:
 @require_POST
 def cover(request: HttpRequest) -> HttpResponse:
     """Take a pit over."""
-    viewer, pit = _viewer(request), request.POST.get("pit", "")
+    viewer, pit = viewer_of(request), request.POST.get("pit", "")
     try:
         row = pit_assignments.take_over(
             pit, _until(request.POST.get("for", "")), request.POST.get("reason", ""), by=viewer
@@ -111,7 +111,7 @@ def give_back(request: HttpRequest) -> HttpResponse:
     """Give a pit back before the time is over."""
     pit = request.POST.get("pit", "")
     try:
-        pit_assignments.give_back(pit, by=_viewer(request))
+        pit_assignments.give_back(pit, by=viewer_of(request))
     except Refused as refused:
         return _draw(request, refused)
     messages.success(request, f"You gave {pit} back.", extra_tags="cover_ended")
@@ -125,8 +125,3 @@ def elsewhere(viewer: Staff, card: Seen) -> Refused | None:
     except Refused as refused:
         return refused
     return None
-
-
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user

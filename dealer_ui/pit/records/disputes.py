@@ -21,7 +21,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import signatures
-from dealer_ui.guards import dealers, runs, watches
+from dealer_ui.guards import dealers, runs, viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.log import read_head
 from ledger.proof.chips import money
@@ -129,7 +129,7 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     refused = None
     if request.method == "POST":
         try:
-            _record(request, table, _claim(request, number), _viewer(request))
+            _record(request, table, _claim(request, number), viewer_of(request))
             opened = register.as_of(table.book_id, read_head(table.book_id).seq).last
             messages.success(
                 request, f"Dispute {opened} is open. Hear the player, then the dealer.", extra_tags="dispute_opened"
@@ -202,12 +202,12 @@ def _disputed(pk: int, number: int) -> tuple[Table, RoundAsOf | None]:
 def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One dispute: the claim, the evidence, what was heard, the ruling, and what comes next."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    may_run, refused = _viewer(request).has_perm("tables.run_floor"), None
+    may_run, refused = viewer_of(request).has_perm("tables.run_floor"), None
     if request.method == "POST":
         if not may_run:
             raise PermissionDenied
         try:
-            _record(request, table, _said(request, number), _viewer(request))
+            _record(request, table, _said(request, number), viewer_of(request))
             messages.success(request, DONE[request.POST["do"]], extra_tags=request.POST["do"])
             return redirect("pit:dispute", pk, number)
         except Refused as refusal:
@@ -232,7 +232,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 
 def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> ruling_worth.WhatIf | None:
     """What each ruling is worth, for those who may know; of the round as it was when the dispute was opened."""
-    if not ruling_worth.may_see(_viewer(request)):
+    if not ruling_worth.may_see(viewer_of(request)):
         return None
     try:
         then = round_history.as_of(table.book_id, dispute.round, dispute.last_seq)
@@ -275,7 +275,7 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     refused = None
     if request.method == "POST":
         try:
-            seq = _record(request, table, _proposal(request, table, number), _viewer(request))
+            seq = _record(request, table, _proposal(request, table, number), viewer_of(request))
             name = SlipName.parse(corrections.waiting(table.book_id, seq)[-1].slip)
             messages.success(
                 request,
@@ -457,11 +457,6 @@ def _round(pk: int, number: int) -> tuple[Table, RoundAsOf]:
     if round_ is None:
         raise Http404("This round was not dealt.")
     return table, round_
-
-
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user
 
 
 def _form(request: HttpRequest, table: Table, refused: Refused | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
@@ -16,13 +16,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates
+from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from ledger.models import Bookmark
 from tables.alerts import bookmarks
-from tables.audit import downloads
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.reports.report import MOMENT, NUMBER, Column, Report
+from tables.reports.report import MOMENT, NUMBER, Column, Report, newest_first
 
 PAGE: Final = 50
 
@@ -45,11 +45,6 @@ class Marked:
         return f"{reverse('pit:moment', args=[self.table])}?{asked}"
 
 
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user
-
-
 def _tables() -> Mapping[int, int]:
     return dict(Table.objects.values_list("book_id", "pk"))
 
@@ -57,7 +52,7 @@ def _tables() -> Mapping[int, int]:
 @require_GET
 def bookmarks_page(request: HttpRequest) -> HttpResponse:
     """Every bookmark, the newest first; and a form for a moment that somebody saw on a camera."""
-    viewer, tables = _viewer(request), _tables()
+    viewer, tables = viewer_of(request), _tables()
     page = list(bookmarks.listed(viewer, number(request.GET.get("before")))[: PAGE + 1])
     context = {
         "table": BOOKMARKS.table([Marked(row, tables.get(row.book_id)) for row in page[:PAGE]]),
@@ -67,13 +62,6 @@ def bookmarks_page(request: HttpRequest) -> HttpResponse:
         "moment": timezone.localtime(),
     }
     return render(request, "dealer_ui/pit/bookmarks.html", context)
-
-
-def _pages(viewer: Staff) -> Iterator[list[Marked]]:
-    before: int | None = None
-    while page := list(bookmarks.listed(viewer, before)[: downloads.ENTRIES_AT_ONCE]):
-        yield [Marked(row, None) for row in page]
-        before = page[-1].pk
 
 
 BOOKMARKS: Final = Report[Staff, Marked](
@@ -89,7 +77,7 @@ BOOKMARKS: Final = Report[Staff, Marked](
         Column("by", "row.by", "By"),
         Column("at", "row.at"),
     ),
-    pages=_pages,
+    pages=lambda viewer: ([Marked(row, None) for row in page] for page in newest_first(bookmarks.listed(viewer, None))),
     title="Bookmarks",
     shown=("moment", "table", "round", "camera", "note", "by"),
     link=lambda marked: marked.url,
@@ -122,7 +110,7 @@ def _marked(request: HttpRequest, table: Table) -> Bookmark:
         raise Refused("bad_bookmark", "Write the moment as 2026-01-31T21:30:05.", 422)
     note, camera = request.POST.get("note", ""), request.POST.get("camera", "")
     return bookmarks.mark(
-        table, moment, note, by=_viewer(request), round=number(request.POST.get("round")), camera=camera
+        table, moment, note, by=viewer_of(request), round=number(request.POST.get("round")), camera=camera
     )
 
 

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import acknowledgement, dates, signatures
 from dealer_ui.charts.rounds import wins
-from dealer_ui.guards import runs, watches
+from dealer_ui.guards import runs, viewer_of, watches
 from dealer_ui.numbers import number
 from dealer_ui.pieces import in_rack
 from dealer_ui.pit.alerts.inbox import count_for, open_now, panel
@@ -30,7 +30,7 @@ from dealer_ui.pit.tables.table_limits import next_changes, planned
 from dealer_ui.replica_pages import reads_replica
 from tables.alerts import bookmarks
 from tables.audit import day_seals, round_list, round_steps, watch
-from tables.audit.downloads import RoundsQuery, TableLogQuery
+from tables.audit.downloads import TableQuery
 from tables.audit.round_list import RoundFilter
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
@@ -40,7 +40,7 @@ from tables.floor import recorder
 from tables.games.catalog import GAMES
 from tables.limits import placard_address
 from tables.log.terms import usual_hold_of
-from tables.models import Staff, Table, Verification
+from tables.models import Table, Verification
 from tables.refusals import Refused
 from tables.reports import cash_shifts, entry_list
 from tables.setup import pit_assignments as held_posts
@@ -58,7 +58,7 @@ KEPT: Final = "floor"
 
 
 def _floor(request: HttpRequest) -> dict[str, Any]:
-    viewer, alerts, chosen = _viewer(request), open_now(), _arrangement(request)
+    viewer, alerts, chosen = viewer_of(request), open_now(), _arrangement(request)
     tables = seen(viewer)
     floor = {
         "tables": tables,
@@ -76,7 +76,7 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
 
 def _arrangement(request: HttpRequest) -> Arrangement:
     """What the address asks for; without a question what the same person chose last, and at first their own pits."""
-    own = held_posts.bounds(_viewer(request))
+    own = held_posts.bounds(viewer_of(request))
     if not request.GET:
         return Arrangement.read(request.session.get(KEPT, {"place": held_posts.YOURS} if own else {}), own)
     chosen = Arrangement.read(request.GET.dict(), own)
@@ -93,13 +93,8 @@ def floor(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/floor.html", _floor(request))
 
 
-def _viewer(request: HttpRequest) -> Staff:
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the views are behind sign-in
-    return request.user
-
-
 def _one(request: HttpRequest, pk: int) -> Seen:
-    tables = seen(_viewer(request), pk)
+    tables = seen(viewer_of(request), pk)
     if not tables:
         raise Http404("There is no such table.")
     return tables[0]
@@ -110,7 +105,7 @@ def _one(request: HttpRequest, pk: int) -> Seen:
 def table_drawer(request: HttpRequest, pk: int) -> HttpResponse:
     """What a table needs, and everything that can be done there, each in a place of its own."""
     card = _one(request, pk)
-    context = {"seen": card, "elsewhere": assignments.elsewhere(_viewer(request), card)}
+    context = {"seen": card, "elsewhere": assignments.elsewhere(viewer_of(request), card)}
     return render(request, "dealer_ui/pit/more.html", context)
 
 
@@ -176,14 +171,14 @@ def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
 @require_GET
 def table(request: HttpRequest, pk: int) -> HttpResponse:
     """One table: as it is now, and its rounds."""
-    acknowledgement.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), _viewer(request))
+    acknowledgement.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), viewer_of(request))
     card = _one(request, pk)
     response = render(
         request,
         "dealer_ui/pit/table.html",
         {
             "seen": card,
-            "elsewhere": assignments.elsewhere(_viewer(request), card),
+            "elsewhere": assignments.elsewhere(viewer_of(request), card),
             "proof": _proof(card.table),
             "placard": placard_address.of_table(card.table),
             "pit_placard": placard_address.of_pit(card.place.pit) if card.place.pit else "",
@@ -193,7 +188,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             if card.win_cents and card.drop_cents
             else None,
             "usual_hold": usual_hold_of(card.table),
-            "next": next_changes(card.table, _viewer(request)),
+            "next": next_changes(card.table, viewer_of(request)),
             "planned": planned(card.table, card.standing),
             "pieces": None if card.win_cents is None else in_rack(card.table, is_live=card.rack_cents is not None),
         }
@@ -211,11 +206,11 @@ def rounds(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/_rounds.html", _rounds(request, table, latest))
 
 
-def rounds_query(request: HttpRequest, pk: int) -> RoundsQuery:
+def rounds_query(request: HttpRequest, pk: int) -> TableQuery:
     """The rounds that the file lists, from the newest asked for down to the first."""
     table, latest = _table(pk)
     shown = _filter(request.GET, table.book_id, latest)
-    return RoundsQuery(table, _slug(table), shown.through, shown.wanted)
+    return TableQuery(table, _slug(table), shown.through, shown.wanted)
 
 
 @reads_replica
@@ -237,10 +232,10 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/log.html", context)
 
 
-def log_query(request: HttpRequest, pk: int) -> TableLogQuery:
+def log_query(request: HttpRequest, pk: int) -> TableQuery:
     """The entries that the file lists."""
     table, _ = _table(pk)
-    return TableLogQuery(table, _slug(table), _subject(request))
+    return TableQuery(table, _slug(table), subject=_subject(request))
 
 
 def _subject(request: HttpRequest) -> str:
@@ -308,7 +303,7 @@ def round_detail(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     asked = _number(request.GET, "step") or _step_at(story, dates.moment(request.GET.get("t")))
     place = min(max((asked or len(story.steps)) - 1, 0), len(story.steps) - 1)
     context = {
-        "may_bookmark": _viewer(request).has_perm("tables.bookmark"),
+        "may_bookmark": viewer_of(request).has_perm("tables.bookmark"),
         "table": table,
         "told": story,
         "line": story.line,
@@ -329,7 +324,7 @@ def round_detail(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "paper": back_entry.of_round(table.book_id, number),
         "cases": cases.cases(table.book_id, number),
         "made": correction_records.of(table.book_id, number),
-        "may_run": _viewer(request).has_perm("tables.run_floor"),
+        "may_run": viewer_of(request).has_perm("tables.run_floor"),
     }
     return render(request, "dealer_ui/pit/round.html", context)
 
@@ -380,7 +375,7 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         "says": consequences(card.standing, chosen),
         "key": uuid4(),
         "refused": refused,
-        "elsewhere": assignments.elsewhere(_viewer(request), card),
+        "elsewhere": assignments.elsewhere(viewer_of(request), card),
         "possible": chosen in card.acts,
         "typed": request.POST,
     }
@@ -395,7 +390,7 @@ def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
         raise Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400) from None
     since = None if chosen.at_once else seq
     form = request.POST.dict() | {"second": signatures.second(request, chosen.seconds)}
-    recorder.record(table, chosen.entered(form), by=_viewer(request), key=key, expected_seq=since)
+    recorder.record(table, chosen.entered(form), by=viewer_of(request), key=key, expected_seq=since)
     messages.success(
         request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.", extra_tags=chosen.name
     )

@@ -485,7 +485,7 @@ def test_a_game_for_a_pot_is_shown_in_money_with_its_pot_and_rake() -> None:
     assert "Verified just now" in told
     assert "rake" in told
     assert "Pot" in page("rounds/1/?step=1&playback=")
-    _, _, pages = downloads.ROUNDS.file(downloads.RoundsQuery(dealer.table, "", 1, RoundFilter(seat=1)))
+    _, _, pages = downloads.ROUNDS.file(downloads.TableQuery(dealer.table, "", 1, RoundFilter(seat=1)))
     [[row]] = pages
     assert row[6:8] == [300, 100], "three coins were paid, one of them to the house"
 
