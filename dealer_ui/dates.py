@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+from django.http import HttpRequest
 from django.urls import register_converter
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from tables.log.moments import is_possible
+from tables.reports import gaming_hours
 
 
 def day(text: str | None) -> date | None:
@@ -18,6 +20,12 @@ def day(text: str | None) -> date | None:
     except ValueError:
         return None
     return read if read is not None and is_possible(read) else None
+
+
+def gaming_day(request: HttpRequest) -> date:
+    """The gaming day that the query asks for, at the latest today; today for anything that is no day."""
+    today = gaming_hours.day_of(timezone.now())
+    return min(day(request.GET.get("day")) or today, today)
 
 
 def moment(text: str | None) -> datetime | None:

@@ -29,21 +29,17 @@ def reads_the_house(viewer: object) -> bool:
     return isinstance(viewer, Staff) and viewer.has_perm("ledger.view_logentry")
 
 
-def _asked(request: HttpRequest) -> date:
-    today = gaming_hours.day_of(timezone.now())
-    return min(dates.day(request.GET.get("day")) or today, today)
-
-
-def _report(request: HttpRequest, day: date) -> DayExceptions:
-    return days.of_day(day, whole=reads_the_house(request.user))
+def read_day(request: HttpRequest) -> tuple[date, DayExceptions]:
+    """The day that is asked for, and its report."""
+    day = dates.gaming_day(request)
+    return day, days.of_day(day, whole=reads_the_house(request.user))
 
 
 @reads_replica
 @require_GET
 def exceptions(request: HttpRequest) -> HttpResponse:
     """One day's exceptions."""
-    day = _asked(request)
-    report = _report(request, day)
+    day, report = read_day(request)
     today = gaming_hours.day_of(timezone.now())
     context = {
         "report": report,
@@ -60,15 +56,9 @@ def exceptions(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/exceptions.html", context)
 
 
-def read_day(request: HttpRequest) -> tuple[date, DayExceptions]:
-    """The day that is asked for, and its report."""
-    day = _asked(request)
-    return day, _report(request, day)
+DayQuery = tuple[date, DayExceptions]
 
-
-Query = tuple[date, DayExceptions]
-
-EXCEPTIONS: Final = Report[Query, ExceptionRow](
+EXCEPTIONS: Final = Report[DayQuery, ExceptionRow](
     name=lambda query: f"exceptions-{query[0]}",
     columns=(
         Column("matter", "matter.name"), Column("at", "moment"), Column("where", "place"), Column("entry", "seq"),
@@ -86,7 +76,7 @@ def _band(of: str) -> tuple[Column[DealerLine], Column[DealerLine]]:
     )
 
 
-DEALERS: Final = Report[Query, DealerLine](
+DEALERS: Final = Report[DayQuery, DealerLine](
     name=lambda query: f"dealers-{query[0]}",
     columns=(
         Column("username"), Column("name"), Column("tables", lambda line: "; ".join(line.tables)), Column("rounds"),

@@ -229,10 +229,8 @@ def _back(on: date, tables: Sequence[Table] | None) -> list[tuple[date, int, int
 
 def _asked(request: HttpRequest) -> tuple[date, str]:
     """The day and the span that the query asks for; nonsense asks for today."""
-    today = gaming_hours.day_of(timezone.now())
-    day = dates.day(request.GET.get("day")) or today
     span = request.GET.get("span", "day")
-    return min(day, today), (span if span in (*SPANS, "shifts") else "day")
+    return dates.gaming_day(request), (span if span in (*SPANS, "shifts") else "day")
 
 
 def _parts(on: date, span: str, tables: Sequence[Table] | None) -> list[ReportBlock]:

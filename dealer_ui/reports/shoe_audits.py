@@ -113,8 +113,7 @@ def _lines(audits: Iterable[ShoeAudit]) -> list[ShoeRow]:
 @require_GET
 def shoes(request: HttpRequest) -> HttpResponse:
     """The finished shoes of a gaming day, and each seat over all of them."""
-    today = gaming_hours.day_of(timezone.now())
-    on = _day(request, today)
+    on = dates.gaming_day(request)
     with replica.on_primary():
         shoe_audit.listed(viewer_of(request), on)
     audits = _of_day(on)
@@ -123,7 +122,7 @@ def shoes(request: HttpRequest) -> HttpResponse:
     context = {
         "on": on,
         "before": on - timedelta(days=1),
-        "after": on + timedelta(days=1) if on < today else None,
+        "after": on + timedelta(days=1) if on < gaming_hours.day_of(timezone.now()) else None,
         "lines": lines[:MOST],
         "more": len(lines[MOST:]),
         "tests": len(seats),
@@ -132,10 +131,6 @@ def shoes(request: HttpRequest) -> HttpResponse:
         "evenings": _evenings(audits),
     }
     return render(request, "dealer_ui/pit/shoes.html", context)
-
-
-def _day(request: HttpRequest, today: date) -> date:
-    return min(dates.day(request.GET.get("day")) or today, today)
 
 
 def _of_day(on: date) -> list[ShoeAudit]:
@@ -166,7 +161,7 @@ def _evening(name: str, seat: int, wager: str, shoes: Sequence[dict[str, Any]]) 
 
 def read_shoes(request: HttpRequest) -> date:
     """The day that is asked for. The log records that the viewer takes out its list."""
-    on = _day(request, gaming_hours.day_of(timezone.now()))
+    on = dates.gaming_day(request)
     with replica.on_primary():
         shoe_audit.listed(viewer_of(request), on)
     return on
