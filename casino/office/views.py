@@ -18,7 +18,7 @@ from dealer_ui import dates
 from dealer_ui.charts import days as day_plots
 from dealer_ui.charts import rows as row_charts
 from dealer_ui.guards import reads_the_house
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 
 DAYS_SHOWN: Final = 31
 REFUSALS_SHOWN: Final = 20
@@ -144,7 +144,7 @@ DAYS: Final = Report[House, Day](
         Column("digest"), Column("key"), Column("arrived", "arrival.at"), Column("verified", "at"),
         Column("sha256", "arrival.sha256"), Column("bytes", "arrival.size"), Column("came_by", "arrival.by"),
     ),
-    pages=lambda subject: whole(
+    pages=lambda subject: single_page(
         Day.objects.filter(house=subject).select_related("arrival", "house").order_by("number")
     ),
 )  # fmt: skip

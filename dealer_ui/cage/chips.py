@@ -18,7 +18,7 @@ from tables.cage.chip_stock import Stock
 from tables.cage.slip_records import SlipRecord
 from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 
 _REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.is_alarming and series.has_chips)
 _GIVEN_BACK: Final = tuple(series for series in SLIPS.values() if series.about)
@@ -115,7 +115,7 @@ CHIPS: Final = Report[Staff, SeriesKind](
         Column("value_cents", "kind.value_cents"), Column("received", "kind.received"),
         Column("destroyed", "kind.destroyed"), Column("lapsed", "kind.lapsed"), Column("left", "kind.left"),
     ),
-    pages=lambda _: whole(SeriesKind(made, kind) for made in _made() for kind in made.kinds),
+    pages=lambda _: single_page(SeriesKind(made, kind) for made in _made() for kind in made.kinds),
 )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ from tables.log.slip_types import (
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours, keys_and_drops
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 from tables.roles import Role
 from tables.setup import role_choices
 from tables.staff import passkeys, terminals
@@ -192,7 +192,7 @@ KEYS: Final = Report[datetime, keys_and_drops.Key](
         Column("holders", lambda key: " and ".join(key.holders)), Column("since"), Column("due_back"),
         Column("late", "is_late"), Column("lost", lambda key: bool(key.lost)),
     ),
-    pages=lambda moment: whole(keys_and_drops.register(moment)),
+    pages=lambda moment: single_page(keys_and_drops.register(moment)),
 )  # fmt: skip
 
 

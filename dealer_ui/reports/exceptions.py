@@ -18,7 +18,7 @@ from tables.reports import exceptions as days
 from tables.reports import gaming_hours
 from tables.reports.dealer_figures import DealerLine
 from tables.reports.exceptions import DayExceptions, ExceptionRow
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 
 SHOWN: Final = 100
 """Lines of one matter on the page; the CSV has all."""
@@ -64,7 +64,7 @@ EXCEPTIONS: Final = Report[DayQuery, ExceptionRow](
         Column("matter", "matter.name"), Column("at", "moment"), Column("where", "place"), Column("entry", "seq"),
         Column("round"), Column("by"), Column("says"), Column("note"), Column("subject"), Column("kind"),
     ),
-    pages=lambda query: whole(query[1].lines),
+    pages=lambda query: single_page(query[1].lines),
 )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ DEALERS: Final = Report[DayQuery, DealerLine](
         Column("counts"), Column("counts_off", "counts_off.value"), *_band("counts_off"),
         Column("variance_cents"), Column("shared_variance_cents", "shared_cents"), Column("says"),
     ),
-    pages=lambda query: whole(query[1].dealers),
+    pages=lambda query: single_page(query[1].dealers),
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from tables.cage import blind_counts
 from tables.models import Denomination, Table
 from tables.reports import float_planner, gaming_hours, inventory
 from tables.reports.float_planner import Advice, TableFloat
-from tables.reports.report import Column, Report, fields_of, whole
+from tables.reports.report import Column, Report, fields_of, single_page
 
 SERVICES: Final = (80, 90, 95, 99)
 """Of a hundred runs, how many a float may be asked to last."""
@@ -74,7 +74,7 @@ def _certain(is_certain: bool) -> str:
 INVENTORY: Final = Report[date, StockLine](
     name=lambda day: f"chips-{day}",
     columns=fields_of(StockLine),
-    pages=lambda day: whole(list(_stock_lines(day))),
+    pages=lambda day: single_page(list(_stock_lines(day))),
 )
 
 
@@ -126,7 +126,7 @@ FLOAT: Final = Report[tuple[int, TableFloat | None], Advice](
         Column("most_used", "most"), Column("ran_out"), Column("runs"),
         Column("chance_at_most", lambda line: round(line.chance_at_most, 4)),
     ),
-    pages=lambda query: whole(query[1].lines if query[1] else ()),
+    pages=lambda query: single_page(query[1].lines if query[1] else ()),
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from tables.maths.advantage.penetration import (
 )
 from tables.maths.situation import Unknowable
 from tables.refusals import Refused
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 
 Number = TypeVar("Number", int, float)
 
@@ -176,7 +176,7 @@ SHOES_BY_DEPTH: Final = Report[PenetrationQuery, DepthRow](
         Column("practical_count_error", lambda row: row.cell.count_wins(row.query.spread)[1]),
         Column("count_wins_from", "cell.count_even"),
     ),
-    pages=lambda query: whole([DepthRow(cell, query) for cell in query.measured.cells]),
+    pages=lambda query: single_page([DepthRow(cell, query) for cell in query.measured.cells]),
 )  # fmt: skip
 """Every shoe, by the spread and the seconds that are asked for. Wins are in lowest bets per 100 rounds."""
 

@@ -34,7 +34,7 @@ from tables.reports import day_close as days
 from tables.reports.cash_shifts import ShiftCash
 from tables.reports.figures import COLUMNS, Figures, SpanFigures
 from tables.reports.outliers import Interval, Looked
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 from tables.setup import pits
 from tables.setup.pits import NOWHERE, TablePlace, natural
 
@@ -211,7 +211,7 @@ CASH: Final = Report[tuple[date, list[dict[str, Any]]], Mapping[str, Any]](
         "span", "place", "opening_cents", "movement", "moved_cents", "closing_cents", "counted_cents",
         "difference_cents", "counted_at", "is_counted", "state",
     )],
-    pages=lambda query: whole(query[1]),
+    pages=lambda query: single_page(query[1]),
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from tables.games.cards import PAIRS, Pack, pack_of
 from tables.maths.advantage.significance import LEVEL, together
 from tables.models import Table
 from tables.reports import gaming_hours
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 
 View = Callable[..., HttpResponseBase]
 MOST: Final = 500
@@ -184,7 +184,9 @@ SHOES: Final = Report[date, SeatOfShoe](
         Column("correlation", "seat.correlation"), Column("chance_of_as_much", "seat.chance"),
         Column("flagged", "seat.flagged"), Column("wager", "audit.wager"),
     ),
-    pages=lambda on: whole(SeatOfShoe(audit, _tested(audit, seat)) for audit in _of_day(on) for seat in audit.seats),
+    pages=lambda on: single_page(
+        SeatOfShoe(audit, _tested(audit, seat)) for audit in _of_day(on) for seat in audit.seats
+    ),
 )  # fmt: skip
 """The finished shoes of a gaming day: a row for each seat of each shoe."""
 

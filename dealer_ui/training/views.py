@@ -26,7 +26,7 @@ from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.models import Certificate, Denomination, Practice, Staff, Table
 from tables.refusals import Refused
-from tables.reports.report import DAY, NUMBER, Column, Report, whole
+from tables.reports.report import DAY, NUMBER, Column, Report, single_page
 from tables.training import certificates as training
 from tables.training import practice
 from tables.training.certificates import Session
@@ -245,7 +245,7 @@ CERTIFICATES: Final = Report[Staff, Any](
         Column("certificate", "number", "Certificate"),
         Column("dealer", "dealer.name", "Dealer"),
         Column("badge", "dealer.badge"),
-        Column("game", heading="Game", shown="title"),
+        Column("game", heading="Game", page_value="title"),
         Column("rules_version"),
         Column("answers_right", "", "Right", NUMBER, lambda row: f"{row.answers_right} of {row.answers_asked}"),
         Column("answers_asked"),
@@ -256,9 +256,9 @@ CERTIFICATES: Final = Report[Staff, Any](
         Column("practice", "practice_id"),
         Column("options", lambda row: "; ".join(f"{name}: {value}" for name, value in _options(row))),
     ),
-    pages=lambda _: whole(_certificates()),
+    pages=lambda _: single_page(_certificates()),
     title="Certificates",
-    shown=("certificate", "dealer", "game", "answers_right", "signed_by", "on_day", "valid_through"),
+    page_columns=("certificate", "dealer", "game", "answers_right", "signed_by", "on_day", "valid_through"),
     link=lambda row: reverse("practice:certificate", args=[row.number]),
 )
 

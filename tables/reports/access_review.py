@@ -23,7 +23,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.staff import AccessReviewed, StaffAdded, StaffChanged
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 from tables.roles import WORDS
 from tables.setup import role_choices, service_accounts
 
@@ -74,7 +74,7 @@ ACCESS: Final = Report[Staff, Access](
         Column("last_sign_in"), Column("may", lambda line: "; ".join(line.may)),
         Column("chosen_by_the_house", lambda line: "; ".join(line.otherwise)),
     ),
-    pages=lambda _: whole(review()),
+    pages=lambda _: single_page(review()),
 )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class Column(Generic[Item]):
     """Its heading on the page."""
     kind: str = TEXT
     """How the page writes and aligns it."""
-    shown: str | Callable[[Item], Any] = ""
+    page_value: str | Callable[[Item], Any] = ""
     """The value on the page, where the file has another one."""
 
     @property
@@ -46,7 +46,7 @@ class Column(Generic[Item]):
 Cells = Sequence[tuple[Column[Any], Any]]
 
 
-class ShownTable(NamedTuple):
+class ReportTable(NamedTuple):
     """A report as the page shows it."""
 
     title: str
@@ -69,7 +69,7 @@ class Report(Generic[Query, Item]):
     reads_replica: bool = True
     title: str = ""
     """The name of the table on the page."""
-    shown: Sequence[str] = ()
+    page_columns: Sequence[str] = ()
     """The columns of the page in their order, by name."""
     link: Callable[[Item], str | None] = lambda item: None
     """The address of an item."""
@@ -89,20 +89,20 @@ class Report(Generic[Query, Item]):
         values = [_getter(column.value or column.name) for column in self.columns]
         return [[value(item) for value in values] for item in items]
 
-    def table(self, items: Iterable[Item]) -> ShownTable:
+    def table(self, items: Iterable[Item]) -> ReportTable:
         """Items as the page shows them."""
         by_name = {column.name: column for column in self.columns}
-        columns = [by_name[name] for name in self.shown]
-        values = [(column, _getter(column.shown or column.value or column.name)) for column in columns]
+        columns = [by_name[name] for name in self.page_columns]
+        values = [(column, _getter(column.page_value or column.value or column.name)) for column in columns]
         rows = [(self.link(item) or "", [(column, value(item)) for column, value in values]) for item in items]
-        return ShownTable(self.title, columns, rows)
+        return ReportTable(self.title, columns, rows)
 
 
 def _getter(value: str | Callable[[Item], Any]) -> Callable[[Item], Any]:
     return attrgetter(value) if isinstance(value, str) else value
 
 
-def whole(items: Iterable[Item]) -> Iterator[Iterable[Item]]:
+def single_page(items: Iterable[Item]) -> Iterator[Iterable[Item]]:
     """A short list as its only page."""
     return iter([items])
 

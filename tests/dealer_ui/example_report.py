@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from dealer_ui.replica_pages import reads_replica
 from tables.models import Table
 from tables.refusals import Refused
-from tables.reports.report import MOMENT, NUMBER, Column, Report, whole
+from tables.reports.report import MOMENT, NUMBER, Column, Report, single_page
 
 
 def _retired(since: date | None) -> Iterable[Table]:
@@ -33,9 +33,9 @@ RETIRED: Final = Report[date | None, Table](
         Column("most_cents", lambda table: table.seats * table.max_cents),
         Column("retired_at", heading="Retired", kind=MOMENT),
     ),
-    pages=lambda since: whole(_retired(since)),
+    pages=lambda since: single_page(_retired(since)),
     title="Retired tables",
-    shown=("table", "game", "seats", "retired_at"),
+    page_columns=("table", "game", "seats", "retired_at"),
     link=lambda table: reverse("pit:table", args=[table.pk]),
 )
 

@@ -52,7 +52,7 @@ from tables.log.game_kinds import kind_of
 from tables.log.state import UNREADABLE
 from tables.models import Staff, Table
 from tables.refusals import Refused
-from tables.reports.report import Column, Report, whole
+from tables.reports.report import Column, Report, single_page
 from tables.staff import terminals
 from tables.state import round_history, table_state
 from tables.state.round_history import RoundAsOf
@@ -99,7 +99,7 @@ DISPUTES: Final = Report[Staff, Case](
         Column("closed", "closed_at"), Column("record_hash", "dispute.record_hash"),
         Column("last_entry", "dispute.last_seq"), Column("last_hash", "dispute.last_hash"),
     ),
-    pages=lambda _: whole(cases.cases()),
+    pages=lambda _: single_page(cases.cases()),
 )  # fmt: skip
 CORRECTIONS: Final = Report[Staff, CorrectionRecord](
     name="corrections",
@@ -113,7 +113,7 @@ CORRECTIONS: Final = Report[Staff, CorrectionRecord](
         Column("proposed_by", "correction.proposed_as"), Column("ended", "decided_at"), Column("ended_by", "by"),
         Column("text"),
     ),
-    pages=lambda _: whole(correction_records.of()),
+    pages=lambda _: single_page(correction_records.of()),
 )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ BOOKMARKS: Final = Report[Staff, Marked](
     ),
     pages=lambda viewer: ([Marked(row, None) for row in page] for page in newest_first(bookmarks.listed(viewer, None))),
     title="Bookmarks",
-    shown=("moment", "table", "round", "camera", "note", "by"),
+    page_columns=("moment", "table", "round", "camera", "note", "by"),
     link=lambda marked: marked.url,
 )
 
