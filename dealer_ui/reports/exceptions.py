@@ -1,5 +1,4 @@
-"""The report of a day's exceptions, and its dealers: the floor's part for whoever runs it, all of it for those who may
-read the house's own book."""
+"""A day's exceptions and dealers: the part of the floor for pit bosses, all of it for readers of the log of the site."""
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ from tables.reports.exceptions import DayExceptions, ExceptionRow
 from tables.reports.report import Column, Report, single_page
 
 SHOWN: Final = 100
-"""Lines of one matter on the page; the CSV has all."""
+"""Lines of one category on the page; the CSV has all."""
 
 
 def reads_the_house(viewer: object) -> bool:
-    """Whether somebody may read the house's own book: operators and auditors."""
+    """Whether a user may read the log of the site, as operators and auditors may."""
     return isinstance(viewer, Staff) and viewer.has_perm("ledger.view_logentry")
 
 

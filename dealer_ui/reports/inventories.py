@@ -89,7 +89,7 @@ def _day(request: HttpRequest, today: date) -> date:
 
 
 def _latest(request: HttpRequest, today: date) -> date:
-    """Whoever may have to count a rack or the cage learns what lay there from the next day on."""
+    """A viewer who may have to count a rack or the cage sees a day from the next day on, so the count stays blind."""
     return today - timedelta(days=1) if _counts_chips(request) else today
 
 

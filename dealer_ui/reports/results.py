@@ -168,7 +168,7 @@ def _terms(
 
 
 def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[dict[str, Any]]:
-    """The house's cash of a day: as it was signed, or as it is; without what the viewer is to count unseen."""
+    """The cash of a day, as signed or as it is, without places that the viewer counts blind."""
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash]
     is_over = on < gaming_hours.day_of(timezone.now())
@@ -180,8 +180,8 @@ def _cash(request: HttpRequest, on: date, closed: days.Closed | None) -> list[di
 def _cash_by_shift(
     request: HttpRequest, by_shift: Sequence[ShiftCash], closed: days.Closed | None
 ) -> list[dict[str, Any]]:
-    """The same of each shift that is over. Who may count a place sees a shift of it once that shift is counted: before,
-    what should be there would be what the count is to find unseen."""
+    """The cash of each shift that is over. A viewer who may count a place sees its shift once that shift is counted, so
+    the count stays blind."""
     if closed is not None:
         return [dict(row) | {"called": called(row["place"])} for row in closed.cash_by_shift]
     counting, unseen = cage_desk.being_counted_by(viewer_of(request)), cage_desk.unseen_by(viewer_of(request))
@@ -228,7 +228,7 @@ def _back(on: date, tables: Sequence[Table] | None) -> list[tuple[date, int, int
 
 
 def _asked(request: HttpRequest) -> tuple[date, str]:
-    """The day and the span that the query asks for; nonsense asks for today."""
+    """The day and the span that the query asks for; the whole of today for invalid values."""
     span = request.GET.get("span", "day")
     return dates.gaming_day(request), (span if span in (*SPANS, "shifts") else "day")
 

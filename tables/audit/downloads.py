@@ -1,8 +1,8 @@
-"""Lists as downloads, CSV streamed a page at a time so that a table's whole history needs no more memory than one
-page; and workbooks. For the screens and for the API.
+"""Reports as files, for the screens and the API; and the reports of a table's rounds, log and steps.
 
-Whoever reads slowly holds no connection: each page takes one and gives it back before it is sent. So that nobody takes
-all of the house's patience, a person may have few downloads under way, and a process not many.
+CSV is streamed a page at a time, so the whole history of a table needs no more memory than one page. A slow reader
+occupies no database connection: each page takes one and returns it before it is sent. The number of downloads under
+way is limited for each user and for the process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Caller = Staff | ServiceAccount
 ROUNDS_AT_ONCE: Final = 100
 ENTRIES_AT_ONCE: Final = 1_000
 AS_OF: Final = "As-Of"
-"""The header that says of when an answer is that was read from a replica."""
+"""The header with the age of an answer that was read from a replica."""
 CSV: Final = "text/csv"
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ZIP: Final = "application/zip"
@@ -48,8 +48,8 @@ ZIP: Final = "application/zip"
 def answer(
     by: Caller, name: str, header: Row, pages: Iterator[Iterable[Row]], *, as_book: bool = False
 ) -> StreamingHttpResponse:
-    """A list as a download: CSV that reads each page as the one before it leaves; or a workbook. Raises
-    PermissionDenied where the house lets this person's role take none out, and Refused as ``file`` does."""
+    """A report as a file: CSV, of which a page is read when the page before it is sent, or a workbook. Raises
+    PermissionDenied where the site permits the caller's role no exports, and Refused as ``file`` does."""
     refuse_role(by)
     if as_book:
         about = _about(by, name)
@@ -64,7 +64,7 @@ def file(by: Caller, path: Path, kind: str) -> StreamingHttpResponse:
 
 
 def refuse_role(by: Caller) -> None:
-    """Raises PermissionDenied where the house lets somebody's role take no lists out."""
+    """Raises PermissionDenied where the site permits the caller's role no exports."""
     if not by.has_perm("tables.export_lists"):
         raise PermissionDenied("In this house your role takes no lists out as files: they are read on the page.")
 
@@ -94,12 +94,12 @@ WAIT: Final = 10
 """Seconds."""
 
 under_way: Final[Counter[str]] = Counter()
-"""By user name; no user name is that of an API client."""
+"""By user name. No staff member has the user name of an API client."""
 _guard: Final = threading.Lock()
 
 
 class _Place:
-    """One download under way, until it has left. Raises Refused where there is none free."""
+    """One download under way, until it ends. Raises Refused at the limit."""
 
     def __init__(self, person: str) -> None:
         self._person = person
@@ -111,7 +111,7 @@ class _Place:
             raise Refused("downloads_under_way", says, 429, retry_after=WAIT)
 
     def leave(self) -> None:
-        """However it ended; once."""
+        """Ends the download. A second call changes nothing."""
         with _guard:
             under_way[self._person] -= self._taken
             self._taken = False
@@ -120,19 +120,19 @@ class _Place:
 # --- The two forms ---------------------------------------------------------------------------------------------
 
 SLICE: Final = 64 * 1024
-"""Bytes that are handed to a reader at once: they have to be taken within a minute (see casino/web/body_limits.py)."""
+"""Bytes sent to a reader at once. They have to be read within a minute (casino/web/body_limits.py)."""
 
 
 def _named(name: str, kind: str) -> str:
-    """A list's columns are what other machines read, so the house's name stands in the name of the file; and how old it
-    is, where it was read from a replica."""
+    """The name of a file: the prefix of the site, because programs read the columns, and the age of the data where they
+    were read from a replica."""
     as_of = replica.as_of()
     age = f"-as-of-{timezone.localtime(as_of.moment):%Y-%m-%d-%H%M%S}" if as_of else ""
     return f"{identity().prefix}{name}{age}.{kind}"
 
 
 def _about(by: Caller, name: str) -> list[tuple[str, str]]:
-    """Whose list it is, and who took it out when: the last sheet of a workbook."""
+    """The last sheet of a workbook: the site, the report, and its export by whom and when."""
     house, as_of = identity(), replica.as_of()
     age = [("As of", as_of.moment.isoformat(timespec="seconds"))] if as_of else []
     return [
@@ -164,7 +164,7 @@ async def _texts(header: Row, pages: Iterator[Iterable[Row]], as_of: AsOf | None
 
 
 def _following(pages: Iterator[Iterable[Row]], as_of: AsOf | None) -> str | None:
-    """The next page, from where the first was read. Its connection goes back before anybody reads it."""
+    """The next page, from the server of the first one. Its connection is returned before the page is sent."""
     with replica.again(as_of):
         try:
             return next((spell(page) for page in pages), None)

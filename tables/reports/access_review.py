@@ -79,7 +79,7 @@ ACCESS: Final = Report[Staff, Access](
 
 
 def review() -> list[Access]:
-    """Everybody who has a row, those who work here first; then the programs."""
+    """The access of all staff, active ones first, then of all service accounts."""
     grants = _grants()
     people = Staff.objects.order_by("-is_active", "name")
     staff = [_access(person, grants.get(person.username)) for person in people]

@@ -1,4 +1,4 @@
-"""Lists as CSV and as workbooks: the only writer of either, and what keeps formulas out of both."""
+"""Writes all lists as CSV and as workbooks, and neutralises formulas in their cells."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The log searched: a form, what it finds, and the same as a file. Whoever runs the floor searches the tables' books,
-operators and auditors the house's as well."""
+"""The search of the log: its form, its page and its file. Pit bosses search the logs of tables, operators and auditors
+that of the site too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The surveillance's own page: moments that were marked, to be found again. Nobody else but auditors sees it."""
+"""Bookmarks of surveillance: marked moments, for surveillance and auditors alone."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _tables() -> Mapping[int, int]:
 
 @require_GET
 def bookmarks_page(request: HttpRequest) -> HttpResponse:
-    """Every bookmark, the newest first; and a form for a moment that somebody saw on a camera."""
+    """Every bookmark, the newest first, and a form for a moment that was seen on a camera."""
     viewer, tables = viewer_of(request), _tables()
     page = list(bookmarks.listed(viewer, number(request.GET.get("before")))[: PAGE + 1])
     context = {
