@@ -1,4 +1,4 @@
-"""A day's exceptions and dealers: the part of the floor for pit bosses, all of it for readers of the log of the site."""
+"""A day's exceptions and dealers: the part of the floor for pit bosses, all for readers of the log of the site."""
 
 from __future__ import annotations
 
