@@ -1,7 +1,7 @@
-"""Back-entry at a table: begun and ended by two people, rounds announced from paper, papers compared.
+"""Back-entry at a table: started and ended under dual control, rounds announced from paper, papers compared.
 
-What is entered from paper is entered as ever, by the same functions and refused by the same rules; an entry beside it
-says from which paper it came, and when it happened.
+Input from paper passes the functions and checks of live input. An additional entry names the paper and the time at
+which the event took place.
 """
 
 from __future__ import annotations
@@ -58,32 +58,32 @@ _STATUS: Final[Mapping[str, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class FromPaper:
-    """What somebody says beside an input: on which paper it stands, and when it happened."""
+    """The paper that an input was entered from: its printed number, and the time of the event by the paper."""
 
     number: str
     happened: datetime
 
 
 def refused(wrong: Wrong) -> Refused:
-    """What the vocabulary refuses, as the floor says it."""
+    """The refusal of the log's vocabulary as a Refused with an HTTP status: 403 persons, 422 values, 409 the rest."""
     return Refused(wrong.code, wrong.sentence, _STATUS.get(wrong.code, 409))
 
 
-def one_who_begins(scene: CommandContext, by: Staff) -> None:
-    """A pit boss, or the cage manager."""
-    permissions.anybody_here(scene, by)
+def one_who_begins(context: CommandContext, by: Staff) -> None:
+    """A pit boss or the cage manager."""
+    permissions.anybody_here(context, by)
     refuse_beginner(by)
 
 
 def refuse_beginner(by: Staff) -> None:
-    """Raises Refused for whoever neither begins nor ends back-entry, in whichever book."""
+    """Raises Refused for a role that may not start or end back-entry, at a table or in the site's log."""
     if by.role not in back_entry.BEGIN:
         raise Refused("not_permitted", "A pit boss or the cage manager begins and ends back-entry.", 403)
 
 
-def one_who_compares(scene: CommandContext, by: Staff) -> None:
-    """Whoever handles chips, cash or cards here; whether they entered something of the paper is asked of the paper."""
-    permissions.anybody_here(scene, by)
+def one_who_compares(context: CommandContext, by: Staff) -> None:
+    """Any role that handles chips, cash or cards. `compared_after` refuses persons who entered part of the paper."""
+    permissions.anybody_here(context, by)
     if by.role not in back_entry.COMPARE:
         raise Refused("not_permitted", "Whoever works with chips, cash or cards compares a paper.", 403)
 
@@ -92,18 +92,23 @@ def one_who_compares(scene: CommandContext, by: Staff) -> None:
 
 
 @enters(BeginBackEntry, permit=one_who_begins)
-def begin(scene: CommandContext, entered: BeginBackEntry) -> Decision:
-    """A table goes into back-entry. Raises Refused."""
-    event = begun(BackEntryBegun, entered, scene.by, scene.standing.back_entry, scene.next_seq, scene.moment)
+def begin(context: CommandContext, entered: BeginBackEntry) -> Decision:
+    """Back-entry starts at a table, with an alert. Raises Refused."""
+    event = begun(BackEntryBegun, entered, context.by, context.standing.back_entry, context.next_seq, context.moment)
     return Decision(
-        [PendingEntry(event)], alert=f"{scene.table.name}: {begun_in_words(event)}", evidence={"seq": scene.next_seq}
+        [PendingEntry(event)],
+        alert=f"{context.table.name}: {begun_in_words(event)}",
+        evidence={"seq": context.next_seq},
     )
 
 
 def begun(
     kind: type[BackEntryBegun], entered: BeginBackEntry, by: Any, mode: Mode | None, seq: int, moment: datetime
 ) -> BackEntryBegun:
-    """The entry that begins it, in whichever book. Raises Refused."""
+    """The entry that starts back-entry, of a table's or the site's log by `kind`. Raises Refused.
+
+    `seq` is the number of this entry; `mode` is the state of back-entry before it.
+    """
     second, span = person(entered.second), (spelled(entered.since), spelled(entered.until))
     note = words(entered.note, "what happened")
     try:
@@ -117,18 +122,18 @@ def begun(
 
 
 def begun_in_words(event: BackEntryBegun) -> str:
-    """The alert about it."""
+    """The text of the alert about the start of back-entry."""
     return f"{event.name}: {text_of(event.description())}"
 
 
 @enters(EndBackEntry, permit=one_who_begins)
-def end(scene: CommandContext, entered: EndBackEntry) -> Decision:
+def end(context: CommandContext, entered: EndBackEntry) -> Decision:
     """Back-entry ends at a table. Raises Refused."""
-    return Decision([PendingEntry(ended(BackEntryEnded, entered, scene.by, scene.standing.back_entry))])
+    return Decision([PendingEntry(ended(BackEntryEnded, entered, context.by, context.standing.back_entry))])
 
 
 def ended(kind: type[BackEntryEnded], entered: EndBackEntry, by: Any, mode: Mode | None) -> BackEntryEnded:
-    """The entry that ends it, in whichever book. Raises Refused."""
+    """The entry that ends back-entry, of a table's or the site's log by `kind`. Raises Refused."""
     second = person(entered.second)
     try:
         back_entry.refuse_pair(by.signatory, second)
@@ -139,7 +144,7 @@ def ended(kind: type[BackEntryEnded], entered: EndBackEntry, by: Any, mode: Mode
 
 
 def person(username: str) -> Signatory:
-    """Who signs beside, by their user name. Raises Refused."""
+    """The second signatory, by user name. Raises Refused unless an active staff member has it."""
     somebody = Staff.objects.filter(username=username, is_active=True).first()
     if somebody is None:
         raise Refused("second_person", "Two people sign: the second signs by badge and PIN.", 403)
@@ -150,41 +155,44 @@ def person(username: str) -> Signatory:
 
 
 @enters(AnnounceRound, permit=permissions.the_dealer)
-def announce(scene: CommandContext, entered: AnnounceRound) -> Decision:
-    """The next round is one that was played by hand, or the open one was finished so. Raises Refused."""
-    standing, happened, by = scene.standing, spelled(entered.happened), scene.by
-    if not dealing_at(scene).is_dealt:
+def announce(context: CommandContext, entered: AnnounceRound) -> Decision:
+    """The next round to be entered was dealt by hand, or the open round was finished by hand. Raises Refused."""
+    standing, happened, by = context.standing, spelled(entered.happened), context.by
+    if not dealing_at(context).is_dealt:
         raise no_rounds()
     try:
         refuse_round(standing)
         after = round_after(standing, entered.number.strip(), happened, by.username)
     except Wrong as wrong:
         raise refused(wrong) from None
-    if says := contradicted(scene.table.book_id, standing.seq, happened, is_round=True):
+    if says := contradicted(context.table.book_id, standing.seq, happened, is_round=True):
         raise Refused("counted_since", says, 409)
     event = RoundFromPaper(
-        **scene.author, dealt_as=standing.next_number, number=entered.number.strip(), happened=happened, mode=after
+        **context.author, dealt_as=standing.next_number, number=entered.number.strip(), happened=happened, mode=after
     )
     return Decision([PendingEntry(event)])
 
 
 @enters(ComparePaper, permit=one_who_compares)
-def compare(scene: CommandContext, entered: ComparePaper) -> Decision:
-    """A second person compared what was entered with its paper. Raises Refused."""
-    assert isinstance(scene.by, Staff)  # noqa: S101 -- no player compares a paper
+def compare(context: CommandContext, entered: ComparePaper) -> Decision:
+    """A second person compared the entries of a paper with the paper.
+
+    Raises Refused for a dealer of one of its rounds.
+    """
+    assert isinstance(context.by, Staff)  # noqa: S101 -- no player compares a paper
     number = entered.number.strip()
     try:
-        after = compared_after(scene.standing, number, scene.by.signatory)
+        after = compared_after(context.standing, number, context.by.signatory)
     except Wrong as wrong:
         raise refused(wrong) from None
-    if scene.by.signature in _dealt_by(scene.table.book_id, scene.standing.back_entry, number):
-        says = f"{scene.by.name} dealt a round of paper no. {number}: another person has to compare it."
+    if context.by.signature in _dealt_by(context.table.book_id, context.standing.back_entry, number):
+        says = f"{context.by.name} dealt a round of paper no. {number}: another person has to compare it."
         raise Refused("signed_already", says, 403)
-    return Decision([PendingEntry(PaperCompared(**scene.author, number=number, mode=after))])
+    return Decision([PendingEntry(PaperCompared(**context.author, number=number, mode=after))])
 
 
 def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
-    """The signatures of the dealers who entered rounds of a paper, those after a relief in mid-round too."""
+    """The signatures of all dealers who entered rounds of a paper, including dealers relieved during a round."""
     entries = LogEntry.objects.filter(book_id=book_id, seq__gt=mode.begun if mode else 0)
     bodies = (
         entries.filter(subject=SUBJECT, kind__in=RoundFromPaper.kinds).order_by("seq").values_list("body", flat=True)
@@ -198,8 +206,10 @@ def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
 
 
 def noted(decision: Decision, paper: FromPaper | None, by: Any, mode: Mode | None, head: Head) -> Decision:
-    """Stage `annotate`: a decision with an entry about the paper that its input was entered from; unchanged for a live
-    input. Raises Refused."""
+    """Stage `annotate`:
+
+    a decision plus an entry about the paper of its input; unchanged for a live input. Raises Refused.
+    """
     if paper is None or decision.refusal:
         return decision
     event, happened, number = decision.steps[0].event, spelled(paper.happened), paper.number.strip()
@@ -218,14 +228,17 @@ def noted(decision: Decision, paper: FromPaper | None, by: Any, mode: Mode | Non
 
 
 def about_of(event: Event) -> str | None:
-    """What a paper is about from which this was entered; None for what is entered from none."""
+    """What a paper is about:
+
+    the slip's number, or CASH for chips sold or redeemed; None for events entered live only.
+    """
     if isinstance(event, SlipSigned):
         return event.slip
     return CASH if isinstance(event, ChipsSold | SoldAtTheCage | Redeemed) else None
 
 
 def in_house(book_id: int, through: int | None = None) -> Mode | None:
-    """How the house's own book stands; a table's standing says it of the table."""
+    """The state of back-entry in the site's log, as of entry `through` (default: the newest); None before its first."""
     rows = LogEntry.objects.filter(book_id=book_id, subject=SUBJECT).order_by("-seq")
     row = (rows if through is None else rows.filter(seq__lte=through)).values_list("kind", "body").first()
     if row is None:
@@ -239,8 +252,11 @@ def in_house(book_id: int, through: int | None = None) -> Mode | None:
 
 
 def contradicted(book_id: int, through: int, happened: str, *, is_round: bool = False, in_house: bool = False) -> str:
-    """Why something cannot have happened at a moment, by what the book has through an entry; empty if it can. A count
-    took over what lay there: what happened before it is in it already. Rounds are in the order of their cards."""
+    """Why an event cannot have happened at a moment, by the entries of a log up to `through`; empty if it can.
+
+    A count includes everything before it, so an earlier event would be counted twice. Rounds are entered in the order
+    of their cards.
+    """
     seq = _last_house_count(book_id, through) if in_house else last_count(book_id, through)
     counted = _moment(book_id, seq)
     if counted is not None and happened < spelled(counted):
@@ -255,7 +271,7 @@ def contradicted(book_id: int, through: int, happened: str, *, is_round: bool = 
 
 
 def _last_house_count(book_id: int, through: int) -> int:
-    """The newest count of what the house holds that two people agreed upon; 0 where there is none."""
+    """The newest count of the site's holdings that two persons agreed on; 0 where there is none."""
     counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind__in=HOUSE_COUNTS, seq__lte=through)
     for seq, body in counts.order_by("-seq").values_list("seq", "body"):
         if read_as(HouseSlipSigned, body).after.agreed is not None:
@@ -264,15 +280,17 @@ def _last_house_count(book_id: int, through: int) -> int:
 
 
 def _last_round(book_id: int, through: int) -> int:
-    """The entry that opened the newest round; 0 where there is none. One that was open when the outage began may have
-    been finished afterwards, and those that followed it by hand come after its beginning."""
+    """The entry that opened the newest round; 0 where there is none.
+
+    A round that was open when the outage began may have been finished later by hand, so its first entry decides.
+    """
     plays = LogEntry.objects.filter(book_id=book_id, subject=Played.subject, seq__lte=through)
     number = plays.order_by("-seq").values_list("round", flat=True).first()
     return plays.filter(round=number).order_by("seq").values_list("seq", flat=True).first() or 0
 
 
 def _moment(book_id: int, seq: int) -> datetime | None:
-    """When something happened: by its paper, where it was entered from one."""
+    """The time of an event: by its paper where it was entered from one. None for no entry and for a corrected clock."""
     if not seq or clock_corrections.of(book_id, seq, seq):
         return None
     entry = LogEntry.objects.values_list("subject", "round", "at").get(book_id=book_id, seq=seq)
@@ -284,7 +302,7 @@ def _moment(book_id: int, seq: int) -> datetime | None:
 
 
 def _of_round(book_id: int, number: int, through: int) -> str:
-    """When a round happened by its paper; nothing where it was dealt live."""
+    """The time of a round by its paper; empty where it was dealt live."""
     announced = announcement(book_id, number, through)
     return announced.event.happened if announced else ""
 
@@ -298,7 +316,7 @@ class Announced:
 
 
 def announcement(book_id: int, number: int, through: int) -> Announced | None:
-    """The last announcement of a round through an entry; None where it was dealt live."""
+    """The last announcement of a round up to an entry; None where it was dealt live."""
     for word in reversed([*about(book_id, SUBJECT, f'"dealt_as":{number}', through)]):
         if isinstance(word.event, RoundFromPaper) and word.event.dealt_as == number:
             return Announced(word.seq, word.event)
@@ -306,8 +324,10 @@ def announcement(book_id: int, number: int, through: int) -> Announced | None:
 
 
 def _of_entry(book_id: int, seq: int) -> str:
-    """When an entry's matter happened by its paper. The note stands within a few entries of it. A table that opens or
-    closes does so with the count before it."""
+    """The time of an entry's event by its paper; empty for a live entry.
+
+    The note follows within a few entries. A table that opens or closes takes the time of the count before that entry.
+    """
     rows = LogEntry.objects.filter(
         book_id=book_id, subject=SUBJECT, kind=EnteredFromPaper.kinds[0], seq__gt=seq, seq__lte=seq + _NEAR
     )
@@ -330,8 +350,10 @@ _NEAR: Final = 40
     HouseBackEntryBegun, HouseBackEntryEnded, HouseEnteredFromPaper, HousePaperCompared,
 )  # fmt: skip
 def check(event: AboutBackEntry, entry: Entry) -> None:
-    """What the vocabulary cannot see by itself: which entry it is about, and what the log contradicts. Raises
-    AuditFailure."""
+    """Raises AuditFailure where an entry of back-entry contradicts the log.
+
+    Either the entry that it names is another's, or the event cannot have happened at that time.
+    """
     if isinstance(event, EnteredFromPaper):
         _check_entry(event, entry)
     if isinstance(event, EnteredFromPaper | RoundFromPaper):

@@ -1,9 +1,8 @@
-"""Card readers: a device names the cards of a table's shoe, for the dealer who is signed in there.
+"""Card readers: a device names the cards of a table's shoe, on behalf of the dealer who is signed in there.
 
-Its message is the same input as a key, so a card that a key may not name a reader may not name either. Its messages
-are numbered: one that comes twice is answered as before, by its key; one that leaves a number out is refused with the
-number that is due. Where reader and dealer disagree nothing goes on until the dealer says who is right, and the pit
-hears of it.
+A message has the rights of a key: a card that a key may not name is refused from a reader too. Messages are numbered.
+A repeated one gets its first answer, by its idempotency key; a gap is refused with the number that is due. Where reader
+and dealer disagree, the round stops until they are settled, and the pit is alerted.
 """
 
 from __future__ import annotations
@@ -49,21 +48,23 @@ from tables.roles import Role
 from tables.setup import policies
 
 HEARD_SECONDS: Final = 15
-"""A reader that is not heard of for so long is offline: the dealer's keys count at once."""
+"""Without a message for this long, a reader is offline and the dealer's keys count at once."""
 NOTED_SECONDS: Final = 5
 NO_CARD_DUE: Final = "no card is due now"
 
 
 def about(context: CommandContext) -> dict[str, Any]:
-    """The reader of a table, as its entries name it."""
+    """The reader of a table as the fields `name` and `session` of its entries."""
     reader = context.standing.reader
     assert reader is not None  # noqa: S101 -- whoever asks looked
     return {"name": reader.name, "session": reader.session}
 
 
 def latest_number(book_id: int, reader: CardReader, before_seq: int | None = None) -> int:
-    """The number of a reader's last message that counted. Its entries follow close upon each other, so the search from
-    the newest one back is short."""
+    """The number of the last message of a reader that counted, before entry `before_seq`; 0 for none.
+
+    A reader writes entries often, so the search backwards from the newest entry is short.
+    """
     rows = LogEntry.objects.filter(book_id=book_id, by=f"program {reader.name}")
     rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
     row = rows.order_by("-seq").values_list("subject", "kind", "body").first()
@@ -71,7 +72,7 @@ def latest_number(book_id: int, reader: CardReader, before_seq: int | None = Non
 
 
 def latest_card(state: TableState) -> str:
-    """The card that was read last, while it is the latest input of the open round; empty where another is."""
+    """The spelling of the card read last, if it is the latest input of the open round; empty otherwise."""
     current = state.round
     if current is None or not state.round_open or not current.plays or not current.plays[-1].is_read:
         return ""
@@ -83,14 +84,14 @@ def latest_card(state: TableState) -> str:
 
 
 def hear(account: ServiceAccount) -> None:
-    """A reader spoke up: noted every few seconds, so that a dealer can be told when it falls silent."""
+    """Record that a reader sent a message, at most once in NOTED_SECONDS, so that screens can report a silent one."""
     moment = timezone.now()
     if account.heard_at is None or moment - account.heard_at > timedelta(seconds=NOTED_SECONDS):
         ServiceAccount.objects.filter(pk=account.pk).update(heard_at=moment)
 
 
 def is_heard(reader: CardReader) -> bool:
-    """Whether a reader was heard of a moment ago, and may still name cards."""
+    """Whether the account of a reader is active and sent a message within the last HEARD_SECONDS."""
     account = ServiceAccount.objects.filter(name=reader.name).first()
     if account is None or not account.is_active or account.heard_at is None:
         return False
@@ -98,7 +99,7 @@ def is_heard(reader: CardReader) -> bool:
 
 
 def awaits_card(state: TableState) -> bool:
-    """Whether the next card of the shoe is the reader's to name."""
+    """Whether the card that is due next is one that the reader names: from the shoe and face up."""
     current = state.round
     if current is None or not state.round_open or current.to_pay:
         return False
@@ -108,7 +109,7 @@ def awaits_card(state: TableState) -> bool:
 
 
 def may_draw(state: TableState) -> bool:
-    """Whether a seat is to decide, and a card of the shoe would mean that it took one."""
+    """Whether a seat has a decision of which exactly one choice draws a card: a card read then means that choice."""
     current = state.round
     if current is None or not state.round_open or current.to_pay:
         return False
@@ -120,8 +121,10 @@ def may_draw(state: TableState) -> bool:
 
 
 def permit(context: CommandContext, by: ServiceAccount, entered: Input) -> None:
-    """A reader names cards at its own table, and does nothing else; any program shows what it was acknowledged. Raises
-    Refused. Its account is read anew under the table's lock: revoked in mid-round, it names no further card."""
+    """Raises Refused unless a card reader names cards of its own table, or a program reports a receipt.
+
+    The account is read again under the table's lock: revoked during a round, it names no further card.
+    """
     by.refresh_from_db()
     if isinstance(entered, ShowAcknowledged) and by.is_active and by.reaches(context.table):
         return
@@ -137,7 +140,7 @@ def permit(context: CommandContext, by: ServiceAccount, entered: Input) -> None:
 
 @enters(StartReader, permit=permissions.only_readers)
 def start(context: CommandContext, entered: StartReader) -> Decision:
-    """From here on its messages are counted from 1. After a restart of the device, too, nothing is counted twice."""
+    """A new session of a reader: its messages are numbered from 1. A restarted device therefore repeats no card."""
     assert isinstance(context.by, ServiceAccount)  # noqa: S101 -- its permit lets nobody else in
     permissions.not_stopped(context)
     before = context.standing.reader
@@ -147,7 +150,10 @@ def start(context: CommandContext, entered: StartReader) -> Decision:
 
 @enters(ReadCard, permit=permissions.only_readers)
 def read_card(context: CommandContext, entered: ReadCard) -> Decision:
-    """A card is named as its key would name it; one that cannot be stops the round. Raises Refused."""
+    """A card named by a reader, as its key would name it.
+
+    One that the game cannot take stops the round. Raises Refused.
+    """
     reader = _in_turn(context, entered)
     permissions.for_a_reader(context)
     current, due = context.standing.round, latest_number(context.table.book_id, reader) + 1
@@ -200,7 +206,7 @@ def _rank(card: int | str) -> int:
 
 
 def _stopped(context: CommandContext, card: int | str, says: str, *, number: int) -> Decision:
-    """The round stops for a card that was read and cannot be; the reader is told so, however often it asks."""
+    """The entry that stops the round for an impossible card, and the refusal that the reader gets at each retry."""
     says = sentence(says)
     event = ReaderStopped(**about(context), number=number, read=str(card), says=says)
     refusal = Refused("reader_stopped", f"{context.table.name} stops: {says}", 409, due=number + 1)
@@ -224,8 +230,10 @@ def _reported(context: CommandContext, event: ReaderStopped, refusal: Refused | 
 
 @enters(KeyCard, KeyStandardCard, permit=permissions.the_dealer)
 def key_card(context: CommandContext, entered: KeyCard | KeyStandardCard) -> Decision:
-    """A card by key. Beside a reader that names the cards it says that the one that was read is wrong; where that is
-    not heard of any more, the dealer takes over with it."""
+    """A card by key. Raises Refused.
+
+    With a live reader it reports that the card read last is wrong. With a silent reader the dealer takes over by it.
+    """
     reader = context.standing.reader
     if reader is None or not reader.is_live or reader.stop is not None or _lies(context):
         return rounds.enter(context, entered)
@@ -245,7 +253,7 @@ def key_card(context: CommandContext, entered: KeyCard | KeyStandardCard) -> Dec
 
 
 def _lies(context: CommandContext) -> bool:
-    """Whether the card that is due lies facedown: the dealer names it by key, reader or not."""
+    """Whether the card that is due is face down: the dealer names it by key even with a live reader."""
     current = context.standing.round
     if current is None or not context.standing.round_open:
         return False
@@ -255,7 +263,7 @@ def _lies(context: CommandContext) -> bool:
 
 @enters(TakeOverReader, permit=permissions.the_dealer)
 def take_over(context: CommandContext, entered: TakeOverReader) -> Decision:
-    """The dealer keys the cards from here on."""
+    """The dealer keys the cards from now on. Raises Refused."""
     permissions.not_stopped(context)
     reader = context.standing.reader
     if reader is None or not reader.is_live:
@@ -265,7 +273,7 @@ def take_over(context: CommandContext, entered: TakeOverReader) -> Decision:
 
 @enters(GiveBackReader, permit=permissions.the_dealer)
 def give_back(context: CommandContext, entered: GiveBackReader) -> Decision:
-    """The reader names the cards again, where it is heard of."""
+    """The reader names the cards again. Raises Refused while it is silent."""
     permissions.not_stopped(context)
     reader = context.standing.reader
     if reader is None or reader.is_live:
@@ -277,8 +285,11 @@ def give_back(context: CommandContext, entered: GiveBackReader) -> Decision:
 
 @enters(SettleReader, permit=permissions.who_settles_readers)
 def settle(context: CommandContext, entered: SettleReader) -> Decision:
-    """Who is right, by whom the house's terms let say it. With the dealer: what the reader named wrongly is taken back
-    and keyed, as any wrong key is, with the pit where that takes the pit."""
+    """Whether reader or dealer was right, by a role that the policy permits. Raises Refused.
+
+    If the dealer was right, the card read is taken back and keyed like any wrong key, by the pit boss where that needs
+    one.
+    """
     reader = context.standing.reader
     if reader is None or reader.stop is None:
         raise Refused("nothing_to_settle", "Reader and dealer do not disagree.", 409)
@@ -291,7 +302,7 @@ def settle(context: CommandContext, entered: SettleReader) -> Decision:
 
 @reproduces(ReaderStarted)
 def enact_start(context: CommandContext, event: ReaderStarted, entry: Entry) -> PendingEntry:
-    """By the reader itself, while nothing waits to be settled."""
+    """Raises AuditFailure unless the reader wrote the entry itself, and Refused while a disagreement is open."""
     if program_of(entry.by) != event.name:
         raise AuditFailure(f"it starts the reader {event.name}, and {entry.by} wrote it")
     permissions.not_stopped(context)
@@ -301,7 +312,10 @@ def enact_start(context: CommandContext, event: ReaderStarted, entry: Entry) -> 
 
 @reproduces(ReaderStopped)
 def enact_stop(context: CommandContext, event: ReaderStopped, entry: Entry) -> PendingEntry:
-    """By the reader for a card of its own, by the dealer for a key beside it. What was read, only the reader knows."""
+    """A stop by the reader for its own card, or by the dealer for a key. Raises AuditFailure.
+
+    Only the reader knows what it read, so the card of its own stop is taken from the entry.
+    """
     reader = context.standing.reader
     if reader is None or not reader.is_live or reader.stop is not None:
         raise AuditFailure("no card reader names the cards here then")
@@ -316,7 +330,10 @@ def enact_stop(context: CommandContext, event: ReaderStopped, entry: Entry) -> P
 
 @reproduces(ReaderTakenOver, ReaderGivenBack)
 def enact_by_dealer(context: CommandContext, event: ReaderTakenOver | ReaderGivenBack, entry: Entry) -> PendingEntry:
-    """Whether the reader was heard then, no entry tells. With a card that is taken back, the pit takes over too."""
+    """A takeover or return of the reader's cards. Raises AuditFailure.
+
+    No entry records whether the reader was heard. Taking back a card may make the pit boss take over as well.
+    """
     by, reader = staff_of(context, entry), context.standing.reader
     (permissions.the_dealer_or_the_floor if isinstance(event, ReaderTakenOver) else permissions.the_dealer)(context, by)
     if reader is None or reader.stop is not None:
@@ -328,7 +345,7 @@ def enact_by_dealer(context: CommandContext, event: ReaderTakenOver | ReaderGive
 
 @reproduces(ReaderSettled)
 def enact_settled(context: CommandContext, event: ReaderSettled, entry: Entry) -> PendingEntry:
-    """By whom the house's terms let say it then."""
+    """Raises AuditFailure where the policy in force then did not permit the role, or there was nothing to settle."""
     (permissions.the_floor if event.role else permissions.the_dealer)(context, staff_of(context, entry))
     if not policies.went_by(permissions.SETTLED_BY, entry, (event.role or str(Role.DEALER)).__eq__):
         raise AuditFailure(f"the house's terms did not let the {event.role or 'dealer'} settle it then")

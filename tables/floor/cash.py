@@ -1,4 +1,4 @@
-"""Cash at a table against the house: chips sold, sales undone, and chips changed for others of the same worth."""
+"""Cash at a table: buy-ins, their undoing, and chips changed for chips of the same worth."""
 
 from __future__ import annotations
 
@@ -25,114 +25,120 @@ from tables.setup import cash_policies
 
 
 @enters(SellChips, permit=permissions.the_dealer)
-def sell(scene: CommandContext, entered: SellChips) -> Decision:
+def sell(context: CommandContext, entered: SellChips) -> Decision:
     """A player buys in: cash into the drop box, chips from the rack. Raises Refused."""
     cash_policies.refuse_foreign(entered.currency)
-    _refuse(scene, entered.amount_cents)
-    is_by_count = kind_of(scene.game).is_by_count
-    if not is_by_count and entered.amount_cents > scene.available_cents:
+    _refuse(context, entered.amount_cents)
+    is_by_count = kind_of(context.game).is_by_count
+    if not is_by_count and entered.amount_cents > context.available_cents:
         raise Refused("bad_amount", "The rack does not hold that much: ask for a fill first.", 422)
-    chips = _typed(scene, "chips", entered.chips, (entered.amount_cents, "cash"))
+    chips = _typed(context, "chips", entered.chips, (entered.amount_cents, "cash"))
     if entered.as_shown and not chips:
-        chips = handed_out(entered.amount_cents, kinds_at(scene.table))
-    came_back = came_back_cents(entered.amount_cents, scene.rack_cents) if is_by_count else 0
-    return Decision([_sold(scene, entered.amount_cents, chips, came_back)])
+        chips = handed_out(entered.amount_cents, kinds_at(context.table))
+    came_back = came_back_cents(entered.amount_cents, context.rack_cents) if is_by_count else 0
+    return Decision([_sold(context, entered.amount_cents, chips, came_back)])
 
 
 def kinds_at(table: Table) -> tuple[Denomination, ...]:
-    """The kinds of chips of a table, as the pure rooms know them."""
+    """The denominations of a table, as the packages without Django have them."""
     return tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
 
 
 @reproduces(ChipsSold)
-def enact_sale(scene: CommandContext, event: ChipsSold, entry: Entry) -> PendingEntry:
-    """As it was sold, whatever lay in the rack: the transfers tell that."""
-    if event.came_back_cents and not kind_of(scene.game).is_by_count:
+def enact_sale(context: CommandContext, event: ChipsSold, entry: Entry) -> PendingEntry:
+    """The buy-in as it was entered. The balance of the rack is verified by the transfers, not here."""
+    if event.came_back_cents and not kind_of(context.game).is_by_count:
         raise AuditFailure("chips came back unseen to a rack of which every round is known")
-    return _sold(scene, event.amount_cents, event.chips, event.came_back_cents)
+    return _sold(context, event.amount_cents, event.chips, event.came_back_cents)
 
 
-def _sold(scene: CommandContext, amount_cents: int, chips: Chips, came_back: int) -> PendingEntry:
-    _refuse(scene, amount_cents)
+def _sold(context: CommandContext, amount_cents: int, chips: Chips, came_back: int) -> PendingEntry:
+    _refuse(context, amount_cents)
     event = ChipsSold(amount_cents=amount_cents, chips=chips, came_back_cents=came_back)
-    return PendingEntry(event, moves=sold(scene.chart, amount_cents, came_back))
+    return PendingEntry(event, moves=sold(context.chart, amount_cents, came_back))
 
 
 @enters(UndoSale, permit=permissions.the_dealer)
-def undo(scene: CommandContext, entered: UndoSale) -> Decision:
-    """A sale that was keyed wrongly is undone: chips and cash go back by reversals. Raises Refused.
+def undo(context: CommandContext, entered: UndoSale) -> Decision:
+    """Undo a mistyped buy-in: chips and cash return by reversing transfers. Raises Refused.
 
-    Nothing may have come after it, so whoever deals is who sold, and neither cards, a count nor a box depend on it.
+    Only the latest entry of the table can be undone. The dealer is then the one who sold, and no card, count or drop
+    box depends on the sale.
     """
-    sale = chips_entry(scene.table.book_id, entered.sale)
+    sale = chips_entry(context.table.book_id, entered.sale)
     if not isinstance(sale, ChipsSold):
-        raise Refused("no_sale", f"Entry {entered.sale} is no sale of chips at {scene.table.name}.", 404)
-    if scene.standing.seq != entered.sale:
-        raise _stands(scene, entered.sale)
+        raise Refused("no_sale", f"Entry {entered.sale} is no sale of chips at {context.table.name}.", 404)
+    if context.standing.seq != entered.sale:
+        raise _stands(context, entered.sale)
     event = SaleUndone(corrects=entered.sale, amount_cents=sale.amount_cents, chips=sale.chips)
-    moves = undone(cage.transfers_of(scene.table.book_id, [entered.sale]))
+    moves = undone(cage.transfers_of(context.table.book_id, [entered.sale]))
     return Decision([PendingEntry(event, moves=moves)])
 
 
 def chips_entry(book_id: int, seq: int) -> Event | None:
-    """What an entry about chips at a table says; None where there is none of that number."""
+    """The event of an entry about chips in a table's log; None where no such entry has that number."""
     entry = LogEntry.objects.filter(book_id=book_id, seq=seq, subject=ChipsSold.subject).first()
     return read(entry.subject, entry.kind, bytes(entry.body)) if entry else None
 
 
-def _stands(scene: CommandContext, sale_seq: int) -> Refused:
-    """Why a sale is not undone any more."""
-    if isinstance(chips_entry(scene.table.book_id, sale_seq + 1), SaleUndone):
+def _stands(context: CommandContext, sale_seq: int) -> Refused:
+    """The refusal to undo a sale that was undone before, or that other entries followed."""
+    if isinstance(chips_entry(context.table.book_id, sale_seq + 1), SaleUndone):
         return Refused("sale_undone", "That sale was undone already.", 409)
     says = "Something else was entered at this table since: the sale stands, and the pit corrects it."
     return Refused("sale_stands", says, 409)
 
 
 @reproduces(SaleUndone)
-def enact_undoing(scene: CommandContext, event: SaleUndone, entry: Entry) -> PendingEntry:
-    """As it was entered, with the chips that its sale named."""
-    return undo(scene, UndoSale(event.corrects)).steps[0]
+def enact_undoing(context: CommandContext, event: SaleUndone, entry: Entry) -> PendingEntry:
+    """The undoing as it was entered, with the chips that its sale named."""
+    return undo(context, UndoSale(event.corrects)).steps[0]
 
 
 @enters(ChangeChips, permit=permissions.the_dealer)
-def change(scene: CommandContext, entered: ChangeChips) -> Decision:
-    """Chips are changed for others of the same worth: coloured up when a player leaves, or broken into smaller ones.
-    By value nothing moves. Raises Refused."""
-    _refuse(scene, entered.amount_cents)
+def change(context: CommandContext, entered: ChangeChips) -> Decision:
+    """Chips changed for others of the same worth:
+
+    coloured up, or broken down. The rack's value is unchanged. Raises Refused.
+    """
+    _refuse(context, entered.amount_cents)
     worth = entered.amount_cents, "amount"
-    takes, gives = _typed(scene, "takes", entered.takes, worth), _typed(scene, "gives", entered.gives, worth)
+    takes, gives = _typed(context, "takes", entered.takes, worth), _typed(context, "gives", entered.gives, worth)
     if entered.as_shown and not gives:
-        gives = handed_out(entered.amount_cents, kinds_at(scene.table), smaller=not entered.up)
+        gives = handed_out(entered.amount_cents, kinds_at(context.table), smaller=not entered.up)
     event = ChipsChanged(amount_cents=entered.amount_cents, up=entered.up, takes=takes, gives=gives)
-    return Decision([_changed(scene, event)])
+    return Decision([_changed(context, event)])
 
 
 @reproduces(ChipsChanged)
-def enact_change(scene: CommandContext, event: ChipsChanged, entry: Entry) -> PendingEntry:
-    """As it was changed, whichever kinds the table has by now."""
-    return _changed(scene, event)
+def enact_change(context: CommandContext, event: ChipsChanged, entry: Entry) -> PendingEntry:
+    """The change as it was entered, independent of the denominations that the table has now."""
+    return _changed(context, event)
 
 
-def _changed(scene: CommandContext, event: ChipsChanged) -> PendingEntry:
-    _refuse(scene, event.amount_cents)
+def _changed(context: CommandContext, event: ChipsChanged) -> PendingEntry:
+    _refuse(context, event.amount_cents)
     return PendingEntry(event)
 
 
-def _refuse(scene: CommandContext, amount_cents: int) -> None:
-    unit = scene.table.unit_cents
+def _refuse(context: CommandContext, amount_cents: int) -> None:
+    unit = context.table.unit_cents
     if amount_cents <= 0 or amount_cents % unit:
         raise Refused("bad_amount", f"An amount in chips is more than 0 and a multiple of {money(unit)}.", 422)
 
 
-def _typed(scene: CommandContext, field: str, chips: Chips, due: tuple[int, str]) -> Chips:
-    """The chips that a field names, if any. ``due``: what they have to be worth, and what that is. Raises Refused."""
+def _typed(context: CommandContext, field: str, chips: Chips, due: tuple[int, str]) -> Chips:
+    """The chips that a form field names, if any; empty if none. Raises Refused.
+
+    ``due`` is the worth in cents that they must have, and the name of that amount in the refusal.
+    """
     if not chips:
         return ()
     (amount_cents, beside), typed = due, as_typed(chips, field)
-    values = set(scene.table.denominations.values_list("value_cents", flat=True))
+    values = set(context.table.denominations.values_list("value_cents", flat=True))
     for value, count in chips:
         if value not in values:
-            raise Refused("unknown_chip", f"{scene.table.name} has no chip worth {money(value)}.", 422)
+            raise Refused("unknown_chip", f"{context.table.name} has no chip worth {money(value)}.", 422)
         if count < 0:
             raise Refused("bad_count", f"Of {money(value)}, count 0 or more.", 422)
     if (worth := total(chips)) != amount_cents:

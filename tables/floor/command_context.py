@@ -1,4 +1,7 @@
-"""What a handler of an input is given, and what it gives back: entries to write, nothing written yet."""
+"""The context that the handler of an input gets, and the decision that it returns:
+
+entries to write, none written yet.
+"""
 
 from __future__ import annotations
 
@@ -29,70 +32,74 @@ from tables.refusals import Refused
 
 @lru_cache(maxsize=1_000)
 def accounts(book_id: int, seats: int, game: str, wagers: tuple[Wager, ...]) -> Chart:
-    """The accounts of a table, cached by all that decides which accounts it has. Accounts never change; a table that
-    begins to spread another wager gets more of them."""
+    """The accounts of a table, cached by all that decides which accounts it has.
+
+    Accounts never change; a table that begins to spread another wager gets more of them.
+    """
     # Without the cache, each card would query the accounts under the table's lock.
     return cage.chart(book_id)
 
 
 _AT_SEAT: Final = re.compile(r"seat (\d+)")
-"""How the log names a player, whom the house knows by the page of a seat alone."""
+"""How the log names a player, who is identified only by the page of a seat."""
 
 
 def seat_of(signature: str) -> int | None:
-    """The seat that an entry is by; None for one by somebody of the staff."""
+    """The seat that signed an entry; None for any other author."""
     player = _AT_SEAT.fullmatch(signature)
     return int(player[1]) if player else None
 
 
 _PROGRAM: Final = re.compile(r"program (.+)")
-"""How the log names a program."""
+"""How the log names an API client or a card reader."""
 
 
 def program_of(signature: str) -> str | None:
-    """The program that an entry is by; None for one by anybody else."""
+    """The name of the service account that signed an entry; None for any other author."""
     program = _PROGRAM.fullmatch(signature)
     return program[1] if program else None
 
 
 @dataclass(frozen=True, slots=True)
 class AtSeat:
-    """A player, whom the house knows by the page of a seat alone. May do nothing but choose there."""
+    """A player, identified only by the page of a seat. Players may make the choices of their seat and nothing else."""
 
     seat: int
     page: int
-    """The row of the page that was opened; it may be revoked by now."""
+    """Primary key of the page that was opened. It may be revoked by now."""
 
     @property
     def signature(self) -> str:
-        """As the log names who chose. No member of staff can be called so: their names begin with a badge, or with a
-        user name that is not this word."""
+        """The player's name in the log.
+
+        No staff member can have it: a staff signature begins with a badge, or with a user name other than this word.
+        """
         return f"seat {self.seat}"
 
     username = name = signature
 
     def has_perm(self, perm: str) -> bool:
-        """No permission of the staff's."""
+        """False: players have no permissions of staff."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """A table under its lock, and who enters something there."""
+    """A table under its lock, with its state, and the author of the input."""
 
     table: Table
     game: Game[Any, Any]
     rules: Any
-    """The table's options as they are set now; a round pins those that it was opened with."""
+    """The options of the game as set now. A round keeps the options that it was opened with."""
     limits: Limits
     standing: TableState
     by: Staff | AtSeat | ServiceAccount
     clock: datetime | None = None
-    """The moment that its entries are dated; none where nothing is entered."""
+    """Timestamp of the entries to write; None where only a preview is computed."""
 
     @property
     def moment(self) -> datetime:
-        """When something is entered: what the entry will say, so that a proof comes to the same."""
+        """The time of the input: the timestamp that its entries get. A proof decides by it too."""
         # Not the clock of this process: a decision that depends on the time has to come out alike in a proof.
         return self.clock or timezone.now()
 
@@ -104,24 +111,24 @@ class CommandContext:
 
     @property
     def for_coins(self) -> bool:
-        """Whether the table's game is played for coins that lie at its seats."""
+        """Whether the table's game is played for coins at its seats."""
         return kind_of(self.game).for_coins
 
     @property
     def at_cut(self) -> int:
-        """With how many cards left the cut card comes out; 0 where the table's game has none."""
+        """The number of cards left when the cut card comes out; 0 where the table's game has none."""
         return kind_of(self.game).at_cut(self.rules)
 
     @property
     def signature(self) -> str:
-        """How whoever enters it is named in the log: a dealer as they signed in, whatever was changed since."""
+        """The author's name in the log: a dealer as signed in at the table, even after a change of name or badge."""
         # A badge that is renewed during a shift must not split the dealer's entries between two names.
         dealer = self.standing.dealer
         return dealer.signature if dealer and dealer.username == self.by.username else self.by.signature
 
     @property
     def author(self) -> dict[str, Any]:
-        """Who enters it, as an entry under somebody's own name says it."""
+        """The author as the fields of an entry that records names, badges and roles."""
         return author_of(self.by)
 
     @property
@@ -142,14 +149,14 @@ class CommandContext:
 
 
 def author_of(by: Staff | AtSeat | ServiceAccount) -> dict[str, Any]:
-    """Somebody of the staff, as an entry under their own name says it."""
+    """A staff member as the fields of an entry that records names, badges and roles."""
     assert isinstance(by, Staff)  # noqa: S101 -- no player is let near what is signed by name
     return structs.asdict(by.signatory)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingEntry:
-    """One entry to write, and the chips that it moves."""
+    """One entry to write, with its round and the chip movements that it causes."""
 
     event: Event
     round: int | None = None
@@ -158,11 +165,11 @@ class PendingEntry:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an input comes to. With a refusal, its steps are the report of it: they are written all the same."""
+    """The result of an input. With a refusal, its steps report the refused input, and are written as well."""
 
     steps: Sequence[PendingEntry]
     refusal: Refused | None = None
     alert: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     signing: Signing | None = None
-    """The signature that the first step holds, with what a count found."""
+    """The signature of the first step, with the result of a count."""

@@ -1,7 +1,7 @@
 """Commission that is marked at its seat and collected later: at the end of the shoe, or when the player leaves.
 
-What a seat owes follows from the rounds: each round pins what was owed when it began. So a mark is never keyed, and
-none can be forgotten.
+The amount that a seat owes follows from the rounds: each round records the marks at its start. So a mark is never
+keyed, and none can be forgotten.
 """
 
 from __future__ import annotations
@@ -18,54 +18,57 @@ from tables.log.state import Stacks
 from tables.refusals import Refused
 
 MOST_REASON = 200
-"""Characters."""
+"""Maximum length of a reason, in characters."""
 
 
 @enters(CollectCommission, permit=permissions.the_dealer)
-def collect(scene: CommandContext, entered: CollectCommission) -> Decision:
-    """A seat pays what is marked there, rounded down to whole chips. Raises Refused."""
-    owed, after = _without(scene, entered.seat)
-    amount = collectable_cents(owed, scene.table.unit_cents)
+def collect(context: CommandContext, entered: CollectCommission) -> Decision:
+    """A seat pays its marked commission, rounded down to whole chips. Raises Refused."""
+    owed, after = _without(context, entered.seat)
+    amount = collectable_cents(owed, context.table.unit_cents)
     event = CommissionCollected(seat=entered.seat, amount_cents=amount, marks=after)
-    return Decision([PendingEntry(event, moves=event.moves(scene.chart))])
+    return Decision([PendingEntry(event, moves=event.moves(context.chart))])
 
 
 @reproduces(CommissionCollected)
-def enact_collection(scene: CommandContext, event: CommissionCollected, entry: Entry) -> PendingEntry:
-    return collect(scene, CollectCommission(event.seat)).steps[0]
+def enact_collection(context: CommandContext, event: CommissionCollected, entry: Entry) -> PendingEntry:
+    return collect(context, CollectCommission(event.seat)).steps[0]
 
 
 @enters(ForgiveCommission, permit=permissions.the_floor_though_locked)
-def forgive(scene: CommandContext, entered: ForgiveCommission) -> Decision:
-    """Who runs the floor lets the commission of a seat go, and says why; auditors are alerted. Raises Refused."""
-    amount, after = _without(scene, entered.seat)
+def forgive(context: CommandContext, entered: ForgiveCommission) -> Decision:
+    """The pit boss forgives the commission of a seat, with a reason; auditors are alerted. Raises Refused."""
+    amount, after = _without(context, entered.seat)
     reason = entered.reason.strip()
     if not reason or len(reason) > MOST_REASON:
         raise Refused("no_reason", f"Say why it is forgiven, in at most {MOST_REASON} characters.", 422)
     step = PendingEntry(CommissionForgiven(seat=entered.seat, amount_cents=amount, marks=after, reason=reason))
-    alert = f"{scene.table.name}: {scene.by.name} forgave commission of {money(amount)} at seat {entered.seat}"
-    return Decision([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": scene.next_seq})
+    alert = f"{context.table.name}: {context.by.name} forgave commission of {money(amount)} at seat {entered.seat}"
+    return Decision([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": context.next_seq})
 
 
 @reproduces(CommissionForgiven)
-def enact_forgiveness(scene: CommandContext, event: CommissionForgiven, entry: Entry) -> PendingEntry:
-    return forgive(scene, ForgiveCommission(event.seat, event.reason)).steps[0]
+def enact_forgiveness(context: CommandContext, event: CommissionForgiven, entry: Entry) -> PendingEntry:
+    return forgive(context, ForgiveCommission(event.seat, event.reason)).steps[0]
 
 
-def refuse_owed(scene: CommandContext, before: str) -> None:
-    """Raises Refused where a seat owes commission, which has to be settled first."""
-    marks = scene.standing.marks
+def refuse_owed(context: CommandContext, before: str) -> None:
+    """Raises Refused where a seat owes commission. `before` is the action that has to wait, for the message."""
+    marks = context.standing.marks
     if marks:
         seat = min(marks)
         says = f"Seat {seat} owes commission of {money(marks[seat])}: collect it before {before}."
         raise Refused("commission_owed", says, 409)
 
 
-def _without(scene: CommandContext, seat: int) -> tuple[int, Stacks]:
-    """What a seat owes, and what the others do."""
-    if scene.standing.round_open:
+def _without(context: CommandContext, seat: int) -> tuple[int, Stacks]:
+    """The cents that a seat owes, and the marks of the other seats.
+
+    Raises Refused during a round, or if nothing is owed.
+    """
+    if context.standing.round_open:
         raise Refused("round_open", "Finish the round first: commission is collected between rounds.", 409)
-    marks = scene.standing.marks
+    marks = context.standing.marks
     amount = marks.pop(seat, 0)
     if not amount:
         raise Refused("no_commission", f"No commission is marked at seat {seat}.", 422)

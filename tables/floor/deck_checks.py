@@ -18,7 +18,7 @@ from tables.log.state import Shoe
 from tables.refusals import Refused
 
 MOST_COUNTED: Final = 999
-"""Of one card."""
+"""Largest count of one card."""
 MOST_LISTED: Final = 1_000
 """Cards of one list: eight decks are 440 of the family's, or 416 standard ones."""
 NAMED: Final = 3
@@ -26,10 +26,10 @@ NAMED: Final = 3
 
 
 @enters(CheckDecks, permit=permissions.the_dealer)
-def check(scene: CommandContext, entered: CheckDecks) -> Decision:
-    """The decks were counted in columns. A count that is off keeps the shoe from being dealt, and is reported."""
-    _refuse_impossible(expect(scene, "check"), entered.counts)
-    return _checked(scene, entered)
+def check(context: CommandContext, entered: CheckDecks) -> Decision:
+    """The decks were counted in columns. A wrong count is refused, recorded and alerted; the shoe cannot be dealt."""
+    _refuse_impossible(expect(context, "check"), entered.counts)
+    return _checked(context, entered)
 
 
 def _refuse_impossible(shoe: Shoe, counts: Sequence[int]) -> None:
@@ -43,29 +43,29 @@ def _refuse_impossible(shoe: Shoe, counts: Sequence[int]) -> None:
             raise Refused("bad_counts", says, 422, column=card)
 
 
-def _checked(scene: CommandContext, entered: CheckDecks) -> Decision:
-    shoe = expect(scene, "check")
+def _checked(context: CommandContext, entered: CheckDecks) -> Decision:
+    shoe = expect(context, "check")
     full = shoe.pack.shoes[shoe.decks]
     if len(entered.counts) != len(full) or not all(0 <= count <= MOST_COUNTED for count in entered.counts):
         number = "ten" if shoe.pack is PAIRS else len(full)
         raise Refused("bad_counts", f"A deck check has {number} counts, one for each {shoe.pack.columns}.", 422)
-    return _outcome(scene, shoe, entered.counts, tuple(_off(shoe.pack, shoe.decks, entered.counts)))
+    return _outcome(context, shoe, entered.counts, tuple(_off(shoe.pack, shoe.decks, entered.counts)))
 
 
 @enters(ReadDecks, permit=permissions.the_dealer)
-def check_list(scene: CommandContext, entered: ReadDecks) -> Decision:
-    """A machine read every card. It sees suits, so they are checked even where no bet looks at them."""
-    shoe = expect(scene, "check")
+def check_list(context: CommandContext, entered: ReadDecks) -> Decision:
+    """A machine read every card. It reads suits, so they are checked even where no bet depends on them."""
+    shoe = expect(context, "check")
     cards, pack = entered.cards, _pack_read(shoe.pack, entered.cards)
     if not 0 < len(cards) <= MOST_LISTED:
         raise Refused("bad_cards", f"A reader's list has 1 to {MOST_LISTED:,} cards.", 422)
     numbers = [_number(pack, place, card) for place, card in enumerate(cards, 1)]
     counts = shoe.pack.count(numbers if pack is shoe.pack else (_rank_of(pack, number) for number in numbers))
-    return _outcome(scene, shoe, counts, tuple(_off(pack, shoe.decks, pack.count(numbers))), cards)
+    return _outcome(context, shoe, counts, tuple(_off(pack, shoe.decks, pack.count(numbers))), cards)
 
 
 def _pack_read(pack: Pack, cards: Sequence[str]) -> Pack:
-    """With suits if the reader names any, whether the table looks at them or not."""
+    """The pack with suits if the list names any, even at a table that deals by rank alone."""
     return STANDARD if pack is BY_RANK and any(len(card) == len(STANDARD_CARD) for card in cards) else pack
 
 
@@ -86,26 +86,28 @@ def _number(pack: Pack, place: int, card: str) -> int:
 
 
 def _off(pack: Pack, decks: int, counts: Sequence[int]) -> Iterator[str]:
-    """Each card of which there are not as many as belong in so many decks."""
+    """A description of each card whose count differs from that of whole decks."""
     for card, (counted, whole) in enumerate(zip(counts, pack.shoes[decks], strict=True), 1):
         if counted != whole:
             yield f"{counted} of {pack.columns} {pack.spell(card)}, {whole} belong in it"
 
 
 def _outcome(
-    scene: CommandContext, shoe: Shoe, counts: tuple[int, ...], wrong: Sequence[str], cards: tuple[str, ...] = ()
+    context: CommandContext, shoe: Shoe, counts: tuple[int, ...], wrong: Sequence[str], cards: tuple[str, ...] = ()
 ) -> Decision:
     if not wrong:
         return Decision([PendingEntry(DeckChecked(shoe=replace(shoe, stage="checked"), counts=counts, cards=cards))])
     says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
     report = PendingEntry(DeckCheckFailed(shoe=shoe, counts=counts, cards=cards))
     more = f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
-    alert = f"{scene.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{more}"
-    evidence = {"cause": f"shoe {shoe.number}", "counts": list(counts), "seq": scene.next_seq}
+    alert = f"{context.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{more}"
+    evidence = {"cause": f"shoe {shoe.number}", "counts": list(counts), "seq": context.next_seq}
     return Decision([report], Refused("decks_not_whole", says, 422), alert, evidence)
 
 
 @reproduces(DeckChecked, DeckCheckFailed)
-def enact_check(scene: CommandContext, event: DeckChecked | DeckCheckFailed, entry: Entry) -> PendingEntry:
-    outcome = check_list(scene, ReadDecks(event.cards)) if event.cards else _checked(scene, CheckDecks(event.counts))
+def enact_check(context: CommandContext, event: DeckChecked | DeckCheckFailed, entry: Entry) -> PendingEntry:
+    outcome = (
+        check_list(context, ReadDecks(event.cards)) if event.cards else _checked(context, CheckDecks(event.counts))
+    )
     return outcome.steps[0]

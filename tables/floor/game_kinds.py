@@ -1,4 +1,7 @@
-"""The kinds of game on the felt: who is dealt in, when the next round begins, and how a house shoe deals on."""
+"""How each kind of game is dealt:
+
+the seats dealt in, the start of a round, and the cards an electronic shoe deals on.
+"""
 
 from __future__ import annotations
 
@@ -17,43 +20,43 @@ from tables.refusals import Refused
 
 
 class Dealing(ABC):
-    """How games of a kind are dealt."""
+    """How the games of one kind are dealt."""
 
     is_dealt: bool = True
     """Whether rounds are dealt at all."""
     begins_with_bets: bool
-    """Whether the next round lies open for bets as soon as the shoe is ready; or else waits to be started."""
+    """Whether a round opens for bets as soon as the shoe is ready. If not, it has to be started."""
 
     @abstractmethod
-    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
-        """The seats that the round which an input opens is dealt to. Raises Refused where it opens none."""
+    def seats(self, context: CommandContext, entered: GameInput) -> Sequence[int]:
+        """The seats of the round that an input opens. Raises Refused where the input cannot open one."""
 
     @abstractmethod
     def first_input(self, seats: Sequence[int]) -> Bet | StartGame:
-        """What opens a round that is dealt to these seats."""
+        """The input that opens a round dealt to these seats."""
 
     @abstractmethod
     def deals_on(self, ask: AskCard, choice: Choose) -> bool:
-        """Whether a card that is due after a choice belongs to the same input, where a house shoe deals."""
+        """Whether an electronic shoe deals a card that is due after a choice within the same input."""
 
     @abstractmethod
-    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
-        """Whether a shoe has to be shuffled before the next round, whatever its cut card says."""
+    def is_used_up(self, context: CommandContext, shoe: Shoe) -> bool:
+        """Whether the shoe has to be shuffled before the next round."""
 
     @abstractmethod
-    def playing(self, scene: CommandContext) -> dict[int, bool]:
-        """The seats that can be dealt in to the next game, and whether they are, if nobody says otherwise."""
+    def playing(self, context: CommandContext) -> dict[int, bool]:
+        """The seats that can be dealt in to the next game, and whether they are by default."""
 
 
 class HouseDealing(Dealing):
-    """Against the house: every seat may bet, and the first bet opens the round."""
+    """Games against the house: every seat may bet, and the first bet opens the round."""
 
     begins_with_bets = True
 
-    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
+    def seats(self, context: CommandContext, entered: GameInput) -> Sequence[int]:
         if isinstance(entered, StartGame):
             raise pots.game_goes_on()
-        return range(1, scene.table.seats + 1)
+        return range(1, context.table.seats + 1)
 
     def first_input(self, seats: Sequence[int]) -> Bet | StartGame:
         return Bet(0, 0)
@@ -61,43 +64,46 @@ class HouseDealing(Dealing):
     def deals_on(self, ask: AskCard, choice: Choose) -> bool:
         return ask.to == choice.seat
 
-    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
-        """The cut card is out, and the rounds are dealt that follow it; or every round is shuffled for."""
-        last, game = scene.standing.dealt_before, scene.game
+    def is_used_up(self, context: CommandContext, shoe: Shoe) -> bool:
+        """Whether the rounds after the cut card are dealt, or the game is shuffled before each round."""
+        last, game = context.standing.dealt_before, context.game
         if shoe.cut_out and not (game.rounds_after_cut and last):
             return True
         if last is None or not last.plays:
             return False
-        if game.is_fresh_each_round(scene.rules):
+        if game.is_fresh_each_round(context.rules):
             return True
         cut_round = shoe.standard.cut_round if shoe.standard else last.number
         return shoe.cut_out and last.number - cut_round >= game.rounds_after_cut
 
-    def playing(self, scene: CommandContext) -> dict[int, bool]:
+    def playing(self, context: CommandContext) -> dict[int, bool]:
         return {}
 
 
 class PotDealing(Dealing):
-    """For a pot: a game is started, among the seats that the dealer names."""
+    """Games for a pot: the dealer starts each game and names its seats."""
 
     begins_with_bets = False
 
-    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
+    def seats(self, context: CommandContext, entered: GameInput) -> Sequence[int]:
         if not isinstance(entered, StartGame):
             raise Refused("no_game", "Start the next game first.", 409)
-        return pots.seats_dealt_in(scene, entered.seats)
+        return pots.seats_dealt_in(context, entered.seats)
 
     def first_input(self, seats: Sequence[int]) -> Bet | StartGame:
         return StartGame(tuple(seats))
 
     def deals_on(self, ask: AskCard, choice: Choose) -> bool:
-        """Where no dealer acts by rules of his own, neither does anybody wait for the cards that follow."""
+        """True: in a pot game no dealer's hand follows, so the next cards need no separate input."""
         return True
 
-    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
-        """Cards were dealt since the shuffle, and the game starts from a whole deck or cannot know which ones: facedown
-        cards that were never shown may be among them, or the deck was shuffled anew in mid-game."""
-        last, game = scene.standing.dealt_before, scene.game
+    def is_used_up(self, context: CommandContext, shoe: Shoe) -> bool:
+        """Whether cards were dealt since the shuffle, and the next game needs a whole deck or a known rest of it.
+
+        The rest is unknown if face-down cards are gone that were never shown, or the deck was reshuffled during the
+        game.
+        """
+        last, game = context.standing.dealt_before, context.game
         if shoe.cut_out:
             return True
         if last is None or not last.plays:
@@ -108,17 +114,17 @@ class PotDealing(Dealing):
         left, gone = last.game.cards_left(last.state), sum(last.game.gone(last.state))
         return "dealt" not in game.carries or left != whole - gone
 
-    def playing(self, scene: CommandContext) -> dict[int, bool]:
-        return {} if scene.standing.round_open else pots.playing(scene)
+    def playing(self, context: CommandContext) -> dict[int, bool]:
+        return {} if context.standing.round_open else pots.playing(context)
 
 
 class NoDealing(Dealing):
-    """By its counts: nothing is dealt here."""
+    """Non-tracked tables: no rounds are dealt, and the win follows from the counts."""
 
     is_dealt = False
     begins_with_bets = False
 
-    def seats(self, scene: CommandContext, entered: GameInput) -> Sequence[int]:
+    def seats(self, context: CommandContext, entered: GameInput) -> Sequence[int]:
         raise no_rounds()
 
     def first_input(self, seats: Sequence[int]) -> Bet | StartGame:
@@ -127,15 +133,15 @@ class NoDealing(Dealing):
     def deals_on(self, ask: AskCard, choice: Choose) -> bool:
         return False
 
-    def is_used_up(self, scene: CommandContext, shoe: Shoe) -> bool:
+    def is_used_up(self, context: CommandContext, shoe: Shoe) -> bool:
         return False
 
-    def playing(self, scene: CommandContext) -> dict[int, bool]:
+    def playing(self, context: CommandContext) -> dict[int, bool]:
         return {}
 
 
 def no_rounds() -> Refused:
-    """That no round is entered here."""
+    """The refusal of any round at a non-tracked table."""
     says = "No rounds are entered at this table: sell chips, sign slips and count the rack; its counts tell its win."
     return Refused("no_rounds", says, 409)
 
@@ -143,6 +149,6 @@ def no_rounds() -> Refused:
 _DEALINGS: Final[dict[Kind, Dealing]] = {"banked": HouseDealing(), "pot": PotDealing(), "counted": NoDealing()}
 
 
-def dealing_at(scene: CommandContext) -> Dealing:
-    """How the table's game is dealt."""
-    return _DEALINGS[scene.game.kind]
+def dealing_at(context: CommandContext) -> Dealing:
+    """How the game of the table is dealt."""
+    return _DEALINGS[context.game.kind]

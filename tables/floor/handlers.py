@@ -1,8 +1,8 @@
-"""Who handles each input, and who enacts each entry anew: every room puts its own functions on these lists.
+"""Registries: the handler of each input, and the replay rule and the row check of each kind of entry.
 
-An input is handled by the function that `enters` it, once its permit lets somebody do so. A proof reads an entry back
-and asks the function that `enacts` it what the floor would have written there; what is kept beside an entry in rows of
-the database is held against it by the function that `checks` it.
+An input is handled by the function that `enters` it, after its permit passed. A proof reads an entry back and compares
+it with the result of the function that `reproduces` it. Rows derived from the entry are compared by the functions that
+`checks` registers for it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tables.log.event import AuditFailure, Author, Event
 from tables.models import Staff
 
 SLIPS_AND_WORDS: Final = ("slip", "dispute", "correction", "clock", "limits")
-"""The subjects of entries that leave the cards, the bets and who deals as they were."""
+"""The subjects of entries that change neither the cards nor the bets nor the dealer."""
 
 Enter = Callable[[CommandContext, Any], Decision]
 Enact = Callable[[CommandContext, Any, Entry], PendingEntry]
@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """The function that takes an input, and who may enter it."""
+    """The handler of an input, and the permit that its author has to pass."""
 
     enter: Enter
     permit: Permit
@@ -36,11 +36,11 @@ class Handling:
 
 @dataclass(frozen=True, slots=True)
 class ReplayRule:
-    """The function that says what the floor would have written for an entry, and who may have written it."""
+    """The function that computes the entry a handler would have written, and the permit of its author."""
 
     enact: Enact
     permit: Permit | None
-    """The check of its author, by its kind record. None: the function checks that itself."""
+    """The permit by the kind record of the entry. None: the function itself checks the author."""
 
 
 HANDLINGS: Final[dict[type, Handling]] = {}
@@ -49,7 +49,7 @@ CHECKS: Final[dict[type[Event], Check]] = {}
 
 
 def enters(*inputs: type, permit: Permit) -> Callable[[F], F]:
-    """The decorated function handles these inputs. Raises Refused, with nothing done."""
+    """Register the decorated function as handler of these inputs. It raises Refused and writes nothing."""
 
     def put(function: F) -> F:
         for entered in inputs:
@@ -60,9 +60,10 @@ def enters(*inputs: type, permit: Permit) -> Callable[[F], F]:
 
 
 def reproduces(*events: type[Event]) -> Callable[[F], F]:
-    """The decorated function says what the floor would have written for these entries. Raises Refused or Misconduct.
+    """Register the decorated function as replay rule of these entries. It raises Refused or AuditFailure.
 
-    Who may have written one is the answer of its kind record."""
+    The permitted author is that of the kind record.
+    """
 
     def put(function: F) -> F:
         for event in events:
@@ -73,7 +74,7 @@ def reproduces(*events: type[Event]) -> Callable[[F], F]:
 
 
 def _permit_of(event: type[Event]) -> Permit | None:
-    """The check of the writer that a kind record names; None where the reproducing function decides it."""
+    """The permit of the writer that a kind record names; None where the replay rule decides."""
     writer = event.record.writer
     if not writer.depends and writer not in PERMITS:
         raise TypeError(
@@ -84,8 +85,11 @@ def _permit_of(event: type[Event]) -> Permit | None:
 
 
 def checks(*events: type[Event]) -> Callable[[F], F]:
-    """The decorated function raises Misconduct where rows beside the log, or the house's entries before it, say
-    something else than an entry. Several rooms may look at one kind of entry, each for its own matter."""
+    """Register a check of these entries against rows, or against earlier entries of the site's log.
+
+    The decorated function raises AuditFailure on a difference. A kind of entry may have several checks; all of them
+    run.
+    """
 
     def put(function: F) -> F:
         for event in events:
@@ -104,20 +108,25 @@ def _one_after_the_other(first: Check, second: Check) -> Check:
     return check
 
 
-def as_written(scene: CommandContext, event: Author, entry: Entry, permit: Permit) -> CommandContext:
-    """The command context with the person who an entry says wrote it (`refuse_signers` compares them). Raises Refused
-    where that person may not."""
+def as_written(context: CommandContext, event: Author, entry: Entry, permit: Permit) -> CommandContext:
+    """The context with the recorded author of an entry as the acting person. Raises Refused by the permit.
+
+    That the author is the signature of the entry is compared by `refuse_signers`.
+    """
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
     author.as_of = entry.at
-    acting = replace(scene, by=author)
+    acting = replace(context, by=author)
     permit(acting, author)
     return acting
 
 
-def staff_of(scene: CommandContext, entry: Entry) -> Staff:
-    """Who wrote an entry at a scene. Raises Misconduct for a seat, which writes nothing but its own choices."""
+def staff_of(context: CommandContext, entry: Entry) -> Staff:
+    """The staff member who wrote an entry.
+
+    Raises AuditFailure for a program or a seat, which may not write this kind.
+    """
     if program_of(entry.by) is not None:
         raise AuditFailure(f"it is by {entry.by}, which may name the cards of its table's shoe, and nothing else")
-    if seat_of(entry.by) is not None or not isinstance(scene.by, Staff):
+    if seat_of(entry.by) is not None or not isinstance(context.by, Staff):
         raise AuditFailure(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
-    return scene.by
+    return context.by

@@ -1,6 +1,6 @@
-"""What can be entered at a table: one input is one event, becomes one log entry, and has one JSON form.
+"""Inputs at a table: one input is one event, becomes one log entry, and has one JSON form.
 
-A game's own actions are inputs as they are. A card is keyed without saying for whom: the table knows whose it is.
+The actions of a game are inputs unchanged. A card is keyed without its recipient: the state of the round has it.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from tables.refusals import Refused, sentence
 
 
 class KeyCard(Struct, frozen=True, tag_field="do", tag="card"):
-    """A card was turned (keyed shoes). For a seat that is to decide, it means that the seat took a card."""
+    """A card was turned (hand-dealt shoes). For a seat with a decision, it means that the seat took a card."""
 
     rank: int
 
 
 class KeyStandardCard(Struct, frozen=True, tag_field="do", tag="standard_card"):
-    """The same of a standard card, as a round record writes it: "T", or "Th" where suits are looked at."""
+    """A standard card was turned, spelled as in a round record: "T", or "Th" where suits count."""
 
     card: str
 
 
 class PlaceBets(Struct, frozen=True, tag_field="do", tag="bets"):
-    """Several bets at once: those of the round before, of a seat or of the whole table."""
+    """Several bets at once: those of the previous round, for one seat or the whole table."""
 
     bets: tuple[Bet, ...]
 
 
 class Deal(Struct, frozen=True, tag_field="do", tag="deal"):
-    """The house shoe deals the cards that are due, up to the next decision."""
+    """The electronic shoe deals the cards that are due, up to the next decision."""
 
 
 class StartGame(Struct, frozen=True, tag_field="do", tag="start_game"):
-    """The next game is dealt, to these seats; with none named, to all that can play (tables with a pot)."""
+    """The next game is dealt to these seats; without any, to all seats that can play (tables with a pot)."""
 
     seats: tuple[int, ...] = ()
 
 
 class PaidAll(Struct, frozen=True, tag_field="do", tag="paid_all"):
-    """Every seat that is still to be paid or taken from at the end of the round has been."""
+    """All remaining seats have been paid or taken at the end of the round."""
 
 
 class TakeOverReader(Struct, frozen=True, tag_field="do", tag="take_over_reader"):
-    """The dealer keys the cards from here on, in place of the card reader."""
+    """The dealer keys the cards from now on, in place of the card reader."""
 
 
 class GiveBackReader(Struct, frozen=True, tag_field="do", tag="give_back_reader"):
@@ -55,13 +55,13 @@ class GiveBackReader(Struct, frozen=True, tag_field="do", tag="give_back_reader"
 
 
 class SettleReader(Struct, frozen=True, tag_field="do", tag="settle_reader"):
-    """Reader and dealer disagreed: which of them is right. With the dealer, the dealer keys the cards."""
+    """Reader and dealer disagreed: which of them is right. If the dealer is, the dealer keys the cards."""
 
     right: Literal["reader", "dealer"]
 
 
 class StartReader(Struct, frozen=True, tag_field="do", tag="start_reader"):
-    """A card reader counts its messages anew."""
+    """A card reader starts a session: its messages are numbered from 1 again."""
 
     session: str
 
@@ -75,7 +75,7 @@ class ReadCard(Struct, frozen=True, tag_field="do", tag="read_card"):
 
 
 class BuyIn(Struct, frozen=True, tag_field="do", tag="buy_in"):
-    """A player puts chips in play at a seat: bought for cash, or brought along (tables with a pot)."""
+    """A player puts chips in play at a seat: bought for cash, or brought to the table (tables with a pot)."""
 
     seat: int
     amount_cents: int
@@ -83,27 +83,27 @@ class BuyIn(Struct, frozen=True, tag_field="do", tag="buy_in"):
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
     as_shown: bool = False
-    """For cash, the dealer hands out what the screen shows: the fewest chips that make it."""
+    """Whether a cash buy-in is handed out as shown on the screen, in the fewest chips."""
 
 
 class CashOut(Struct, frozen=True, tag_field="do", tag="cash_out"):
-    """A player leaves with the chips that lie at the seat (tables with a pot)."""
+    """A player leaves with all chips of the seat (tables with a pot)."""
 
     seat: int
 
 
 class TimeCharge(Struct, frozen=True, tag_field="do", tag="time_charge"):
-    """Every seat pays for the half hours that have passed (tables with a pot)."""
+    """Every seat pays the time charge for the half hours passed (tables with a pot)."""
 
 
 class CollectCommission(Struct, frozen=True, tag_field="do", tag="collect_commission"):
-    """A seat pays all the commission that is marked there."""
+    """A seat pays all its marked commission."""
 
     seat: int
 
 
 class ForgiveCommission(Struct, frozen=True, tag_field="do", tag="forgive_commission"):
-    """The commission that is marked at a seat will not be paid: the player has left, or the house lets it go."""
+    """The marked commission of a seat is waived: the player has left, or the casino forgives it."""
 
     seat: int
     reason: str
@@ -114,31 +114,31 @@ class SellChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="se
 
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
-    """(value in cents, how many) that are handed out, where the screen names them."""
+    """(value in cents, number) of the chips handed out, if entered."""
     as_shown: bool = False
-    """The dealer hands out what the screen shows: the fewest chips that make it. It stands for ``chips``."""
+    """Whether the chips are handed out as shown on the screen, in the fewest chips. Used if ``chips`` is empty."""
     currency: str = ""
     """Of the cash, where it is not the house's own: then it is refused."""
 
 
 class UndoSale(Struct, frozen=True, tag_field="do", tag="undo_sale"):
-    """A sale of chips was keyed wrongly: it is undone, while it is the newest entry at its table."""
+    """Undo a mistyped sale of chips. Possible while it is the newest entry of its table."""
 
     sale: int
-    """Its entry."""
+    """Sequence number of the sale's entry."""
 
 
 class ChangeChips(Struct, frozen=True, tag_field="do", tag="change_chips"):
-    """A player changes chips for others of the same worth: for larger ones (a colour-up), or for smaller ones."""
+    """A player changes chips for others of the same worth: larger ones (a colour-up) or smaller ones."""
 
     amount_cents: int
     up: bool = False
     takes: tuple[tuple[int, int], ...] = ()
-    """(value in cents, how many) that the player gives, where somebody says it."""
+    """(value in cents, number) of the chips from the player, if entered."""
     gives: tuple[tuple[int, int], ...] = ()
-    """Those that the rack gives."""
+    """(value in cents, number) of the chips from the rack, if entered."""
     as_shown: bool = False
-    """The rack gives what the screen shows. It stands for ``gives``."""
+    """Whether the chips from the rack are those shown on the screen. Used if ``gives`` is empty."""
 
 
 class SellAtTheCage(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="sell_at_the_cage"):
@@ -148,9 +148,9 @@ class SellAtTheCage(Struct, frozen=True, omit_defaults=True, tag_field="do", tag
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that pass the counter."""
     of_series: tuple[tuple[int, str], ...] = ()
-    """(value in cents, series) of the kinds whose series somebody looked at."""
+    """(value in cents, series) of the denominations whose chip series was entered."""
     currency: str = ""
-    """Of the cash, where it is not the house's own: then it is refused."""
+    """Currency of the cash, if not the casino's own. Foreign cash is refused."""
 
 
 class RedeemChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="redeem_chips"):
@@ -160,11 +160,11 @@ class RedeemChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="
     chips: tuple[tuple[int, int], ...] = ()
     """(value in cents, how many) that pass the counter."""
     series: str = ""
-    """The series of chips, where somebody looked at it."""
+    """The chip series, if entered."""
     of_series: tuple[tuple[int, str], ...] = ()
-    """(value in cents, series) of each kind, where they are of several."""
+    """(value in cents, series) of each denomination, if the chips are of several series."""
     currency: str = ""
-    """Of the cash that is asked for, where it is not the house's own: then it is refused."""
+    """Currency of the cash requested, if not the casino's own. Foreign cash is refused."""
 
 
 class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
@@ -174,10 +174,10 @@ class Paid(Struct, frozen=True, tag_field="do", tag="paid"):
 
 
 class TakeBack(Struct, frozen=True, tag_field="do", tag="take_back", omit_defaults=True):
-    """What was entered last in the round does not count: an input, a payment, or that the cut card came out."""
+    """Take back the last input of the round: an action, a payment, or the cut card coming out."""
 
     reopens: bool = False
-    """Whether the input that settled the round is meant, whatever was paid since: the round goes on from before it."""
+    """Whether to take back the input that settled the round, despite later payments. The round resumes before it."""
 
 
 class ReopenRound(Struct, frozen=True, tag_field="do", tag="reopen_round"):
@@ -193,27 +193,27 @@ class RuleOnHand(Struct, frozen=True, tag_field="do", tag="rule_on_hand"):
 
     seat: int
     ruling: str
-    """Of `mishaps.RULINGS`."""
+    """One of `irregularities.RULINGS`."""
     note: str
 
 
 class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
-    """The first signature on a slip: a fill or credit is asked for, a rack is counted, a drop box is removed."""
+    """The first signature on a slip: a fill or credit is requested, a rack is counted, a drop box is removed."""
 
     series: str
     chips: tuple[tuple[int, int], ...] = ()
-    """(value in cents, how many): what is asked for, or what was counted."""
+    """(value in cents, number) of the chips requested or counted."""
     box: str = ""
     facts: dict[str, str] = {}
-    """What else the step says, by the names of ``series.Fact``."""
+    """Further fields of the step, by the names of its `Fact`s."""
     noted: tuple[tuple[int, int], ...] = ()
-    """What the delivery note says."""
+    """(value in cents, number) by the delivery note."""
     apart: tuple[tuple[str, int, str], ...] = ()
-    """(kind, claimed cents, envelope): notes that the count takes for worth nothing."""
+    """(kind, face value in cents, envelope) of questioned banknotes, which the count takes as worthless."""
 
 
 class SignSlip(Struct, frozen=True, tag_field="do", tag="sign_slip"):
-    """The next signature on a slip; with what was counted, where it counts."""
+    """The next signature on a slip, with the result of the count at a counting step."""
 
     slip: str
     stage: str
@@ -230,7 +230,7 @@ class VoidSlip(Struct, frozen=True, tag_field="do", tag="void_slip"):
 
 
 class OpenDispute(Struct, frozen=True, tag_field="do", tag="open_dispute"):
-    """A player disputes a round: what is claimed, by whom, and how much is at stake."""
+    """A player disputes a round: the claim, the claimant and the amount at stake."""
 
     round: int
     """0 at a table without rounds."""
@@ -240,11 +240,14 @@ class OpenDispute(Struct, frozen=True, tag_field="do", tag="open_dispute"):
     """0: the whole round."""
     claim_cents: int = 0
     happened: str = ""
-    """When, at a table without rounds: 2026-11-22T21:40, by the house's clock or with a zone."""
+    """Local time of the event at a table without rounds:
+
+    2026-11-22T21:40, in the site's time zone unless it names one.
+    """
 
 
 class NoteDispute(Struct, frozen=True, tag_field="do", tag="note_dispute"):
-    """Somebody was heard about a dispute, or something was looked at."""
+    """A statement on a dispute, or evidence that was reviewed."""
 
     dispute: int
     heard: str
@@ -260,21 +263,21 @@ class RuleDispute(Struct, frozen=True, tag_field="do", tag="rule_dispute"):
 
 
 class CloseDispute(Struct, frozen=True, tag_field="do", tag="close_dispute"):
-    """What was ruled is done."""
+    """The ruling on a dispute has been carried out."""
 
     dispute: int
     text: str = ""
 
 
 class ProposeCorrection(Struct, frozen=True, tag_field="do", tag="propose_correction"):
-    """A mispay that was found later is to be put right. Amounts are what the player won, or lost below zero."""
+    """Correct a payout error that was found later. Amounts are the player's win, negative for a loss."""
 
     round: int
     seat: int
     handed_cents: int
     reason: str
     due_cents: int | None = None
-    """None: what the engine decided."""
+    """The correct win; None for the one that the game engine computed."""
     dispute: int | None = None
     earlier: str | None = None
 
@@ -293,13 +296,13 @@ class DeclineCorrection(Struct, frozen=True, tag_field="do", tag="decline_correc
 
 
 class SignIn(Struct, frozen=True, tag_field="do", tag="sign_in"):
-    """A dealer takes the table, or relieves the one who stands there."""
+    """A dealer taps in at a table, or relieves the dealer there."""
 
     terminal: str | None = None
     relieves: str | None = None
-    """The user name of whoever stands there."""
+    """User name of the dealer to be relieved."""
     confirmed_by: str | None = None
-    """Who agreed to the relief by badge and PIN: the dealer who leaves, or a pit boss."""
+    """User name of the dealer or pit boss who agreed to the relief by badge and PIN."""
 
 
 class SignOut(Struct, frozen=True, tag_field="do", tag="sign_out"):
@@ -307,24 +310,24 @@ class SignOut(Struct, frozen=True, tag_field="do", tag="sign_out"):
 
 
 class IssueSeatPage(Struct, frozen=True, tag_field="do", tag="issue_seat_page"):
-    """A seat gets a page of its own (house shoes), whose address holds the token of this digest."""
+    """Issue a player page to a seat (electronic shoes). Its address holds the token of this digest."""
 
     seat: int
     digest: str
 
 
 class LoadShoe(Struct, frozen=True, tag_field="do", tag="load_shoe"):
-    """A shoe of the table's number of decks is on the table."""
+    """A shoe with the table's number of decks was brought to the table."""
 
 
 class CheckDecks(Struct, frozen=True, tag_field="do", tag="check_decks"):
-    """The decks were spread in ten columns and counted: how many of each rank."""
+    """The decks were spread in columns and counted: the number of cards of each rank."""
 
     counts: tuple[int, ...]
 
 
 class ReadDecks(Struct, frozen=True, tag_field="do", tag="read_decks"):
-    """A machine read the decks card by card: "Ah" or "A", or the family's ranks in digits."""
+    """A machine read the decks card by card: "Ah" or "A", or ranks in digits for the house's card family."""
 
     cards: tuple[str, ...]
 
@@ -341,7 +344,7 @@ class Burn(Struct, frozen=True, tag_field="do", tag="burn", omit_defaults=True):
     """The first cards were burned; the shoe is ready."""
 
     turned: int = 0
-    """The first card, where a game turns it to see how many are burned."""
+    """The first card, in games that turn it to decide the number of burned cards; 0 in others."""
 
 
 class CutCardOut(Struct, frozen=True, tag_field="do", tag="cut_card_out"):
@@ -353,13 +356,13 @@ class RetireShoe(Struct, frozen=True, tag_field="do", tag="retire_shoe"):
 
 
 class EnterMishap(Struct, frozen=True, tag_field="do", tag="mishap", omit_defaults=True):
-    """Something went wrong: which of the list, what was done about it, who came."""
+    """An irregularity: which of the list, the action taken, and who was called."""
 
     which: str
     act: str = ""
-    """A card that leaves the shoe with it: set_aside, or burn."""
+    """A card leaves the shoe: "set_aside" or "burn"; empty for none."""
     card: str = ""
-    """That card, as a round record writes it; nothing where nobody saw it."""
+    """That card, spelled as in a round record; empty if unseen."""
     called: str = ""
     note: str = ""
 
@@ -370,20 +373,20 @@ class VoidRound(Struct, frozen=True, tag_field="do", tag="void_round", omit_defa
     reason: str
     note: str
     unknown: bool = False
-    """Whether nobody can say any more what the shoe holds: then it is retired."""
+    """Whether the contents of the shoe are unknown. It is then retired."""
     second: str = ""
-    """The user name of whoever else signed it by badge and PIN."""
+    """User name of the second signatory, who signed by badge and PIN."""
 
 
 class AbandonTable(Struct, frozen=True, tag_field="do", tag="abandon_table"):
-    """Everybody leaves the table at once."""
+    """All persons leave the table at once."""
 
     reason: str
     note: str
 
 
 class LockRack(Struct, frozen=True, tag_field="do", tag="lock_rack"):
-    """The rack is locked: nothing goes into it or out of it."""
+    """The rack is locked: no chips enter or leave it."""
 
     note: str
 
@@ -393,11 +396,11 @@ class UnlockRack(Struct, frozen=True, tag_field="do", tag="unlock_rack", omit_de
 
     note: str
     second: str = ""
-    """The user name of whoever else signed it by badge and PIN."""
+    """User name of the second signatory, who signed by badge and PIN."""
 
 
 class AcceptBet(Struct, frozen=True, tag_field="do", tag="accept_bet", omit_defaults=True):
-    """A bet over the maximum was accepted, and stands."""
+    """A bet over the maximum was accepted and is in play."""
 
     seat: int
     amount_cents: int
@@ -405,53 +408,53 @@ class AcceptBet(Struct, frozen=True, tag_field="do", tag="accept_bet", omit_defa
 
 
 class BeginBackEntry(Struct, frozen=True, tag_field="do", tag="begin_back_entry"):
-    """What happened during an outage may be entered from paper: two people stand for it."""
+    """Start back-entry: events of an outage may be entered from paper. Two persons sign."""
 
     reason: str
     since: datetime
     until: datetime
     note: str
     second: str
-    """The user name of the second, who signed by badge and PIN."""
+    """User name of the second signatory, who signed by badge and PIN."""
 
 
 class EndBackEntry(Struct, frozen=True, tag_field="do", tag="end_back_entry"):
-    """Every paper was entered: two people stand for it."""
+    """End back-entry: every paper has been entered. Two persons sign."""
 
     second: str
 
 
 class AnnounceRound(Struct, frozen=True, tag_field="do", tag="announce_round"):
-    """The next round was played by hand: on which paper it stands, and when it happened."""
+    """The next round was dealt by hand: the number of its paper, and when it was dealt."""
 
     number: str
     happened: datetime
 
 
 class ComparePaper(Struct, frozen=True, tag_field="do", tag="compare_paper"):
-    """What was entered from a paper is what stands on it."""
+    """The entries of a paper match the paper."""
 
     number: str
 
 
 class ShowAcknowledged(Struct, frozen=True, tag_field="do", tag="show_acknowledged", omit_defaults=True):
-    """A screen, a reader or a witness was acknowledged an entry that the book has not."""
+    """A screen, card reader or witness received the acknowledgement of an entry that the log lacks."""
 
     seq: int
     hash: str
     words: tuple[str, ...] = ()
     by: str = ""
-    """Who says so, where it is not whoever enters it: a witness."""
+    """Name of the witness that reports it; empty if the author of the input does."""
 
 
 class DeclareRestored(Struct, frozen=True, tag_field="do", tag="declare_restored"):
-    """Whoever put an older database back says so: the table waits to be confirmed."""
+    """An older database was restored: the table waits to be confirmed."""
 
     reason: str
 
 
 class ConfirmRestored(Struct, frozen=True, tag_field="do", tag="confirm_restored"):
-    """A pit boss looked at a table after a restore, and lets it deal on."""
+    """A pit boss inspected a table after a restore and releases it."""
 
     note: str
 
@@ -462,19 +465,19 @@ ShoeInput = LoadShoe | CheckDecks | ReadDecks | ShuffleShoe | PlaceCutCard | Bur
 TableInput = SignOut
 ReaderInput = TakeOverReader | GiveBackReader | SettleReader
 DeviceInput = StartReader | ReadCard
-"""What card readers enter, and nobody else."""
+"""Inputs that only card readers send."""
 SlipInput = BeginSlip | SignSlip | VoidSlip
-"""Signatures: none is sent without a badge and a PIN."""
+"""Signatures. Each takes a badge and a PIN."""
 DisputeInput = OpenDispute | NoteDispute | RuleDispute | CloseDispute
 CorrectionInput = ProposeCorrection | SignCorrection | DeclineCorrection
 FloorInput = VoidRound | AbandonTable | AcceptBet | LockRack | UnlockRack | ReopenRound | RuleOnHand
 """Inputs that a pit boss signs or approves."""
 BackEntryInput = BeginBackEntry | EndBackEntry | AnnounceRound | ComparePaper
-"""What is entered about papers of an outage."""
+"""Inputs about papers of an outage."""
 RestoreInput = ShowAcknowledged | DeclareRestored | ConfirmRestored
-"""What is entered after an older database was put back; none is sent: each is signed, or shown by the house itself."""
+"""Inputs after a restore of an older database. None is sent: each is signed, or reported by the software itself."""
 Sent = GameInput | SeatInput | Paid | PaidAll | TakeBack | ShoeInput | TableInput | EnterMishap | ReaderInput
-"""What can be sent from a screen or to the API."""
+"""Inputs that a screen or an API client can send."""
 Input = (
     Sent
     | DeviceInput
@@ -492,10 +495,10 @@ _sent = msgspec.json.Decoder(Sent)
 
 
 def read(document: bytes | str | dict[str, Any]) -> Input:
-    """An input from JSON. Raises Refused (``bad_input``) that names the place and what would be right.
+    """An input from JSON. Raises Refused (``bad_input``) with the place of the fault and the correct form.
 
-    Signing in is no input that can be sent: it says on which terminal somebody stands, which only the house knows.
-    Nor is the page of a seat: its address is made here; nor a signature on a slip: it takes a badge and a PIN.
+    Not among them: tapping in, which names a terminal that only the server knows; player pages, whose address is
+    generated on the server; and signatures on slips, which take a badge and a PIN.
     """
     try:
         entered: Input = msgspec.convert(document, Sent) if isinstance(document, dict) else _sent.decode(document)
@@ -509,6 +512,6 @@ def read(document: bytes | str | dict[str, Any]) -> Input:
 
 
 def spell(entered: Input) -> dict[str, Any]:
-    """An input as JSON data: the form that ``read`` takes back."""
+    """An input as JSON data, in the form that ``read`` accepts."""
     spelled: dict[str, Any] = msgspec.to_builtins(entered)
     return spelled

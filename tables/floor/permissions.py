@@ -1,4 +1,4 @@
-"""Who may enter what at a table: on the floor as in a proof. Each raises Refused for whoever may not."""
+"""Permits: who may write which input at a table, checked at entry and again in a proof. Each raises Refused."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ Permit = Callable[[CommandContext, Staff], None]
 
 
 def not_barred(by: Staff, begun: datetime) -> None:
-    """Whoever's PIN was reset signs no paper that was begun before they made another: the PIN was perhaps known.
+    """Raises Refused if `by` may not sign a slip begun at `begun`, before the reset of their PIN was completed.
 
-    Their row is held up to the commit. A reset holds it too, and is dated once it does, so that no signature stands in
-    the log after a reset that it has not seen.
+    A PIN that had to be reset may be known to another person, so open slips need another signatory. The row of the
+    staff member is locked up to the commit. A reset locks it too, so no signature can follow a reset that it has not
+    seen.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
@@ -42,7 +43,10 @@ def not_barred(by: Staff, begun: datetime) -> None:
 
 
 def signs_since(username: str, moment: datetime | None = None) -> datetime | None:
-    """From when on a paper has to be begun for somebody to sign it, as it was at a moment; None where any will do."""
+    """The earliest beginning of a slip that a user may sign, as of `moment` (default: now); None if any may be signed.
+
+    Far in the future while the PIN is reset and no new PIN is set.
+    """
     versions = SecretVersion.objects.filter(staff__username=username, secret=PIN).order_by("at", "pk")
     if moment is not None:
         versions = versions.filter(at__lte=moment)
@@ -56,7 +60,10 @@ def signs_since(username: str, moment: datetime | None = None) -> datetime | Non
 
 
 def check_not_barred(entry: Entry, username: str, begun_seq: int) -> None:
-    """Raises Misconduct where an entry signs a paper, begun by an earlier one, that its signer was barred from."""
+    """Raises AuditFailure where an entry signs a slip that its signatory was barred from by a reset of the PIN.
+
+    `begun_seq` is the entry of the same log that began the slip.
+    """
     book_id = entry.book_id
     if (
         entry.at is None
@@ -73,21 +80,26 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def anybody_here(context: CommandContext, by: Staff) -> None:
-    """Whoever works here: the slip says who may sign which step."""
+    """Any active staff member. Which role may sign a step is decided by the slip."""
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
 
 
 def in_their_pit(context: CommandContext, by: Staff) -> None:
-    """Raises Refused for a person who runs the floor, but not the pit of this table. Stage `permission` asks it of
-    every input of the staff after the permit of the input, so that no input can omit it."""
+    """Raises Refused for a pit boss who is not assigned to the pit of this table.
+
+    Stage `permission` calls it for every input of the staff after the input's own permit, so that no input can omit it.
+    """
     # No pit limits a dealer, whose cards are most inputs: they need not look at assignments.
     if by.has_perm(pit_assignments.RUNS):
         pit_assignments.refuse(by, context.table.name, context.moment)
 
 
 def not_administering(by: Staff) -> None:
-    """Somebody who gave access in this shift handles no chips and no cash in it."""
+    """Raises Refused for an administrator who managed access less than `duties_apart_hours` ago.
+
+    Access to the system and custody of chips or cash are separated within a shift.
+    """
     hours = policies.number("duties_apart_hours")
     until = by.administered_until
     if until is not None and timezone.now() - until < timedelta(hours=hours):
@@ -96,14 +108,14 @@ def not_administering(by: Staff) -> None:
 
 
 def a_dealer(context: CommandContext, by: Staff) -> None:
-    """Any dealer may take a table."""
+    """Any active dealer, who may take over a table."""
     anybody_here(context, by)
     if by.role != Role.DEALER:
         raise Refused("not_permitted", "Only a dealer takes a table.", 403)
 
 
 def the_dealer(context: CommandContext, by: Staff) -> None:
-    """The dealer who stands there, while the table is open and its rack is not being counted."""
+    """The dealer signed in at the table, while it is open and its rack is neither locked nor being counted."""
     not_while_counted(context, by)
     _refuse_closed(context)
     not_locked(context)
@@ -111,7 +123,7 @@ def the_dealer(context: CommandContext, by: Staff) -> None:
 
 
 def the_dealer_or_the_floor(context: CommandContext, by: Staff) -> None:
-    """The same, or somebody who runs the floor."""
+    """The dealer signed in or the pit boss, while the table is open and its rack neither locked nor being counted."""
     not_while_counted(context, by)
     _refuse_closed(context)
     not_locked(context)
@@ -120,57 +132,57 @@ def the_dealer_or_the_floor(context: CommandContext, by: Staff) -> None:
 
 
 def the_floor(context: CommandContext, by: Staff) -> None:
-    """Who runs the floor, while the table is open, its rack is not being counted and not locked."""
+    """The pit boss, while the table is open and its rack is neither locked nor being counted."""
     the_floor_though_locked(context, by)
     not_locked(context)
 
 
 def the_floor_though_locked(context: CommandContext, by: Staff) -> None:
-    """The same for what leads to a closed table: it has to be possible from a locked rack too."""
+    """The pit boss, while the table is open and its rack is not being counted. A locked rack can still be closed."""
     not_while_counted(context, by)
     the_floor_at_once(context, by)
 
 
 def the_floor_at_once(context: CommandContext, by: Staff) -> None:
-    """Who runs the floor, while the table is open, whatever is going on there."""
+    """The pit boss, while the table is open, even during a count or with a locked rack."""
     at_once(context, by)
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "That takes a pit boss.", 403)
 
 
 def at_once(context: CommandContext, by: Staff) -> None:
-    """Whoever works here, while the table is open, whatever is going on there."""
+    """Any active staff member, while the table is open, even during a count or with a locked rack."""
     anybody_here(context, by)
     _refuse_closed(context)
 
 
 def uncounted(context: CommandContext, by: Staff) -> None:
-    """Whoever works here, while the table is open and its rack is not being counted."""
+    """Any active staff member, while the table is open and its rack is not being counted."""
     not_while_counted(context, by)
     _refuse_closed(context)
 
 
 def who_voids(context: CommandContext, by: Staff) -> None:
-    """Whom the house's terms let void a round, at a table whose rack is not being counted."""
+    """The roles of the policy `void_roles`, while the table is open and its rack is not being counted."""
     uncounted(context, by)
     _refuse_roles(by, policies.words("void_roles"), "A round is made void")
 
 
 def who_abandons(context: CommandContext, by: Staff) -> None:
-    """Whom the house's terms let abandon a table, whatever is going on there."""
+    """The roles of the policy `abandon_roles`, while the table is open, even during a count."""
     at_once(context, by)
     _refuse_roles(by, policies.words("abandon_roles"), "A table is abandoned")
 
 
 def the_dealer_or_the_floor_at_once(context: CommandContext, by: Staff) -> None:
-    """The dealer who stands there or who runs the floor, whatever is going on."""
+    """The dealer signed in at the table or the pit boss, while it is open, even in a count or with a locked rack."""
     at_once(context, by)
     if not by.has_perm("tables.run_floor"):
         _refuse_others(context, by)
 
 
 def the_dealer_or_else_the_floor(context: CommandContext, by: Staff) -> None:
-    """The dealer who stands there; where nobody deals, who runs the floor."""
+    """The dealer signed in at the table. Where no dealer is signed in, the pit boss."""
     if context.standing.dealer is None and by.has_perm("tables.run_floor"):
         the_floor_though_locked(context, by)
     else:
@@ -178,14 +190,14 @@ def the_dealer_or_else_the_floor(context: CommandContext, by: Staff) -> None:
 
 
 def the_dealer_who_leaves(context: CommandContext, by: Staff) -> None:
-    """The dealer who stands there, whatever is being counted."""
+    """The dealer signed in at the table, while it is open, even during a count or with a locked rack."""
     anybody_here(context, by)
     _refuse_closed(context)
     _refuse_others(context, by)
 
 
 def for_the_shoe_to_go(context: CommandContext, by: Staff) -> None:
-    """A shoe may leave a table that is closed, too."""
+    """The dealer signed in at the table or the pit boss, to remove the shoe. The table may be closed."""
     anybody_here(context, by)
     if not by.has_perm("tables.run_floor"):
         _refuse_others(context, by)
@@ -198,11 +210,11 @@ PERMITS: Final[Mapping[Writer, Permit]] = {
     writers.FLOOR: the_floor_though_locked,
     writers.SHOE_REMOVER: for_the_shoe_to_go,
 }
-"""The check of each answer to who may write a kind of entry; other answers depend on the content of the entry."""
+"""The permit of each writer that a kind of entry names. The other writers depend on the content of the entry."""
 
 
 def not_while_counted(context: CommandContext, by: Staff) -> None:
-    """Whoever works here, unless the rack is being counted: chips must not move then."""
+    """Any active staff member, unless the rack is being counted: a count is void if chips move during it."""
     anybody_here(context, by)
     for slip in context.standing.slips:
         if slip.series.counts(RACK):
@@ -211,7 +223,7 @@ def not_while_counted(context: CommandContext, by: Staff) -> None:
 
 
 def not_locked(context: CommandContext) -> None:
-    """Raises Refused while the rack is locked: nothing is dealt, paid, filled or carried away then."""
+    """Raises Refused while the rack is locked: no card is dealt, and no chips enter or leave the rack."""
     if context.standing.lock is not None:
         says = f"The rack of {context.table.name} is locked: it is unlocked first, by a pit boss on the floor's page."
         raise Refused("rack_locked", says, 409)
@@ -228,17 +240,17 @@ SETTLED_BY: Final = "reader_settled_by"
 
 
 def settles_readers() -> str:
-    """The role that says who is right, where a card reader and the dealer disagree."""
+    """The role that settles a disagreement of card reader and dealer, by the policy `reader_settled_by`."""
     return str(policies.in_force(SETTLED_BY))
 
 
 def who_settles_readers(context: CommandContext, by: Staff) -> None:
-    """The dealer who stands there, or who runs the floor: as the house's terms have it."""
+    """The pit boss or the dealer signed in at the table, by the policy `reader_settled_by`."""
     (the_floor if settles_readers() == Role.PIT_BOSS else the_dealer)(context, by)
 
 
 def for_a_reader(context: CommandContext) -> None:
-    """Where a card reader may name cards: for a dealer, at an open table whose rack is neither locked nor counted."""
+    """Raises Refused unless a dealer is signed in at an open table whose rack is neither locked nor being counted."""
     state, table = context.standing, context.table.name
     if not state.is_open or state.dealer is None:
         raise Refused("nobody_deals", f"Nobody deals at {table} now: no card is read for anybody.", 409)
@@ -248,7 +260,7 @@ def for_a_reader(context: CommandContext) -> None:
 
 
 def only_readers(context: CommandContext, by: Staff) -> None:
-    """Nobody of the staff."""
+    """No staff member. Card readers have their own check, `card_readers.permit`."""
     raise Refused("not_permitted", "Only a card reader enters that.", 403)
 
 

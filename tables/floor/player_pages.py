@@ -1,7 +1,7 @@
-"""The pages of seats: at a table with a house shoe, each seat's own facedown cards and choices, behind an address.
+"""Player pages: at a table with an electronic shoe, the hand and the choices of one seat, at an address of its own.
 
-The address holds a random token, of which the database keeps only the digest. It is made for a dealer or a pit boss to
-hand over, and shown to them once. Making another one, cashing out and closing the table revoke it.
+The address holds a random token; the database keeps only its digest. It is issued to a dealer or a pit boss, who hands
+it over, and is shown once. Issuing another one, cashing out and closing the table revoke it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from tables.refusals import Refused
 
 
 def new_token() -> str:
-    """What makes an address unguessable: 256 random bits."""
+    """A random token of 256 bits, which makes an address unguessable."""
     return secrets.token_urlsafe(32)
 
 
 def digest_of(token: str) -> str:
-    """What the database keeps of a token."""
+    """SHA-256 of a token in hexadecimal, the form in which the database keeps it."""
     return sha256(token.encode()).hexdigest()
 
 
 def find(token: str) -> SeatPage | None:
-    """The page of an address."""
+    """The page with this token; None where it was revoked or never issued."""
     return SeatPage.objects.select_related("table__book").filter(token_digest=digest_of(token)).first()
 
 
 def possible(table: Table) -> bool:
-    """Whether seats have pages of their own there: where a house shoe deals cards that one seat alone may look at."""
+    """Whether the seats of a table have pages: its electronic shoe deals cards that only one seat may see."""
     game = GAMES[table.game]
     return table.source == ShoeSource.HOUSE and (game.hides or game.looks)
 
@@ -48,7 +48,7 @@ def possible(table: Table) -> bool:
 
 @enters(IssueSeatPage, permit=permissions.the_dealer_or_the_floor)
 def issue(context: CommandContext, entered: IssueSeatPage) -> Decision:
-    """A seat has a page from here on."""
+    """Issue a page to a seat and revoke its earlier one. During a game an alert reports it. Raises Refused."""
     table, seat = context.table, entered.seat
     if not possible(table):
         says = f"Seats have pages of their own where a house shoe deals them facedown cards: {table.name} has none."
@@ -69,12 +69,15 @@ def issue(context: CommandContext, entered: IssueSeatPage) -> Decision:
 
 @reproduces(SeatPageIssued)
 def enact_issue(context: CommandContext, event: SeatPageIssued, entry: Entry) -> PendingEntry:
-    """Whether the seat had a page before, no entry tells for sure: closing ends all."""
+    """The page as issued.
+
+    The flag for an earlier page is taken from the entry: closing revokes pages without a trace here.
+    """
     return PendingEntry(event, entry.round)
 
 
 def revoke(context: CommandContext, seat: int | None = None) -> list[PendingEntry]:
-    """A seat has no page any more (default: no seat has one); what the log says of it."""
+    """Revoke the page of a seat, or of all seats by default; returns the entries about it."""
     pages = SeatPage.objects.filter(table=context.table, **({} if seat is None else {"seat": seat}))
     seats = sorted(pages.values_list("seat", flat=True))
     pages.delete()
@@ -82,7 +85,7 @@ def revoke(context: CommandContext, seat: int | None = None) -> list[PendingEntr
 
 
 def permit(context: CommandContext, by: AtSeat, entered: Input) -> None:
-    """A seat chooses for itself, when it is asked to, and does nothing else. Raises Refused."""
+    """Raises Refused unless the input is a choice for the page's own seat, and a choice of that seat is due."""
     if not SeatPage.objects.filter(pk=by.page, table=context.table, seat=by.seat).exists():
         raise Refused("page_revoked", "This page is no longer in use: ask the dealer for its new address.", 404)
     if not isinstance(entered, Choose) or entered.seat != by.seat:

@@ -1,9 +1,7 @@
-"""Inputs that were refused, as far as somebody should read of them: who tried what they may not, bets over the limit,
-wrong PINs, terminals that are for another table.
+"""Refused inputs that are recorded: attempts without permission, bets over the limit, wrong PINs, wrong terminals.
 
-A note of one is left at the door of the house's book, in a transaction of its own, once the refused input's is over: it
-holds no lock that a dealer waits for. A key that is stuck writes one a minute, and a process no more than ``MOST`` a
-minute, whatever is tried there.
+A note is enqueued for the site's log in a transaction of its own after the refused input's, so it holds no lock that a
+dealer waits for. One process notes an identical refusal once in ``APART`` seconds, and at most ``MOST`` a minute.
 """
 
 from __future__ import annotations
@@ -29,11 +27,11 @@ from tables.log.event import AuditFailure
 from tables.refusals import Refused
 
 APART: Final = 60.0
-"""Seconds for which the same, by the same person or at the same terminal, is noted once."""
+"""Seconds for which an identical refusal, of one person or terminal, is noted only once."""
 MOST: Final = 30
-"""So many a minute are noted by one process."""
+"""Maximum number of notes per minute and process."""
 LONGEST: Final = 300
-"""Characters."""
+"""Maximum length of the sentence of a refusal in a note, in characters."""
 
 PERSONAL: Final = frozenset(
     {
@@ -42,14 +40,14 @@ PERSONAL: Final = frozenset(
         "unknown_reason", "wrong_credentials", "wrong_role",
     }
 )  # fmt: skip
-"""Refusals of somebody who may not, or of a table at which nobody may."""
+"""Codes of refusals that are always noted: missing permissions, and a table where the action is forbidden to all."""
 WEIGHTY: Final = (VoidRound, AbandonTable, UnlockRack, LockRack, VoidSlip, AcceptBet)
-"""Of these any refusal matters but that of a form: of what was incomplete, or entered on an old state."""
+"""Inputs of which every refusal is noted, except those for an incomplete form or an outdated screen."""
 _CONFLICTS: Final = (403, 409)
 
 
 def matters(entered: object, refused: Refused) -> bool:
-    """Whether somebody should read of a refused input."""
+    """Whether a refused input is to be noted."""
     if refused.code in PERSONAL or _is_over_the_limit(entered, refused):
         return True
     return isinstance(entered, WEIGHTY) and refused.status in _CONFLICTS and refused.code != "stale_sequence"
@@ -67,13 +65,13 @@ def _is_over_the_limit(entered: object, refused: Refused) -> bool:
 
 @dataclass(slots=True)
 class Bound:
-    """How often what was noted lately, in this process."""
+    """Rate limit of the notes of this process."""
 
     latest: dict[tuple[str, ...], float] = field(default_factory=dict)
     left_out: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def admits(self, what: tuple[str, ...], moment: float) -> bool:
-        """Whether one more of these is noted; else it is counted."""
+        """Whether another note of this key may be written now; if not, it is counted."""
         self.latest = {earlier: at for earlier, at in self.latest.items() if moment - at < APART}
         if what in self.latest or len(self.latest) >= MOST:
             if len(self.left_out) < 10 * MOST:
@@ -87,9 +85,9 @@ bound: Final = Bound()
 
 
 def note(entered: object, refused: Refused, by: str, *, table: str = "", terminal: str = "") -> None:
-    """Leave a note of a refused input, if it matters and the same was not noted just now.
+    """Enqueue a note of a refused input, if it matters and is within the rate limit.
 
-    Never inside a transaction of somebody else: theirs is undone with the input, or rehearses it.
+    Does nothing inside a transaction: that one is rolled back with the input, or is a rehearsal.
     """
     if not matters(entered, refused) or connection.in_atomic_block:
         return
@@ -114,7 +112,7 @@ def _tag_of(entered: object) -> str:
 
 @checks(InputRefused)
 def check_note(event: InputRefused, entry: Entry) -> None:
-    """It was left at the door of the house's book, where the note of it lies still and is held against the entry."""
+    """Raises AuditFailure unless the note came through the queue of the site's log and keeps the limits of a note."""
     if event.happened_at is None:
         raise AuditFailure("it notes a refused input, and was not left at the book's door")
     if len(event.says) > LONGEST or event.more < 0:

@@ -1,4 +1,4 @@
-"""After an older database was put back: a table whose book lacks what was acknowledged waits for a pit boss."""
+"""After a restore of an older database: a table whose log lacks acknowledged entries waits for a pit boss."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ from tables.state.round_history import words
 _KEYS: Final = UUID("5f0e4b7c-54e6-4c0e-9f5a-0b6f5a3f7d11")
 
 SHOWN: Final = (ShowAcknowledged, DeclareRestored)
-"""What runs no floor, so that whoever enters it may be of any pit. Neither can be sent: a receipt that the house signed
-leads to the first, a command to the second."""
+"""Inputs that are no act of running the floor, so assignments to pits do not restrict them.
+
+Neither can be sent: a signed receipt leads to the first, a management command to the second.
+"""
 WATCHERS: Final = (Role.SURVEILLANCE, Role.AUDITOR)
 
 
 def is_news(state: TableState, receipt: Acknowledged) -> bool:
-    """Whether an entry that the book lacks tells of a restore that nobody has confirmed, or of more than was known.
+    """Whether a missing entry shows an unconfirmed restore, or a larger loss than was confirmed.
 
-    A pit boss who confirmed a table gave up all that was acknowledged before: a screen that shows it later stops the
-    table no second time, unless it was acknowledged more than was given up.
+    The pit boss who confirms a table gives up all entries acknowledged before. A receipt shown later does not stop the
+    table again, unless its number is above those given up.
     """
     before = state.restored
     if before is None:
@@ -61,8 +63,10 @@ def check_receipt(receipt: Acknowledged | None, digest: bytes | None, head: Head
 
 
 def receipt(book_id: int, state: TableState, before: Acknowledged | None, words: Sequence[str] = ()) -> str:
-    """What a screen keeps that is shown a table; empty where it goes on keeping what it had before: an entry that the
-    book lacks, and that nobody could be told of yet."""
+    """The receipt that a screen stores when it shows a table: a signed acknowledgement of the newest entry.
+
+    Empty where the screen keeps its earlier receipt, of an entry that the log lacks and that was not reported yet.
+    """
     if before is not None and before.seq > state.seq and is_news(state, before):
         return ""
     after = state.restored.confirmed if state.restored else 0
@@ -70,7 +74,10 @@ def receipt(book_id: int, state: TableState, before: Acknowledged | None, words:
 
 
 def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UUID]:
-    """What is entered where a screen shows it, and its key: once for what was shown by whom."""
+    """The input that reports a missing entry, and its idempotency key.
+
+    The key is equal for equal reports by one author, so that each is recorded once.
+    """
     # The key is derived from the content and not random: a page that is loaded again repeats one input, and leaves
     # room in the list for the receipts of other screens.
     return ShowAcknowledged(receipt.seq, receipt.hash, receipt.words), uuid5(
@@ -79,7 +86,7 @@ def showing(receipt: Acknowledged, signature: str) -> tuple[ShowAcknowledged, UU
 
 
 def refuse_waiting(context: CommandContext, decision: Decision) -> None:
-    """Raises Refused where a table waits to be confirmed, and an input would deal on."""
+    """Raises Refused where a table waits to be confirmed and a step would continue play."""
     # The chips on the table belong to entries that are gone: a card or a transfer now would be built on a state that no
     # player has seen.
     if any(stands_still(context.standing, step.event) for step in decision.steps):
@@ -87,12 +94,12 @@ def refuse_waiting(context: CommandContext, decision: Decision) -> None:
 
 
 def waits(name: str, state: TableState) -> Refused:
-    """Why nothing is entered at a table now."""
+    """The refusal of inputs at a table that waits to be confirmed."""
     return Refused("records_restored", sentence(name, state.restored or Restored()), 409, seq=state.seq)
 
 
 def sentence(name: str, restored: Restored) -> str:
-    """The same for people: where the records end, and what was acknowledged beyond."""
+    """The message about a restored table: where its records end, and the number of acknowledged entries beyond."""
     missing = restored.reach - restored.ended
     beyond = f"; {missing} more {'was' if missing == 1 else 'were'} acknowledged" if missing > 0 else ""
     return (
@@ -105,8 +112,10 @@ def sentence(name: str, restored: Restored) -> str:
 
 
 def permit_to_show(context: CommandContext, by: Staff) -> None:
-    """Whoever works here, but for those who only watch: they write into no book. What their screens were acknowledged
-    is shown by the next screen that has it. Raises Refused."""
+    """Any active staff member except surveillance and auditors, who write to no log. Raises Refused.
+
+    A missing entry on a screen of theirs is reported by the next screen that has a receipt of it.
+    """
     permissions.anybody_here(context, by)
     if by.role in WATCHERS:
         raise Refused("not_permitted", "Whoever watches writes nothing into the book of a table.", 403)
@@ -114,7 +123,7 @@ def permit_to_show(context: CommandContext, by: Staff) -> None:
 
 @enters(ShowAcknowledged, permit=permit_to_show)
 def show(context: CommandContext, entered: ShowAcknowledged) -> Decision:
-    """The table waits from here on. Raises Refused where the list is full: it waits already."""
+    """The table waits from now on. Raises Refused where it already waits and its list of reports is full."""
     before = context.standing.restored or Restored()
     # Each report is a longer entry than the one before: without a bound, a hundred screens would fill the log.
     if before.waits and len(before.beyond) >= MOST:
@@ -127,7 +136,7 @@ def show(context: CommandContext, entered: ShowAcknowledged) -> Decision:
 
 @enters(DeclareRestored, permit=permit_to_show)
 def declare(context: CommandContext, entered: DeclareRestored) -> Decision:
-    """The same by whoever put the database back. Raises Refused where the table waits already."""
+    """The person who restored the database reports it, and the table waits. Raises Refused where it already waits."""
     before = context.standing.restored
     if before is not None and before.waits:
         raise waits(context.table.name, context.standing)
@@ -148,7 +157,7 @@ def _behind(context: CommandContext, newest: Beyond | None, declared: str = "") 
 
 @enters(ConfirmRestored, permit=permissions.anybody_here)
 def confirm(context: CommandContext, entered: ConfirmRestored) -> Decision:
-    """The table deals on. Raises Refused."""
+    """A pit boss confirms the table, which continues play. Raises Refused."""
     permits_confirming(context)
     before = context.standing.restored
     assert before is not None  # noqa: S101 -- it waits
@@ -159,7 +168,10 @@ def confirm(context: CommandContext, entered: ConfirmRestored) -> Decision:
 
 
 def permits_confirming(context: CommandContext) -> None:
-    """Raises Refused for whoever may not confirm, and where nothing waits. A closed table is confirmed too."""
+    """Raises Refused for any author but a pit boss, and where the table does not wait.
+
+    A closed table is confirmed too.
+    """
     if not context.by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "That takes a pit boss.", 403)
     if context.standing.restored is None or not context.standing.restored.waits:
@@ -171,7 +183,10 @@ def permits_confirming(context: CommandContext) -> None:
 
 @reproduces(BookBehind)
 def enact_behind(context: CommandContext, event: BookBehind, entry: Entry) -> PendingEntry:
-    """What was acknowledged, only who showed it knows; what was shown before, and the book's end, are in the log."""
+    """The report as entered:
+
+    the earlier reports and the end of the log are compared, the newest receipt is taken as shown.
+    """
     earlier = context.standing.restored or Restored()
     count = len(earlier.beyond) if earlier.waits else 0
     newest = event.beyond[count] if len(event.beyond) == count + 1 else None

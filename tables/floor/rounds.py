@@ -1,4 +1,4 @@
-"""The inputs of a round: bets, cards, decisions, payments made, and keys taken back."""
+"""The inputs of a round: bets, cards, decisions, payments, and inputs taken back."""
 
 from __future__ import annotations
 
@@ -57,40 +57,40 @@ REOPENED_BY: Final = "settled_round_reopened_by"
 """The policy that says whether a dealer may reopen a settled round alone."""
 
 REPORTED = ("impossible_card",)
-"""Refusals that the pit hears of: a wrong card is in the shoe, or a wrong key was pressed. Either matters."""
+"""Refusals that are recorded and alerted: either a wrong card is in the shoe or a wrong key was pressed."""
 
 
 @dataclass(slots=True)
 class RoundActions:
-    """What an input comes to as the game's actions."""
+    """The actions of the game that one input is turned into."""
 
     actions: list[Action] = field(default_factory=list)
     apart: list[SideCard] = field(default_factory=list)
-    """For the shoe's proof: which of them is a card that was shuffled apart, among which, and at what moment."""
+    """Cards drawn from a side pool, for the verification of the shoe: the action, the pool and the draw's name."""
 
 
 @enters(Bet, PlaceBets, CloseBets, Choose, Shuffle, Deal, StartGame, permit=permissions.the_dealer)
-def enter(scene: CommandContext, entered: GameInput) -> Decision:
-    """A bet, a card, a decision, a shuffle in mid-round. Opens the next round with its first bet."""
-    permissions.not_stopped(scene)
+def enter(context: CommandContext, entered: GameInput) -> Decision:
+    """A bet, card, decision or shuffle during a round. The first bet opens the next round. Raises Refused."""
+    permissions.not_stopped(context)
     if isinstance(entered, Bet | PlaceBets):
         _refuse_approved(entered)
     elif isinstance(entered, Choose):
-        _refuse_given_up(scene.standing.round, entered)
-    shoe_ready(scene)
-    current, opening = round_at(scene, entered)
+        _refuse_given_up(context.standing.round, entered)
+    shoe_ready(context)
+    current, opening = round_at(context, entered)
     try:
-        return play(scene, current, opening, entered)
+        return play(context, current, opening, entered)
     except Illegal as illegal:
-        return _refuse(scene, current, entered, illegal)
+        return _refuse(context, current, entered, illegal)
 
 
-def play(scene: CommandContext, current: Round, opening: Pinned | None, entered: GameInput) -> Decision:
-    """What an input comes to in a round. Raises Illegal or Refused."""
+def play(context: CommandContext, current: Round, opening: Pinned | None, entered: GameInput) -> Decision:
+    """The entries that an input adds to a round. Raises Illegal or Refused."""
     turn = RoundActions()
-    state = _play(scene, current, entered, turn)
+    state = _play(context, current, entered, turn)
     shuffled = any(type(action) is Shuffle for action in turn.actions)
-    commitment, opened = shoes.shuffled_in_play(scene, current, state) if shuffled else (None, None)
+    commitment, opened = shoes.shuffled_in_play(context, current, state) if shuffled else (None, None)
     event = Played(
         actions=tuple(turn.actions),
         opening=opening,
@@ -102,21 +102,21 @@ def play(scene: CommandContext, current: Round, opening: Pinned | None, entered:
         opened=opened,
         result=log.result_of(replace(current, state=state)),
     )
-    steps = [PendingEntry(event, current.number, current.moves_to(scene.chart, state))]
-    if shoes.cut_comes_out(scene, current, state):
-        steps.append(shoes.cut_step(scene, current.game.cards_left(state)))
+    steps = [PendingEntry(event, current.number, current.moves_to(context.chart, state))]
+    if shoes.cut_comes_out(context, current, state):
+        steps.append(shoes.cut_step(context, current.game.cards_left(state)))
     return Decision(steps)
 
 
 def _refuse_approved(entered: Bet | PlaceBets) -> None:
-    """Nobody approves of a bet over the limit by saying so: a pit boss enters it (`mishaps.accept_bet`)."""
+    """Raises Refused for a bet marked as approved: bets over the limit are entered by a pit boss (`accept_bet`)."""
     bets = entered.bets if isinstance(entered, PlaceBets) else (entered,)
     if any(isinstance(bet, Bet) and bet.approved for bet in bets):
         raise Refused("not_permitted", "A bet over the limit takes a pit boss's signature.", 403)
 
 
 def _refuse_given_up(current: Round | None, *actions: object) -> None:
-    """Refuse a dealer's fold or surrender for a player who left, after the ruling that the wager stands."""
+    """Raises Refused where a dealer gives up a hand that a ruling keeps in play after its player left."""
     if current is None or current.over:
         return
     rulings = [action for play in current.plays if play.is_ruling for action in play.actions]
@@ -136,9 +136,9 @@ def deciding(current: Round | None) -> AskChoice | None:
 
 
 @enters(Paid, permit=permissions.the_dealer)
-def paid(scene: CommandContext, entered: Paid) -> Decision:
-    """The dealer has paid (or taken from) a seat at the end of the round, right to left."""
-    current = scene.standing.round
+def paid(context: CommandContext, entered: Paid) -> Decision:
+    """The dealer has paid or taken the bets of a seat at the end of the round. Seats are settled from right to left."""
+    current = context.standing.round
     due = current.to_pay if current else ()
     if current is None or not due:
         raise Refused("nothing_to_pay", "No seat is waiting to be paid.", 409)
@@ -148,32 +148,32 @@ def paid(scene: CommandContext, entered: Paid) -> Decision:
 
 
 @enters(PaidAll, permit=permissions.the_dealer)
-def paid_all(scene: CommandContext, entered: PaidAll) -> Decision:
-    """The whole walk at once: an entry for each seat, in its order."""
-    current = scene.standing.round
+def paid_all(context: CommandContext, entered: PaidAll) -> Decision:
+    """All remaining seats are settled at once: an entry for each seat, in the order of settlement."""
+    current = context.standing.round
     if current is None or not current.to_pay:
         raise Refused("nothing_to_pay", "No seat is waiting to be paid.", 409)
     return Decision([PendingEntry(log.Paid(seat=payout.seat), current.number) for payout in current.to_pay])
 
 
 @enters(TakeBack, ReopenRound, permit=permissions.the_dealer_or_the_floor)
-def take_back(scene: CommandContext, entered: TakeBack | ReopenRound) -> Decision:
-    """Undo what was entered last in the round by a correcting entry; chips that it moved go back by reversals.
+def take_back(context: CommandContext, entered: TakeBack | ReopenRound) -> Decision:
+    """Undo the last input of the round by a correcting entry; chips that it moved return by reversing transfers.
 
-    A dealer may do so until the next card; those who run the floor may go further back in the round. A dealer needs the
-    approval of a pit boss to reopen a settled round, unless the policy of the site says otherwise.
+    A dealer may do so until the next card, a pit boss further back in the round. A dealer needs the approval of a pit
+    boss to reopen a settled round, unless the site's policy permits the dealer alone. Raises Refused.
     """
-    if isinstance(entered, TakeBack) and not entered.reopens and (aside := latest_aside(scene)) is not None:
+    if isinstance(entered, TakeBack) and not entered.reopens and (aside := latest_aside(context)) is not None:
         return Decision([aside])
-    target = last_input(scene)
-    second = _approver(scene, entered.second if isinstance(entered, ReopenRound) else "")
-    return _taken_back(scene, target, second, alone=second is None and takes_approval(scene))
+    target = last_input(context)
+    second = _approver(context, entered.second if isinstance(entered, ReopenRound) else "")
+    return _taken_back(context, target, second, alone=second is None and takes_approval(context))
 
 
-def takes_approval(scene: CommandContext) -> bool:
+def takes_approval(context: CommandContext) -> bool:
     """Whether a dealer takes back the settlement of a round, so that the entry has to name the approval."""
-    current = scene.standing.round
-    return current is not None and current.over and not scene.by.has_perm("tables.run_floor")
+    current = context.standing.round
+    return current is not None and current.over and not context.by.has_perm("tables.run_floor")
 
 
 def reopens_alone() -> bool:
@@ -181,36 +181,36 @@ def reopens_alone() -> bool:
     return bool(policies.in_force(REOPENED_BY) == "dealer")
 
 
-def _is_author(scene: CommandContext, boss: Staff) -> bool:
+def _is_author(context: CommandContext, boss: Staff) -> bool:
     """Whether the supervisor is the dealer who reopens the round, as they are called now or signed in."""
-    dealer = scene.standing.dealer
+    dealer = context.standing.dealer
     if dealer is not None and boss.signatory.is_same_person(dealer.signatory):
         return True
-    return isinstance(scene.by, Staff) and boss.signatory.is_same_person(scene.by.signatory)
+    return isinstance(context.by, Staff) and boss.signatory.is_same_person(context.by.signatory)
 
 
-def _approver(scene: CommandContext, username: str) -> Signatory | None:
+def _approver(context: CommandContext, username: str) -> Signatory | None:
     """The supervisor who approves the reopening of a settled round; None where no approval is needed. Raises
     Refused."""
-    if not takes_approval(scene) or reopens_alone():
+    if not takes_approval(context) or reopens_alone():
         return None
     boss = Staff.objects.filter(username=username, is_active=True).first()
-    if boss is None or _is_author(scene, boss) or not boss.has_perm("tables.run_floor"):
+    if boss is None or _is_author(context, boss) or not boss.has_perm("tables.run_floor"):
         says = "This round is settled. A pit boss has to approve its reopening by badge and PIN."
         raise Refused("wrong_role" if boss else "second_signature", says, 403)
-    permissions.in_their_pit(scene, boss)
+    permissions.in_their_pit(context, boss)
     return boss.signatory
 
 
-def _taken_back(scene: CommandContext, target: Play, second: Signatory | None, *, alone: bool) -> Decision:
-    current = scene.standing.round
+def _taken_back(context: CommandContext, target: Play, second: Signatory | None, *, alone: bool) -> Decision:
+    current = context.standing.round
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
     if current.has_moved_chips:
-        moves = undone(cage.transfers_of(scene.table.book_id, [target.seq]))
+        moves = undone(cage.transfers_of(context.table.book_id, [target.seq]))
     event = TakenBack(corrects=target.seq, actions=target.actions, second=second, alone=alone)
     steps = [PendingEntry(event, current.number, moves)]
-    reader = scene.standing.reader
+    reader = context.standing.reader
     if reader is not None and reader.is_live and reader.stop is None and target.has_card:
         # Whoever takes a card back keys the right one: a reader does not read a card twice.
         steps.append(PendingEntry(ReaderTakenOver(name=reader.name, session=reader.session)))
@@ -218,49 +218,55 @@ def _taken_back(scene: CommandContext, target: Play, second: Signatory | None, *
         return Decision(steps)
     approved = f", approved by {second.name}" if second else ""
     alert = (
-        f"{scene.table.name}, round {current.number}: {scene.by.name} took back entry {target.seq}, which settled it"
-        f"{approved}"
+        f"{context.table.name}, round {current.number}: {context.by.name} took back entry {target.seq}, which settled"
+        f" it{approved}"
     )
-    return Decision(steps, alert=alert, evidence={"round": current.number, "seq": scene.next_seq})
+    return Decision(steps, alert=alert, evidence={"round": current.number, "seq": context.next_seq})
 
 
 # --- enacted anew ----------------------------------------------------------------------------------------------
 
 
 @reproduces(Played)
-def enact_play(scene: CommandContext, event: Played, entry: Entry) -> PendingEntry:
-    """A round is opened as the table is set and stands; what it decides and pays is the engine's to say."""
-    _refuse_writer(scene, event, entry)
-    shoe_ready(scene)
-    current, pinned = round_at(scene, _first_input(scene, event))
+def enact_play(context: CommandContext, event: Played, entry: Entry) -> PendingEntry:
+    """A play of the round: its opening follows from the settings and the state of the table.
+
+    The decisions and payments that it names are verified with the rules of the game, not here. Raises AuditFailure or
+    Refused.
+    """
+    _refuse_writer(context, event, entry)
+    shoe_ready(context)
+    current, pinned = round_at(context, _first_input(context, event))
     if pinned is not None and event.opening is not None:
-        pinned = pins.due(scene.table, scene.standing, event.opening)
-    if event.commitment is not None and not (_is_of_the_house(scene) and Shuffle() in event.actions):
+        pinned = pins.due(context.table, context.standing, event.opening)
+    if event.commitment is not None and not (_is_of_the_house(context) and Shuffle() in event.actions):
         raise AuditFailure("it commits to an order, and shuffles no house shoe")
     return PendingEntry(structs.replace(event, opening=pinned), current.number)
 
 
 @reproduces(log.Paid)
-def enact_payment(scene: CommandContext, event: log.Paid, entry: Entry) -> PendingEntry:
-    return paid(scene, Paid(event.seat)).steps[0]
+def enact_payment(context: CommandContext, event: log.Paid, entry: Entry) -> PendingEntry:
+    return paid(context, Paid(event.seat)).steps[0]
 
 
 @reproduces(TakenBack)
-def enact_take_back(scene: CommandContext, event: TakenBack, entry: Entry) -> PendingEntry:
-    """As it was entered, with the approval that the policy of the site required then."""
-    permissions.the_dealer_or_the_floor(scene, staff_of(scene, entry))
+def enact_take_back(context: CommandContext, event: TakenBack, entry: Entry) -> PendingEntry:
+    """The correction as entered, with the approval that the policy then in force required."""
+    permissions.the_dealer_or_the_floor(context, staff_of(context, entry))
     if event.seat is not None:
-        return take_back(scene, TakeBack()).steps[0]
-    target = last_input(scene)
-    if takes_approval(scene):
-        _refuse_unapproved(scene, event, entry)
-        return _taken_back(scene, target, event.second, alone=event.alone).steps[0]
-    return _taken_back(scene, target, None, alone=False).steps[0]
+        return take_back(context, TakeBack()).steps[0]
+    target = last_input(context)
+    if takes_approval(context):
+        _refuse_unapproved(context, event, entry)
+        return _taken_back(context, target, event.second, alone=event.alone).steps[0]
+    return _taken_back(context, target, None, alone=False).steps[0]
 
 
-def _refuse_unapproved(scene: CommandContext, event: TakenBack, entry: Entry) -> None:
-    """Raises Misconduct if a dealer reopened a settled round without a valid approval. Entries of releases up to 0.9.0
-    do not name approvals; none of them comes after an entry that does."""
+def _refuse_unapproved(context: CommandContext, event: TakenBack, entry: Entry) -> None:
+    """Raises AuditFailure if a dealer reopened a settled round without a valid approval.
+
+    Entries of releases up to 0.9.0 do not name approvals; none of them comes after an entry that does.
+    """
     second = event.second
     if second is None:
         is_policy = event.alone and policies.went_by(REOPENED_BY, entry, "dealer".__eq__)
@@ -269,7 +275,7 @@ def _refuse_unapproved(scene: CommandContext, event: TakenBack, entry: Entry) ->
         return
     boss = Staff(username=second.username, name=second.name, badge=second.badge, role=second.role)
     boss.as_of = entry.at
-    dealer = scene.standing.dealer
+    dealer = context.standing.dealer
     is_dealer = dealer is not None and second.is_same_person(dealer.signatory)
     if event.alone or is_dealer or not boss.has_perm("tables.run_floor"):
         raise AuditFailure(f"{second.name}, as {second.role}, may not approve the reopening of a round")
@@ -283,7 +289,7 @@ def _approvals_are_named(entry: Entry) -> bool:
 
 @lru_cache(maxsize=1_000)
 def _first_named(book_id: int, head_seq: int) -> int | None:
-    """The first such entry of a log. It is looked up once a verification, not once for each round that was reopened."""
+    """The first entry of a log that names an approval. Cached, as one verification asks for each reopened round."""
     rows = LogEntry.objects.filter(book_id=book_id, seq__lte=head_seq, subject="round", kind="take_back")
     named = rows.extra(where=["position('\"second\":'::bytea IN body) + position('\"alone\":'::bytea IN body) > 0"])
     first: int | None = named.aggregate(first=Min("seq"))["first"]
@@ -291,51 +297,56 @@ def _first_named(book_id: int, head_seq: int) -> int | None:
 
 
 @reproduces(CutCardBack)
-def enact_cut_card_back(scene: CommandContext, event: CutCardBack, entry: Entry) -> PendingEntry:
-    """As it was entered."""
-    permissions.the_dealer_or_the_floor(scene, staff_of(scene, entry))
-    return take_back(scene, TakeBack()).steps[0]
+def enact_cut_card_back(context: CommandContext, event: CutCardBack, entry: Entry) -> PendingEntry:
+    """The correction as entered: the cut card had not come out."""
+    permissions.the_dealer_or_the_floor(context, staff_of(context, entry))
+    return take_back(context, TakeBack()).steps[0]
 
 
 @reproduces(CardRefused)
-def enact_refusal(scene: CommandContext, event: CardRefused, entry: Entry) -> PendingEntry:
-    """What was keyed and refused, only whoever keyed it knows."""
+def enact_refusal(context: CommandContext, event: CardRefused, entry: Entry) -> PendingEntry:
+    """The refused card as entered: only the dealer knows which key was pressed."""
     return PendingEntry(event, entry.round)
 
 
-def _refuse_writer(scene: CommandContext, event: Played, entry: Entry) -> None:
-    """A seat enters its own choices where it has cards that nobody else may know; the dealer everything else."""
-    current = None if event.opening is not None else scene.standing.round
+def _refuse_writer(context: CommandContext, event: Played, entry: Entry) -> None:
+    """Raises AuditFailure or Refused for the wrong author:
+
+    a seat for its own hidden cards, the dealer for everything else.
+    """
+    current = None if event.opening is not None else context.standing.round
     seat = seat_of(entry.by)
     if any(isinstance(action, Bet) and action.approved for action in event.actions):
-        permissions.the_floor(scene, staff_of(scene, entry))
+        permissions.the_floor(context, staff_of(context, entry))
         if len(event.actions) > 1:
             raise AuditFailure("it enters more than the one bet over the limit that was approved")
         return
-    permissions.not_locked(scene)
-    permissions.not_stopped(scene)
+    permissions.not_locked(context)
+    permissions.not_stopped(context)
     if event.ruling:
-        _refuse_unruled(scene, event, entry)
+        _refuse_unruled(context, event, entry)
         return
     if program_of(entry.by) is not None or event.read is not None:
-        _refuse_reader(scene, event, entry)
+        _refuse_reader(context, event, entry)
         return
     if seat is None:
-        permissions.the_dealer(scene, staff_of(scene, entry))
+        permissions.the_dealer(context, staff_of(context, entry))
         hidden = [chooser for chooser in event.choosers if current is not None and current.hides_cards_of(chooser)]
         if hidden:
             raise AuditFailure(f"{entry.by} chose for seat {hidden[0]}, whose cards only that seat may know")
         _refuse_given_up(current, *event.actions)
         return
-    may_choose = current is not None and current.has_choosers and _is_of_the_house(scene) and scene.standing.round_open
+    may_choose = (
+        current is not None and current.has_choosers and _is_of_the_house(context) and context.standing.round_open
+    )
     if not (may_choose and event.choosers == (seat,) and isinstance(event.actions[0], Choose)):
         raise AuditFailure(f"it is by {entry.by}, which may choose for itself at a house shoe, and nothing else")
 
 
-def _refuse_unruled(scene: CommandContext, event: Played, entry: Entry) -> None:
-    """Raises Misconduct if the choice for a player who left does not follow from the ruling in the entry before."""
+def _refuse_unruled(context: CommandContext, event: Played, entry: Entry) -> None:
+    """Raises AuditFailure if the choice for a player who left does not follow from the ruling in the entry before."""
     before = {"book_id": entry.book_id, "seq": entry.seq - 1, "subject": "mishap", "kind": "entered", "by": entry.by}
-    row, ask = LogEntry.objects.filter(**before).first(), deciding(scene.standing.round)
+    row, ask = LogEntry.objects.filter(**before).first(), deciding(context.standing.round)
     ruling = read_as(MishapEntered, row.body) if row else None
     choice = (
         irregularities.choice_of(ruling.act, ask.choices)
@@ -346,13 +357,13 @@ def _refuse_unruled(scene: CommandContext, event: Played, entry: Entry) -> None:
         raise AuditFailure("it decides for a player who left, without that ruling in the entry before it")
 
 
-def _refuse_reader(scene: CommandContext, event: Played, entry: Entry) -> None:
-    """The reader that names the cards here, for the dealer who is signed in: just what their key would have entered."""
-    permissions.for_a_reader(scene)
-    reader, current = scene.standing.reader, scene.standing.round
+def _refuse_reader(context: CommandContext, event: Played, entry: Entry) -> None:
+    """Raises AuditFailure unless the table's live reader named what the dealer's key would have entered."""
+    permissions.for_a_reader(context)
+    reader, current = context.standing.reader, context.standing.round
     if reader is None or program_of(entry.by) != reader.name:
         raise AuditFailure(f"it is of a card reader, and {entry.by} names no cards here")
-    if current is None or not scene.standing.round_open or event.opening is not None:
+    if current is None or not context.standing.round_open or event.opening is not None:
         raise AuditFailure("a card reader names a card where no round is open")
     turn, card = RoundActions(), event.actions[-1] if event.actions else None
     if not isinstance(card, Card):
@@ -371,31 +382,31 @@ def key_of(current: Round, card: int) -> KeyCard | KeyStandardCard:
     return KeyCard(card) if pack is PAIRS else KeyStandardCard(str(pack.spell(card)))
 
 
-def _first_input(scene: CommandContext, event: Played) -> Bet | StartGame:
-    """What opened the round, if this entry did: chips for a pot are dealt for to the seats that it names."""
+def _first_input(context: CommandContext, event: Played) -> Bet | StartGame:
+    """The input that opened the round, if this entry did; any bet otherwise. A pot game names its seats."""
     if event.opening is None:
         return Bet(0, 0)
-    return dealing_at(scene).first_input(event.opening.opening.seats)
+    return dealing_at(context).first_input(event.opening.opening.seats)
 
 
-def _is_of_the_house(scene: CommandContext) -> bool:
-    shoe = scene.standing.shoe
+def _is_of_the_house(context: CommandContext) -> bool:
+    shoe = context.standing.shoe
     return shoe is not None and shoe.source == ShoeSource.HOUSE
 
 
 # --- the round that an input belongs to ------------------------------------------------------------------------
 
 
-def shoe_ready(scene: CommandContext) -> None:
+def shoe_ready(context: CommandContext) -> None:
     """Raises Refused while a seat is to be paid, or the shoe needs a step before a round may open."""
-    standing = scene.standing
-    if not dealing_at(scene).is_dealt:
+    standing = context.standing
+    if not dealing_at(context).is_dealt:
         raise no_rounds()
     if standing.round_open:
         if standing.round is not None and standing.round.to_pay:
             raise Refused("pay_first", f"Pay seat {standing.round.to_pay[0].seat} first.", 409)
         return
-    due = shoes.due(scene)
+    due = shoes.due(context)
     if due is not None:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due], 409)
     try:
@@ -404,26 +415,26 @@ def shoe_ready(scene: CommandContext) -> None:
         raise Refused(wrong.code, wrong.sentence, 409) from None
 
 
-def round_at(scene: CommandContext, entered: GameInput) -> tuple[Round, Pinned | None]:
-    """The round in progress; or a new one, with what its first entry is to pin."""
-    standing = scene.standing
+def round_at(context: CommandContext, entered: GameInput) -> tuple[Round, Pinned | None]:
+    """The open round; or a new one, with the values that its first entry records."""
+    standing = context.standing
     if standing.round_open and standing.round is not None:
         return standing.round, None
-    seats = dealing_at(scene).seats(scene, entered)
-    return pins.opened(scene.table, standing, seats, secrets.choice, seq=scene.next_seq)
+    seats = dealing_at(context).seats(context, entered)
+    return pins.opened(context.table, standing, seats, secrets.choice, seq=context.next_seq)
 
 
-def open_for_bets(scene: CommandContext) -> Round | None:
+def open_for_bets(context: CommandContext) -> Round | None:
     """The round that the next bet opens; None where a game has to be started."""
-    return round_at(scene, Bet(0, 0))[0] if dealing_at(scene).begins_with_bets else None
+    return round_at(context, Bet(0, 0))[0] if dealing_at(context).begins_with_bets else None
 
 
 # --- playing ---------------------------------------------------------------------------------------------------
 
 
-def _play(scene: CommandContext, current: Round, entered: GameInput, turn: RoundActions) -> Any:
-    """Play an input as the game's actions, which are added to ``turn``. Raises Illegal or Refused."""
-    house = scene.standing.shoe is not None and scene.standing.shoe.source == ShoeSource.HOUSE
+def _play(context: CommandContext, current: Round, entered: GameInput, turn: RoundActions) -> Any:
+    """The state after an input, whose actions are added to ``turn``. Raises Illegal or Refused."""
+    house = context.standing.shoe is not None and context.standing.shoe.source == ShoeSource.HOUSE
     if isinstance(entered, KeyCard | KeyStandardCard):
         if house:
             raise Refused("house_shoe", "The house shoe deals at this table: cards are not keyed.", 422)
@@ -431,43 +442,43 @@ def _play(scene: CommandContext, current: Round, entered: GameInput, turn: Round
     if isinstance(entered, Deal):
         if not house:
             raise Refused("keyed_shoe", "Real cards are dealt at this table: key each card as it is turned.", 422)
-        return _dealt(scene, current, turn)
+        return _dealt(context, current, turn)
     if isinstance(entered, PlaceBets):
         return _placed(current, entered, turn)
     if isinstance(entered, StartGame):
-        return _start(scene, current, turn, house=house)
+        return _start(context, current, turn, house=house)
     if isinstance(entered, Choose):
-        _refuse_for_another(scene, current, entered)
+        _refuse_for_another(context, current, entered)
         if house and entered.seat == DEALER:
             raise Refused("house_shoe", "The house shoe says whether the dealer has a blackjack: deal.", 422)
     state = _play_one(current, current.state, entered, turn)
     if house and isinstance(entered, Choose):
-        return _drawn(scene, current, state, entered, turn)
+        return _drawn(context, current, state, entered, turn)
     return state
 
 
-def _refuse_for_another(scene: CommandContext, current: Round, entered: Choose) -> None:
-    """Staff who could choose for a seat could find out what it holds, by what is refused."""
-    if isinstance(scene.by, Staff) and current.hides_cards_of(entered.seat):
+def _refuse_for_another(context: CommandContext, current: Round, entered: Choose) -> None:
+    """Raises Refused for staff who choose for a seat with hidden cards: the refusals could reveal them."""
+    if isinstance(context.by, Staff) and current.hides_cards_of(entered.seat):
         says = f"Seat {entered.seat} holds cards that nobody else may know: it chooses on its own page."
         raise Refused("seat_chooses", says, 403)
 
 
-def _start(scene: CommandContext, current: Round, turn: RoundActions, *, house: bool) -> Any:
-    if scene.standing.round_open:
+def _start(context: CommandContext, current: Round, turn: RoundActions, *, house: bool) -> Any:
+    if context.standing.round_open:
         raise pots.game_goes_on()
-    return _deal(scene, current, current.state, turn) if house else current.state
+    return _deal(context, current, current.state, turn) if house else current.state
 
 
 def _play_one(current: Round, state: Any, action: Action, turn: RoundActions) -> Any:
-    """The log is to say what was played: with all that the action names, though a key may leave it out."""
+    """The state after one action. The action is logged complete, with everything that its key may leave out."""
     action = admitted(current.game, state, action)
     turn.actions.append(action)
     return current.game.apply(state, action)
 
 
 def _placed(current: Round, entered: PlaceBets, turn: RoundActions) -> Any:
-    """All of the bets, or none."""
+    """The state after all of the bets. Raises Illegal for the first that is not allowed, and then none counts."""
     if not entered.bets:
         raise Refused("bad_input", "No bets were named.", 400)
     state = current.state
@@ -476,29 +487,29 @@ def _placed(current: Round, entered: PlaceBets, turn: RoundActions) -> Any:
     return state
 
 
-def _dealt(scene: CommandContext, current: Round, turn: RoundActions) -> Any:
-    """The house shoe deals; where its dealer is to look at a facedown card, it tells what the look tells."""
+def _dealt(context: CommandContext, current: Round, turn: RoundActions) -> Any:
+    """The electronic shoe deals; where the dealer has to look at a face-down card, it reports the result."""
     state, prompts = current.state, current.game.prompts(current.state)
     first = prompts[0] if prompts else None
     if isinstance(first, AskChoice) and first.seat == DEALER:
-        return _peeked(scene, current, first, turn)
+        return _peeked(context, current, first, turn)
     if not isinstance(first, AskCard):
         raise Illegal("out_of_turn", "no card is due now")
-    return _deal(scene, current, state, turn)
+    return _deal(context, current, state, turn)
 
 
-def _peeked(scene: CommandContext, current: Round, ask: AskChoice, turn: RoundActions) -> Any:
+def _peeked(context: CommandContext, current: Round, ask: AskChoice, turn: RoundActions) -> Any:
     turning = card_due(current, current.state)
-    shoe = scene.standing.shoe
+    shoe = context.standing.shoe
     assert turning is not None and shoe is not None  # noqa: S101, PT018 -- the dealer looks at a card of it
-    card = shoes.draw_lying(scene.table, shoe, turning.lies_at)
+    card = shoes.draw_lying(context.table, shoe, turning.lies_at)
     if card in turning.barred:
         return _play_one(current, current.state, Choose(DEALER, ask.choices[0].name), turn)
     return _play_one(current, current.state, Card(card, turning.to), turn)
 
 
 def _keyed(current: Round, entered: KeyCard | KeyStandardCard, turn: RoundActions) -> Any:
-    """Play a keyed card: for the seat that is to decide, it means that the seat took a card."""
+    """The state after a keyed card. For a seat with a decision, it means that the seat took a card."""
     state, prompts = current.state, current.game.prompts(current.state)
     card = _number(current, entered)
     if prompts and isinstance(prompts[0], AskChoice) and prompts[0].seat != DEALER:
@@ -513,7 +524,7 @@ def _keyed(current: Round, entered: KeyCard | KeyStandardCard, turn: RoundAction
 
 
 def _number(current: Round, entered: KeyCard | KeyStandardCard) -> int:
-    """The number of a keyed card in the round's pack; of the family's, any number is left to the prompt to judge."""
+    """The number of a keyed card in the round's pack. Numbers of the house's card family are judged by the prompt."""
     pack = kind_of(current.game).pack(current.rules)
     if isinstance(entered, KeyCard) and pack is PAIRS:
         return entered.rank
@@ -530,70 +541,72 @@ def name_of(entered: KeyCard | KeyStandardCard) -> int | str:
 
 
 def card_due(current: Round, state: Any) -> AskCard | None:
-    """The card that is due, or that the dealer may turn where he looks at it."""
+    """The card that is due next, or the face-down card that the dealer may turn after looking; None if neither."""
     prompts = current.game.prompts(state)
     if not prompts or (isinstance(prompts[0], AskChoice) and prompts[0].seat != DEALER):
         return None
     return next((ask for ask in prompts if isinstance(ask, AskCard)), None)
 
 
-def _deal(scene: CommandContext, current: Round, state: Any, turn: RoundActions) -> Any:
-    """The house shoe deals all cards that are due, up to the next decision."""
+def _deal(context: CommandContext, current: Round, state: Any, turn: RoundActions) -> Any:
+    """The electronic shoe deals all cards that are due, up to the next decision."""
     while (ask := card_due(current, state)) and isinstance(current.game.prompts(state)[0], AskCard):
-        state = _draw(scene, current, state, ask, turn)
+        state = _draw(context, current, state, ask, turn)
     return state
 
 
-def _drawn(scene: CommandContext, current: Round, state: Any, choice: Choose, turn: RoundActions) -> Any:
-    """A choice that takes a card gets it at once: one event at the table, one entry in the log."""
-    dealing = dealing_at(scene)
+def _drawn(context: CommandContext, current: Round, state: Any, choice: Choose, turn: RoundActions) -> Any:
+    """The state after the cards that follow a choice: one event at the table is one entry in the log."""
+    dealing = dealing_at(context)
     while (ask := card_due(current, state)) and choice.seat != DEALER and dealing.deals_on(ask, choice):
-        state = _draw(scene, current, state, ask, turn)
+        state = _draw(context, current, state, ask, turn)
     return state
 
 
-def _draw(scene: CommandContext, current: Round, state: Any, ask: AskCard, turn: RoundActions) -> Any:
-    shoe = scene.standing.shoe
+def _draw(context: CommandContext, current: Round, state: Any, ask: AskCard, turn: RoundActions) -> Any:
+    shoe = context.standing.shoe
     assert shoe is not None  # noqa: S101 -- no round opens without one
     if ask.apart:
         moment = shoes.moment(current, turn.actions)
         rank = shoes.draw_apart(shoe, ask.may_come, moment)
         turn.apart.append(SideCard(len(turn.actions), tuple(ask.may_come), moment))
     elif ask.lies_at:
-        rank = shoes.draw_lying(scene.table, shoe, ask.lies_at)
+        rank = shoes.draw_lying(context.table, shoe, ask.lies_at)
     else:
         rank = shoes.draw(shoe, current.game.cards_left(state))
     return _play_one(current, state, Card(rank, ask.to), turn)
 
 
-def _refuse(scene: CommandContext, current: Round, entered: GameInput, illegal: Illegal) -> Decision:
-    """Raise the refusal; or, for one that the pit must hear of, give the report to write."""
+def _refuse(context: CommandContext, current: Round, entered: GameInput, illegal: Illegal) -> Decision:
+    """The entry that reports an impossible card, with its alert. Raises Refused for any other illegal action."""
     refusal = Refused(illegal.code, sentence(illegal.say(money)), 422, **illegal.facts)
     if illegal.code not in REPORTED:
         raise refusal from None
     refusal.sentence = f"{refusal.sentence} Wrong key: press the right one. Wrong card: call the pit."
     keyed = name_of(entered) if isinstance(entered, KeyCard | KeyStandardCard) else None
     board = f"after entry {current.plays[-1].seq}" if current.plays else "at its start"
-    alert = f"{scene.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"
-    number = current.number if scene.standing.round_open else None
+    alert = f"{context.table.name}, round {current.number}, {board}: a {keyed} was keyed that the shoe cannot hold"
+    number = current.number if context.standing.round_open else None
     step = PendingEntry(CardRefused(rank=keyed, says=illegal.sentence), number)
     # The cause is the sentence: the same card keyed again on the same board is a repeat of one alert.
-    facts = {"cause": alert, "round": current.number, "seq": scene.next_seq, "rank": keyed}
+    facts = {"cause": alert, "round": current.number, "seq": context.next_seq, "rank": keyed}
     return Decision([step], refusal, alert, facts)
 
 
 # --- taking back -----------------------------------------------------------------------------------------------
 
 
-def latest_aside(scene: CommandContext) -> PendingEntry | None:
-    """The entry that takes back what comes first, where the latest entry of the round is none of its inputs: that the
-    cut card came out, or the payment that the walk came to last. Raises Refused when the round stands."""
-    standing = scene.standing
+def latest_aside(context: CommandContext) -> PendingEntry | None:
+    """The entry that takes back a cut card or a payment, where that is the latest event of the round; or None.
+
+    Raises Refused where the round can no longer be changed.
+    """
+    standing = context.standing
     if standing.round is None or not (standing.cut_seq or standing.round.paid):
         return None
-    current, shoe = _on_the_felt(scene)
+    current, shoe = _on_the_felt(context)
     seat, paid_seq = list(current.paid.items())[-1] if current.paid else (0, 0)
-    if standing.cut_seq > max(paid_seq, current.plays[-1].seq) and not shoes.is_at_cut(scene, current, current.state):
+    if standing.cut_seq > max(paid_seq, current.plays[-1].seq) and not shoes.is_at_cut(context, current, current.state):
         return PendingEntry(
             CutCardBack(shoe=replace(shoe, cut_out=False).noting(cut_round=0), corrects=standing.cut_seq)
         )
@@ -604,17 +617,17 @@ def latest_aside(scene: CommandContext) -> PendingEntry | None:
     return PendingEntry(TakenBack(corrects=paid_seq, actions=(), seat=seat), current.number)
 
 
-def last_input(scene: CommandContext) -> Play:
-    """The input that can be taken back now. Raises Refused when it stands."""
-    current, shoe = _on_the_felt(scene)
+def last_input(context: CommandContext) -> Play:
+    """The input that can be taken back now. Raises Refused where it is too late."""
+    current, shoe = _on_the_felt(context)
     target = current.plays[-1]
-    _may_take_back(scene, current, shoe, target)
+    _may_take_back(context, current, shoe, target)
     return target
 
 
-def _on_the_felt(scene: CommandContext) -> tuple[Round, Shoe]:
-    """The round and the shoe that something can be taken back in. Raises Refused where there are none any more."""
-    standing = scene.standing
+def _on_the_felt(context: CommandContext) -> tuple[Round, Shoe]:
+    """The round and the shoe in which inputs can be taken back. Raises Refused where there is none any more."""
+    standing = context.standing
     current, shoe = standing.round, standing.shoe
     if current is None or not current.plays:
         raise Refused("nothing_to_take_back", "There is nothing to take back in this round.", 409)
@@ -627,20 +640,20 @@ def _on_the_felt(scene: CommandContext) -> tuple[Round, Shoe]:
     return current, shoe
 
 
-def _may_take_back(scene: CommandContext, current: Round, shoe: Shoe, target: Play) -> None:
+def _may_take_back(context: CommandContext, current: Round, shoe: Shoe, target: Play) -> None:
     if target.has_card and shoe.source == ShoeSource.HOUSE:
         raise Refused("card_stands", "The house shoe dealt this card: it stands.", 409)
     if current.secret and target.actions:
         raise Refused("card_stands", "A player chose this for himself: it stands.", 409)
     if shoe.aside and shoe.aside[-1][0] > target.seq:
         raise Refused("card_stands", "A card left the shoe since: that round stands.", 409)
-    if scene.standing.seated_seq > target.seq:
+    if context.standing.seated_seq > target.seq:
         raise Refused("card_stands", "Chips were bought or cashed since: that game stands.", 409)
-    if scene.standing.marked_seq > target.seq:
+    if context.standing.marked_seq > target.seq:
         raise Refused("card_stands", "Commission was collected since: that round stands.", 409)
     if any(type(action) is Shuffle for action in target.actions):
         raise Refused("card_stands", "The discards were shuffled: that cannot be taken back.", 409)
-    if scene.by.has_perm("tables.run_floor"):
+    if context.by.has_perm("tables.run_floor"):
         return
     if current.latest_card_seq > target.seq:
         raise Refused("card_stands", "Another card was keyed since: a pit boss has to take it back.", 409)

@@ -1,7 +1,6 @@
-"""The signatures of terminals and passkeys where they are written: held against the keys that the house's log says are
-trusted.
+"""Verification of terminal and passkey signatures before an entry is written, with the keys trusted by the site's log.
 
-No row beside the log says which key is trusted: the entries about keys are few, and folded anew when one is added.
+No database row decides which key is trusted: the entries about keys are few, and replayed when one is added.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ from tables.refusals import Refused
 E = TypeVar("E", bound=Event)
 _LATER: Final = 2**62
 SUBJECTS: Final = (AboutTerminalKey.subject, AboutPasskey.subject)
-"""What the entries about keys that sign are of."""
+"""The subjects of the entries about signing keys."""
 
 
 def trust() -> Trust:
-    """Which keys of terminals are trusted now: to be read, and never followed further."""
+    """The keys that are trusted now. Read-only, as the value is cached."""
     return _before(_LATER)
 
 
 def trust_before(seq: int) -> Trust:
-    """Which were so before an entry of the house's book, to be followed from there."""
+    """The keys trusted before an entry of the site's log. The caller may replay further entries on it."""
     # A copy, because the caller goes on with it: the cached value serves every other thread.
     return copy.deepcopy(_before(seq))
 
@@ -59,8 +58,10 @@ def _before(seq: int) -> Trust:
 
 @lru_cache(maxsize=8)
 def _folded(book_id: int, last: int, digest: bytes) -> Trust:
-    """By the hash of the newest of these entries, which names all before it. One that the house would not have written
-    counts for nothing: a proof of the house's book names it."""
+    """The keys trusted after replaying the entries up to ``last``; ``digest``, its hash, makes the cache key unique.
+
+    An invalid entry is ignored here: the verification of the site's log reports it.
+    """
     folded = Trust()
     entries = LogEntry.objects.filter(book_id=book_id, subject__in=SUBJECTS, seq__lte=last)
     for seq, subject, kind, body in entries.order_by("seq").values_list("seq", "subject", "kind", "body"):
@@ -85,12 +86,15 @@ def attest(decision: Decision, attested: Attestation | None, head: Head, by: str
 
 
 def signed(event: E, attested: Attestation | None, head: Head, by: str) -> E:
-    """The same of an entry that no input with a key asks for."""
+    """An entry with its signature by terminal or passkey, for entries without an idempotency key. Raises Refused.
+
+    Kinds of entries that take no signature are returned unchanged.
+    """
     return event if event.signed_terms() is None else _signed(event, attested, head, by, None)
 
 
 def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UUID | None) -> E:
-    """Asked under the lock of the book, after which nobody can demand signatures for this entry any more."""
+    """The entry with the signature that the trusted keys accept. Raises Refused."""
     keys = trust()
     event = structs.replace(event, attested=attested) if attested is not None else event
     try:
@@ -108,8 +112,7 @@ def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UU
 
 
 def public_of(cose: str) -> str:
-    """The public key of a passkey as its registration spells it (COSE, in base64url), as keys that sign are entered;
-    empty where it is none for P-256, for no proof reads others."""
+    """The public key of a passkey in base64, from its COSE key in base64url; empty unless it is a P-256 key."""
     # Imported late: webauthn takes long to load, and every command imports this module.
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
     from webauthn.helpers import base64url_to_bytes, decode_credential_public_key, decoded_public_key_to_cryptography
@@ -124,7 +127,7 @@ def public_of(cose: str) -> str:
 
 
 def _count(username: str, answer: PasskeyAnswer) -> None:
-    """A passkey's counter only rises: one that does not was copied. Whoever catches the refusal tells the pit."""
+    """Store the counter of a passkey. Raises Refused where it did not rise, as a copied passkey's would not."""
     # Locked up to the commit: two tables could otherwise accept one counter value, which a copied passkey would send.
     rows = Passkey.objects.select_for_update(of=("self",)).filter(staff__username=username, is_active=True)
     row = next((row for row in rows if digest_of(row.credential) == answer.credential), None)
@@ -144,7 +147,7 @@ HOW_TO_GET_ONE: Final = (
 
 
 def _no_passkey(keys: Trust, event: Event) -> Refused:
-    """No name is said: the PIN was not looked at yet."""
+    """The refusal of a signature without a passkey. It names no person, because the PIN was not checked yet."""
     username = event.username if isinstance(event, SlipSigned) else ""
     if keys.signs(username):
         says = "This takes your passkey beside badge and PIN: unlock it when the browser asks. Load the page again."
@@ -154,7 +157,7 @@ def _no_passkey(keys: Trust, event: Event) -> Refused:
 
 
 def _refused(keys: Trust, attested: Attestation | None, wrong: AuditFailure) -> Refused:
-    """What whoever stands at the terminal can do about it."""
+    """The refusal of a missing or invalid terminal signature, with the remedy."""
     if attested is None:
         says = (
             "This terminal did not sign, and this house takes no signature without its terminal’s own. Load the page"

@@ -1,4 +1,4 @@
-"""Opening and closing a table, and who deals there."""
+"""Opening and closing of a table, and its dealers: tap in, relief and tap out."""
 
 from __future__ import annotations
 
@@ -25,55 +25,64 @@ from tables.setup import policies
 from tables.training import certificates
 
 
-def follows(scene: CommandContext, slip: Slip) -> list[PendingEntry]:
-    """What the last signature on an opener or closer brings about: the table opens with what was counted in its rack,
-    or closes, its seat pages are revoked and its dealer is tapped out."""
+def follows(context: CommandContext, slip: Slip) -> list[PendingEntry]:
+    """The entries that follow the last signature on an opener or closer; none for other slips.
+
+    The table opens with the counted rack; or it closes, its player pages are revoked and its dealer is tapped out.
+    """
     door = DOORS.get(slip.series.door)
     if door is None or slip.agreed is None:
         return []
     if door is TableOpened:
         return [PendingEntry(door.after(slip))]
-    dealer = scene.standing.dealer
+    dealer = context.standing.dealer
     tapped = [tap_out(dealer.username, dealer.name)] if dealer else []
-    return [PendingEntry(door.after(slip)), *player_pages.revoke(scene), *tapped]
+    return [PendingEntry(door.after(slip)), *player_pages.revoke(context), *tapped]
 
 
 @reproduces(TableOpened, TableClosed)
-def enact_door(scene: CommandContext, event: TableOpened | TableClosed, entry: Entry) -> PendingEntry:
-    """A table opens with its opener and closes with its closer, as they were counted just before."""
-    slip = scene.standing.counted
+def enact_door(context: CommandContext, event: TableOpened | TableClosed, entry: Entry) -> PendingEntry:
+    """The opening or closing, with the counts of the opener or closer before it. Raises AuditFailure."""
+    slip = context.standing.counted
     if slip is None:
         raise event.uncounted()
     return PendingEntry(DOORS[slip.series.door].after(slip))
 
 
 @enters(SignIn, permit=permissions.a_dealer)
-def sign_in(scene: CommandContext, entered: SignIn) -> Decision:
-    """A dealer takes the table; whoever stood there is relieved, if they agree or a pit boss does. Nobody deals at two
-    tables."""
-    may_take(scene)
-    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else sign in
+def sign_in(context: CommandContext, entered: SignIn) -> Decision:
+    """A dealer taps in at the table. The dealer there is relieved, with their consent or a pit boss's. Raises Refused.
+
+    A dealer can be signed in at one table only.
+    """
+    may_take(context)
+    assert isinstance(context.by, Staff)  # noqa: S101 -- record() lets nobody else sign in
     bound = Terminal.objects.filter(name=entered.terminal, table__isnull=False).select_related("table").first()
-    if bound is not None and bound.table != scene.table:
-        raise Refused("other_terminal", f"This terminal is for {bound.table}: take {scene.table.name} at another.", 409)
-    _refuse_unconfirmed(scene, entered)
+    if bound is not None and bound.table != context.table:
+        raise Refused(
+            "other_terminal", f"This terminal is for {bound.table}: take {context.table.name} at another.", 409
+        )
+    _refuse_unconfirmed(context, entered)
     # Two sign-ins of one person at two tables hold two different books; here they meet.
-    person = Staff.objects.select_for_update(no_key=True).get(pk=scene.by.pk)
+    person = Staff.objects.select_for_update(no_key=True).get(pk=context.by.pk)
     if not person.has_perm("tables.deal"):
         raise Refused("not_permitted", f"{person.name} does not deal here any more.", 403)
-    certificates.refuse_uncertified(person, scene.table.game)
-    elsewhere = table_of(scene.by)
+    certificates.refuse_uncertified(person, context.table.game)
+    elsewhere = table_of(context.by)
     if elsewhere is not None:
         raise Refused("signed_in_elsewhere", f"You are signed in at {elsewhere.name}: tap out there first.", 409)
-    burns = shoes.is_dealt_on(scene) and bool(policies.in_force("burn_at_relief"))
-    return Decision([_taken(scene, scene.by, entered.terminal, entered.confirmed_by, burns=burns)])
+    burns = shoes.is_dealt_on(context) and bool(policies.in_force("burn_at_relief"))
+    return Decision([_taken(context, context.by, entered.terminal, entered.confirmed_by, burns=burns)])
 
 
 @reproduces(DealerSignedIn)
-def enact_sign_in(scene: CommandContext, event: DealerSignedIn, entry: Entry) -> PendingEntry:
-    """By the dealer whom the entry names; who stood there, the log knows."""
+def enact_sign_in(context: CommandContext, event: DealerSignedIn, entry: Entry) -> PendingEntry:
+    """The tap-in by the dealer that the entry names; the dealer relieved follows from the log.
+
+    Raises AuditFailure or Refused.
+    """
     dealer = Staff(username=event.username, name=event.name, badge=event.badge, role=Role.DEALER)
-    taking = replace(scene, by=dealer)
+    taking = replace(context, by=dealer)
     permissions.a_dealer(taking, dealer)
     may_take(taking)
     if event.burns and not shoes.is_dealt_on(taking):
@@ -81,54 +90,56 @@ def enact_sign_in(scene: CommandContext, event: DealerSignedIn, entry: Entry) ->
     if shoes.is_dealt_on(taking) and not policies.went_by("burn_at_relief", entry, event.burns.__eq__):
         raise AuditFailure("whether a card is burned at a relief, the house's terms said otherwise then")
     taken = _taken(taking, dealer, event.terminal, event.confirmed_by, burns=event.burns)
-    return replace(taken, event=structs.replace(taken.event, **_names_as_written(scene, event)))
+    return replace(taken, event=structs.replace(taken.event, **_names_as_written(context, event)))
 
 
-def _names_as_written(scene: CommandContext, event: DealerSignedIn) -> dict[str, str | None]:
-    """Whoever left is called what the log called them, and entries of before names were written have none. What else
-    somebody who agreed was called then, only the entry knows."""
-    relieved = scene.standing.dealer
+def _names_as_written(context: CommandContext, event: DealerSignedIn) -> dict[str, str | None]:
+    """The names in the entry: of the relieved dealer by the log, of the person who agreed by the entry itself.
+
+    Entries written before names were recorded have none.
+    """
+    relieved = context.standing.dealer
     is_named = event.relieved is not None and relieved is not None
     return {"relieved": relieved.name if is_named and relieved else None, "agreed": event.agreed}
 
 
-def _refuse_unconfirmed(scene: CommandContext, entered: SignIn) -> None:
-    """A table in use changes hands when its dealer gives it away, or a pit boss does."""
-    dealer = scene.standing.dealer
+def _refuse_unconfirmed(context: CommandContext, entered: SignIn) -> None:
+    """Raises Refused where a dealer takes over without the consent of the dealer there or of a pit boss."""
+    dealer = context.standing.dealer
     if entered.relieves != (dealer.username if dealer else None):
         who = f"{dealer.name} deals" if dealer else "Nobody deals"
-        raise Refused("other_dealer", f"{who} at {scene.table.name} now: look again, then take it.", 409)
+        raise Refused("other_dealer", f"{who} at {context.table.name} now: look again, then take it.", 409)
     if dealer is None or entered.confirmed_by == dealer.username:
         return
     boss = Staff.objects.filter(username=entered.confirmed_by).first()
     if boss is None or not boss.has_perm("tables.run_floor"):
         says = f"{dealer.name}, or a pit boss, has to agree to the relief by badge and PIN."
         raise Refused("not_theirs", says, 403)
-    permissions.in_their_pit(scene, boss)
+    permissions.in_their_pit(context, boss)
 
 
 @enters(SignOut, permit=permissions.the_dealer_who_leaves)
-def sign_out(scene: CommandContext, entered: SignOut) -> Decision:
-    """The dealer taps out, between rounds; in mid-round a relief has to take over first."""
-    may_leave(scene)
-    return Decision([tap_out(scene.by.username, scene.by.name)])
+def sign_out(context: CommandContext, entered: SignOut) -> Decision:
+    """The dealer taps out between rounds. During a round a relief has to take over first. Raises Refused."""
+    may_leave(context)
+    return Decision([tap_out(context.by.username, context.by.name)])
 
 
 @reproduces(DealerSignedOut)
-def enact_sign_out(scene: CommandContext, event: DealerSignedOut, entry: Entry) -> PendingEntry:
-    """Of whoever dealt, called as they were when they left."""
-    dealer = scene.standing.dealer
+def enact_sign_out(context: CommandContext, event: DealerSignedOut, entry: Entry) -> PendingEntry:
+    """The tap-out of the dealer, under the name they had then."""
+    dealer = context.standing.dealer
     if dealer is None:
         raise AuditFailure("it signs somebody out where nobody deals")
-    may_leave(scene)
+    may_leave(context)
     return tap_out(dealer.username, event.name)
 
 
 def _taken(
-    scene: CommandContext, by: Staff, terminal: str | None, confirmed_by: str | None, *, burns: bool
+    context: CommandContext, by: Staff, terminal: str | None, confirmed_by: str | None, *, burns: bool
 ) -> PendingEntry:
-    """The entry that says who deals here from now on, whom they relieve, and who agreed to it."""
-    relieved = scene.standing.dealer
+    """The entry that names the new dealer, the dealer relieved and the person who agreed."""
+    relieved = context.standing.dealer
     taken = DealerSignedIn(
         username=by.username,
         name=by.name,
@@ -138,33 +149,33 @@ def _taken(
         confirmed_by=confirmed_by,
         burns=burns,
         relieved=relieved.name if relieved else None,
-        agreed=_name_of(scene, confirmed_by),
+        agreed=_name_of(context, confirmed_by),
     )
     return PendingEntry(taken)
 
 
-def _name_of(scene: CommandContext, username: str | None) -> str | None:
-    """What somebody is called who agrees: the dealer who leaves as the log calls them, a pit boss as the house does."""
-    dealer = scene.standing.dealer
+def _name_of(context: CommandContext, username: str | None) -> str | None:
+    """The name of the person who agreed: of the dealer there by the log, of a pit boss by the staff list."""
+    dealer = context.standing.dealer
     if dealer is not None and dealer.username == username:
         return dealer.name
     return Staff.objects.filter(username=username).values_list("name", flat=True).first() if username else None
 
 
 def tap_out(username: str, name: str) -> PendingEntry:
-    """The entry that says that somebody deals here no longer."""
+    """The entry of a dealer's tap-out."""
     return PendingEntry(DealerSignedOut(username=username, name=name))
 
 
 # --- what the log alone can say of it: a proof asks the same ---------------------------------------------------
 
 
-def may_count(scene: CommandContext, slip: Slip) -> None:
-    """Raises Refused where a rack cannot be counted now, for the opener or the closer or in between."""
+def may_count(context: CommandContext, slip: Slip) -> None:
+    """Raises Refused where the rack cannot be counted now for this slip: opener, closer or a count between them."""
     if not slip.series.counts(RACK):
         return
-    standing, table = scene.standing, scene.table.name
-    if slip.series.opens and scene.table.retired_at:
+    standing, table = context.standing, context.table.name
+    if slip.series.opens and context.table.retired_at:
         raise Refused("table_retired", f"{table} is retired: it is not opened any more.", 409)
     if slip.series.opens and standing.is_open:
         raise Refused("table_open", f"{table} is open already.", 409)
@@ -178,22 +189,22 @@ def may_count(scene: CommandContext, slip: Slip) -> None:
         seats = ", ".join(map(str, sorted(standing.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
     if slip.series.closes:
-        commission.refuse_owed(scene, "the table closes")
+        commission.refuse_owed(context, "the table closes")
 
 
-def may_take(scene: CommandContext) -> None:
-    """Raises Refused when the table is closed, or is theirs already."""
-    standing = scene.standing
+def may_take(context: CommandContext) -> None:
+    """Raises Refused where the table is closed or locked, or the dealer is signed in there already."""
+    standing = context.standing
     if not standing.is_open:
-        raise Refused("table_closed", f"{scene.table.name} is closed: a pit boss has to open it.", 409)
-    permissions.not_locked(scene)
-    if standing.dealer is not None and standing.dealer.username == scene.by.username:
-        raise Refused("signed_in_already", f"You are signed in at {scene.table.name} already.", 409)
+        raise Refused("table_closed", f"{context.table.name} is closed: a pit boss has to open it.", 409)
+    permissions.not_locked(context)
+    if standing.dealer is not None and standing.dealer.username == context.by.username:
+        raise Refused("signed_in_already", f"You are signed in at {context.table.name} already.", 409)
 
 
-def may_leave(scene: CommandContext) -> None:
-    """Raises Refused in mid-round."""
-    if scene.standing.round_open:
+def may_leave(context: CommandContext) -> None:
+    """Raises Refused during a round."""
+    if context.standing.round_open:
         raise Refused("round_open", "Finish the round before you tap out, or let your relief sign in.", 409)
 
 
@@ -210,7 +221,7 @@ _LATEST_DEALERS: Final = f"""
 
 
 def table_of(staff: Staff) -> Table | None:
-    """The table at which a dealer is signed in."""
+    """The table at which a dealer is signed in; None if at none."""
     with connection.cursor() as cursor:
         cursor.execute(_LATEST_DEALERS, [staff.username])
         row = cursor.fetchone()

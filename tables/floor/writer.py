@@ -29,11 +29,11 @@ from tables.refusals import Refused
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What asks for entries: its key, and what was entered by whom."""
+    """An input with its author, as its entry identifies it: an idempotency key and a digest."""
 
     key: UUID
     digest: bytes
-    """SHA-256 of what was entered and by whom."""
+    """SHA-256 of the input and the user name of its author."""
 
     @property
     def fingerprint(self) -> str:
@@ -41,7 +41,7 @@ class Request:
         return urlsafe_b64encode(self.digest[:6]).decode()
 
     def asked_for(self, event: Event) -> bool:
-        """Whether an entry was written for the same input; those of format 1 have the whole digest, in hex."""
+        """Whether an entry was written for this input; entries of format 1 have the whole digest, in hex."""
         return event.request in (self.fingerprint, self.digest.hex())
 
     @classmethod
@@ -52,7 +52,7 @@ class Request:
 
 
 class AppendedEntry(NamedTuple):
-    """An entry that was just written, and the head that it made."""
+    """An entry just written, and the head of the log after it."""
 
     head: Head
     event: Event
@@ -60,9 +60,9 @@ class AppendedEntry(NamedTuple):
 
 
 def recorded(head: Head, request: Request, *, house: bool = False) -> tuple[int, Event] | None:
-    """The entry that was written for this input before, by its number; None where none was.
+    """The entry that this input wrote before, with its number; None for a new input.
 
-    Raises Refused for another input under its key, and as before where the input was refused then.
+    Raises Refused for another input under its key, and again where the input was refused then.
     """
     rows = LogEntry.objects.filter(book_id=head.book_id, key=request.key).order_by("seq")
     row = rows.values_list("seq", "subject", "kind", "body").first()
