@@ -55,7 +55,7 @@ def drop_grace() -> timedelta:
 
 
 def refuse_foreign(code: str) -> None:
-    """Cash of another currency than the house's is taken nowhere. ``code``: empty where nobody said it is another."""
+    """Raises Refused for cash of another currency than the site's. An empty ``code`` means the site's own."""
     if code and code.upper() != currency():
         sentence = f"{code.upper()[:12]} is not taken here: this house takes {currency()} only."
         raise Refused("foreign_currency", f"{sentence} Hand it back: a bank changes it.", 422, currency=currency())

@@ -1,7 +1,7 @@
-"""Settings that two people stand for: whoever changes one alone is refused, and a draft of it can be proposed.
+"""Settings under dual control: a change by one person is refused, and becomes a proposal instead.
 
-Each room puts on the list what it can say of its own settings: how they stand now where a proposal would change them,
-and the function that changes them, which judges anew. ``proposals`` calls nothing else.
+Each package registers the state of its own settings that a proposal would change, and the function that changes them,
+which validates again. ``proposals`` calls nothing else.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class ProposalDraft:
     effective: Any = None
     """The moment from which it is to hold; None for when it is approved."""
     set_to: Mapping[str, Any] = field(default_factory=dict)
-    """Every setting of the table that it changes, changed or not; of no part in what is proposed."""
+    """All settings of the table after the change. Not part of the proposal itself."""
 
 
 class ApprovedProposal(Protocol):
-    """What a room is told of a proposal that is approved."""
+    """An approved proposal, as the package that carries it out gets it."""
 
     number: int
     matter: str
@@ -48,9 +48,9 @@ class ApprovalHandler:
     """How a room handles proposals of its settings."""
 
     stands: Callable[[Sequence[Any]], list[Mapping[str, Any]]]
-    """What stands now where each of some proposals has its ``before``: as many questions for one as for all."""
+    """The current values that correspond to the ``before`` of each proposal; one query for all proposals."""
     apply: Callable[[Any, Any], object]
-    """Do it, by whoever approves. Raises Refused."""
+    """Carry out a proposal in the name of the approver. Raises Refused."""
     permission: str
     """Who may approve."""
     may_propose: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class ApprovalHandler:
     takes_two: Callable[[Any, Values], bool] | None = None
     """Whether a proposal takes two people under some terms of the house; None where every one does."""
     of_tables: Callable[[Any], Iterable[str]] = lambda _: ()
-    """The tables that it is about: whoever works as one who runs the floor has to run their pits."""
+    """Names of the tables concerned. A pit boss has to be assigned to their pits."""
     hindrances: Callable[[Sequence[Any]], list[str]] | None = None
     """Why each could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
 

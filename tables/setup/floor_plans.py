@@ -1,7 +1,7 @@
-"""The drawn plan of a pit: where its tables stand, as somebody arranged them. Rows are only added, each has its entry.
+"""The drawn floor plan of a pit: the positions of its tables. Rows are only added, and each has its log entry.
 
-A plan is a field of steps. A table that nobody put anywhere yet stands in the next free place of the first rows, in the
-order of its pit, so a pit has a plan before anybody draws one; one that left the pit is on its plan no more.
+A plan is a grid. A table without a position takes the next free one in the first rows, in the order of its pit, so a
+pit has a plan before one is drawn. A table that left the pit is not on its plan.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def high_of(spots: Collection[Spot]) -> int:
 
 
 def most_high(tables: int) -> int:
-    """Where the bottom edge of a plan of so many tables lies at the furthest: all of them under each other fit."""
+    """The lowest bottom edge of a plan of this number of tables, in steps of the grid:
+
+    all of them below each other fit.
+    """
     return max(HIGH, tables * (TABLE_HIGH + 1))
 
 
@@ -74,8 +77,10 @@ def _overlap(spot: Spot, neighbour: Spot) -> bool:
 
 
 def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
-    """Arrange the tables of a pit. ``basis_seq``: the entry of the plan that whoever draws looked at, 0 for none.
-    Raises Refused."""
+    """Store the positions of the tables of a pit. Raises Refused.
+
+    ``basis_seq`` is the entry of the plan that the author started from, 0 for none.
+    """
     if not by.has_perm("tables.add_pitsection"):
         raise Refused("not_permitted", "Only an operator arranges the tables of a pit.", 403)
     with transaction.atomic():
@@ -90,7 +95,7 @@ def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
 
 
 def faults(event: FloorPlanDrawn) -> Faults:
-    """What is wrong with a plan as it is to be drawn."""
+    """The faults of a plan to be drawn, by field."""
     present = {name for row in pits.sections() if row.pit == event.pit for name in row.tables}
     if not present:
         return {"pit": f"There is no pit {event.pit}: say which tables stand in it first."}
@@ -112,6 +117,8 @@ def _spot_faults(event: FloorPlanDrawn) -> Faults:
 
 
 def entry_fault(event: FloorPlanDrawn, entry: Entry) -> str:
-    """Why the house would not have written such an entry; empty where it would. Which tables stood in the pit is not
-    asked: the rows that say so may be what somebody tampered with, and they are held against the log themselves."""
+    """Why an entry of a plan is invalid; empty if it is valid.
+
+    Which tables were in the pit is not checked: those rows may have been tampered with, and have a check of their own.
+    """
     return " ".join(_spot_faults(event).values())

@@ -18,13 +18,13 @@ class Setting(ABC):
     """What may be set for a kind of game."""
 
     has_pot: bool
-    """Whether the table has places for a pot and for the chips at its seats; what is left in a pot stays there."""
+    """Whether the table has accounts for a pot and for the chips at its seats. A remainder in the pot carries over."""
     has_bet_step: bool = False
     """Whether bets against the house are placed round by round."""
 
     @abstractmethod
     def units(self, game: Game[Any, Any]) -> tuple[int, str]:
-        """The limits are multiples of so many chip units; and how that is said."""
+        """The number of chip units that limits are a multiple of, and its description."""
 
     @abstractmethod
     def seats(self, game: Game[Any, Any]) -> range:
@@ -32,7 +32,7 @@ class Setting(ABC):
 
     @abstractmethod
     def cap_fault(self, game: Game[Any, Any], cap_cents: int, min_cents: int) -> str:
-        """What is wrong with a cap on what the house has at stake; empty if nothing is."""
+        """The fault of a table aggregate limit; empty if it is valid."""
 
 
 class HouseSetting(Setting):
@@ -55,7 +55,7 @@ class HouseSetting(Setting):
 
 
 class PotSetting(Setting):
-    """For a pot: a game needs so many players, of more seats perhaps."""
+    """Games for a pot: a game needs a range of players, out of more seats perhaps."""
 
     has_pot = True
 

@@ -82,7 +82,7 @@ handles("pay_table", matter=ApprovalHandler(_present_values, _apply, "tables.add
 
 
 def faults(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
-    """What is wrong with a new pay table, by the place that it is about: a line's is "wagers.tie.tie"."""
+    """The faults of a new pay table, by field: that of a line is "wagers.tie.tie"."""
     if game not in games():
         return {"game": f"Pay tables are made of {', '.join(games())}, not of {game}."}
     return name_faults(name) | line_faults(GAMES[game].pay_form, wagers) or _repeat_faults(game, name, wagers)
@@ -96,7 +96,7 @@ def name_faults(name: str) -> Faults:
 
 
 def line_faults(form: PayForm, wagers: Mapping[str, Mapping[str, str]]) -> Faults:
-    """What is wrong with lines as they were typed, each by itself."""
+    """The faults of pay lines as typed, by field. Each line is checked separately."""
     if not wagers:
         return {"wagers": "Fill in the lines of a wager at least."}
     wrong: Faults = {}
@@ -171,7 +171,7 @@ def read(row: PayTable) -> odds.PayTable:
 
 
 def as_made(event: PayTableMade) -> PayTableMade:
-    """What an entry says of the pay table itself, whoever stands for it."""
+    """The pay table of an entry, without the proposal that approved it."""
     return structs.replace(event, proposal=None)
 
 

@@ -37,22 +37,22 @@ Faults = dict[str, str]
 RUNS: Final = "tables.run_floor"
 SETS: Final = "tables.add_post"
 REQUIRED: Final = "post_required"
-"""The term that lets nobody run the floor without a post."""
+"""Policy: a pit boss without an assignment may not act at any table."""
 LONGEST_REASON: Final = 200
 YOURS: Final = "Your pits"
-"""What lists of pits call those of whoever looks."""
+"""Heading of the user's own pits in lists of pits."""
 
 
 # --- In force --------------------------------------------------------------------------------------------------
 
 
 def duty_of(person: Staff, moment: datetime | None = None) -> Duty:
-    """What somebody who runs the floor runs now, or ran at a moment."""
+    """The pits of a pit boss now, or at a moment."""
     return duties([person.username], moment)[person.username]
 
 
 def duties(usernames: Collection[str], moment: datetime | None = None) -> dict[str, Duty]:
-    """The same of several people, in two queries."""
+    """The pits of several pit bosses now, or at a moment, by user name, in two queries."""
     moment = moment or timezone.now()
     required = bool(policies.in_force(REQUIRED, moment))
     rows = newest(usernames, moment)
@@ -78,14 +78,15 @@ def covers_near(moment: datetime) -> Any:
 
 
 def refuse(person: Staff, table: str, moment: datetime | None = None) -> None:
-    """Raises Refused where somebody works as one who runs the floor, and the table stands in a pit that is not theirs.
-    Whoever runs no floor is bounded by other rules. ``moment``: of the entry that will say what they did, so that a
-    proof comes to the same."""
+    """Raises Refused where a pit boss is not assigned to the pit of a table. Other roles are not restricted.
+
+    ``moment`` is the time of the entry that will record the action, so that a proof decides by the same assignments.
+    """
     refuse_any(person, [table], moment)
 
 
 def refuse_any(person: Staff, tables: Iterable[str], moment: datetime | None = None) -> None:
-    """The same of several tables, in as many queries."""
+    """Raises Refused where a pit boss is not assigned to the pit of one of several tables."""
     if not person.has_perm(RUNS) or (duty := duty_of(person, moment)).whole_floor:
         return
     places = {name: row.pit for row in pits.sections(moment=moment) for name in row.tables}
@@ -96,7 +97,7 @@ def refuse_any(person: Staff, tables: Iterable[str], moment: datetime | None = N
 
 
 def not_yours(person: Staff, table: str, pit: str, duty: Duty) -> str:
-    """Why somebody may not run the floor at a table, who may, and what to do."""
+    """The refusal of a pit boss at a table of another pit: the reason, the pit bosses assigned, and the remedy."""
     own = f"runs {_listed(duty.pits)}" if duty.pits else "has no post"
     present = runners_of(pit)
     verb = "runs" if len(present) == 1 else "run"
@@ -118,12 +119,12 @@ def runners_of(pit: str) -> list[str]:
 
 
 def own(person: Staff) -> Duty | None:
-    """What somebody runs now; None for those who do not work as one who runs the floor."""
+    """The pits of a pit boss now; None for other roles."""
     return duty_of(person) if person.has_perm(RUNS) else None
 
 
 def in_words(person: Staff) -> str:
-    """What somebody runs now; empty for those who do not work as one who runs the floor."""
+    """The pits of a pit boss now, for a screen; empty for other roles."""
     duty = own(person)
     if duty is None or duty.whole_floor:
         return "the whole floor" if duty else ""
@@ -131,22 +132,22 @@ def in_words(person: Staff) -> str:
 
 
 def bounds(person: Staff) -> frozenset[str]:
-    """The pits that screens begin with for somebody; empty where all of them are alike."""
+    """The pits that screens show first; empty where no pit comes first."""
     duty = own(person)
     return frozenset() if duty is None or duty.whole_floor else duty.pits
 
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Somebody who runs the floor, with what they run."""
+    """A pit boss and their assignments."""
 
     person: Staff
     duty: Duty
     post: Post | None
     covers: Mapping[str, tuple[datetime, str]]
-    """The pits that they took over, each with until when and why."""
+    """Temporary assignments: each pit with its end and reason."""
     to_come: Post | None = None
-    """The post that follows."""
+    """The assignment that takes effect next."""
 
 
 def everyone(moment: datetime | None = None) -> list[Runner]:
@@ -184,7 +185,7 @@ def runners() -> list[Staff]:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentChange:
-    """What an operator wants somebody to run."""
+    """The new assignment of a pit boss: pits, or the whole floor."""
 
     username: str
     pits: tuple[str, ...] = ()
@@ -202,8 +203,10 @@ def set_post(
     effective: datetime | None = None,
     proposal: int | None = None,
 ) -> Post | None:
-    """Say which pits somebody runs, at once or from a moment on. None where they run them anyway. Raises Refused.
-    ``basis_seq``: the entry of the person's newest post that the operator looked at, 0 for none."""
+    """Assign pits to a pit boss, at once or from a moment on; None where nothing changes. Raises Refused.
+
+    ``basis_seq`` is the entry of the assignment that the operator looked at, 0 for none.
+    """
     if not by.has_perm(SETS):
         raise Refused("not_permitted", "Only an operator says who runs which pit.", 403)
     with transaction.atomic():
@@ -243,8 +246,10 @@ def stands() -> tuple[Stand, ...]:
 
 
 def stood(before_seq: int) -> tuple[Stand, ...]:
-    """The same before an entry of the house's book, from the log alone: rows may be what somebody tampered with, and
-    are held against the log themselves."""
+    """The sections of all pits before an entry of the site's log.
+
+    They are read from the log only: the rows may have been tampered with, and have a check of their own.
+    """
     entries = LogEntry.objects.filter(book__name=HOUSE, subject=PitSectionSet.subject, kind=PitSectionSet.kinds[0])
     bodies = entries.filter(seq__lt=before_seq).order_by("seq").values_list("body", flat=True)
     events = [read_as(PitSectionSet, body) for body in bodies]
@@ -261,7 +266,7 @@ def _refuse_changed(username: str, basis_seq: int) -> None:
 
 
 def _facts(username: str, moment: datetime) -> dict[str, Any]:
-    """What a post that holds at a moment says; of somebody without one, nothing."""
+    """The assignment in effect at a moment, as fields; empty for a person without one."""
     return _facts_of(newest([username], moment).get(username))
 
 
@@ -279,7 +284,7 @@ def _to_come(username: str, moment: datetime) -> bool:
 
 
 def faults(post: AssignmentChange, effective: datetime | None, moment: datetime) -> Faults:
-    """What is wrong with a post as it is to be set, by its field."""
+    """The faults of an assignment to be set, by field."""
     wrong: Faults = {}
     person = Staff.objects.filter(username=post.username).first()
     if person is None or Role.PIT_BOSS not in person.roles or not person.is_active:
@@ -324,7 +329,7 @@ _NONE: Final[dict[str, Any]] = {"pits": [], "whole_floor": False}
 
 
 def draft(post: AssignmentChange, effective: datetime | None = None) -> ProposalDraft | None:
-    """What is to be proposed, where it takes two people; None where one does it. Raises Refused."""
+    """The proposal of an assignment under dual control; None where one person may set it. Raises Refused."""
     moment = timezone.now()
     if sentences := faults(post, effective, moment):
         raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
@@ -360,8 +365,10 @@ handles(dual_control.POST, matter=ApprovalHandler(_stand_now, _apply, SETS, date
 
 
 def take_over(pit: str, until: datetime, reason: str, *, by: Staff) -> PitCover:
-    """Run another pit until a moment: it takes whoever runs the floor and a reason, for a floor waits for no operator.
-    Raises Refused."""
+    """Take over another pit up to a moment, as its temporary pit boss. Raises Refused.
+
+    It takes a reason, but no operator: a floor cannot wait for one.
+    """
     _permit_cover(by)
     with transaction.atomic():
         head = site_log.lock()
@@ -404,7 +411,7 @@ def _cover(head: Head, pit: str, until: datetime, reason: str, by: Staff) -> Pit
 
 
 def cover_faults(pit: str, until: datetime, reason: str, moment: datetime) -> Faults:
-    """What is wrong with a cover as it is to be taken, by its field."""
+    """The faults of a temporary assignment to be taken, by field."""
     wrong: Faults = {}
     names = {row.pit for row in pits.sections()}
     if pit not in names:

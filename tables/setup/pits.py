@@ -1,6 +1,6 @@
-"""Pits and their sections: which tables stand where, and in which order. Rows are never changed, each has its entry.
+"""Pits and their sections: the tables of each, in order. Rows are never changed, and each has its log entry.
 
-A table stands in one section at most; a house without pits has all its tables in none. A program sets a section by
+A table is in at most one section; at a site without pits all tables are in none. Set a section by
 ``set_section(PitSectionSet(pit="Pit 1", section="A", tables=("Rocket 1", "Rocket 2")), by=operator)``.
 """
 
@@ -36,15 +36,15 @@ def natural(name: str) -> Natural:
 
 @dataclass(frozen=True, slots=True)
 class TablePlace:
-    """Where a table stands."""
+    """The pit and the section of a table."""
 
     pit: str = ""
     section: str = ""
     rank: int = 0
-    """Among those that stand first in their section; the others follow by name."""
+    """Position among the tables listed first in the section; the others follow by name."""
 
     def order(self, table: str) -> tuple[bool, Natural, Natural, int, Natural]:
-        """A key that sorts tables by where they stand; those in no pit come last."""
+        """Sort key of a table by pit and section; tables in no pit come last."""
         return (not self.pit, natural(self.pit), natural(self.section), self.rank, natural(table))
 
 
@@ -61,7 +61,7 @@ def sections(through_seq: int | None = None, moment: datetime | None = None) -> 
 
 
 def places(through_seq: int | None = None) -> dict[str, TablePlace]:
-    """Where every table stands that is in a pit, by its name; as it was through an entry of the house's book."""
+    """The place of every table that is in a pit, by name, as of an entry of the site's log."""
     return {
         name: TablePlace(row.pit, row.section, row.first.index(name) if name in row.first else len(row.first))
         for row in sections(through_seq)
@@ -81,7 +81,7 @@ def set_section(event: PitSectionSet, *, by: Staff) -> PitSection:
 
 
 def faults(event: PitSectionSet, before_seq: int | None = None) -> Faults:
-    """What is wrong with a section as it is to be set, by its field."""
+    """The faults of a section to be set, by field."""
     wrong: Faults = {}
     if not event.pit or not _is_name(event.pit):
         wrong["pit"] = f"A pit's name has 1 to {LONGEST} characters, and no space before or after it."

@@ -1,7 +1,7 @@
-"""The house's terms as they are in force, and changing them from a moment on.
+"""Policies of the site: the values in force, and changes that take effect at a moment.
 
-Who asks what is in force asks often, on the dealer's way too: a process keeps the changes that it read for a few
-seconds. What rests on a term for good is pinned by the entry that it was used in.
+Policies are read often, also while cards are dealt, so a process caches the changes for a few seconds. A value that a
+record depends on permanently is stored in its log entry.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FURTHEST: Final = timedelta(days=366)
 _read: tuple[float, tuple[PolicyChange, ...]] | None = None
 """When the changes were read, in seconds of the monotonic clock, and all of them."""
 _read_there: tuple[float, tuple[PolicyChange, ...]] | None = None
-"""The same of the replica, for what is read there: it may lack what was entered just now, which dealers go by."""
+"""Cached changes as read from the replica. They may lack the newest, so dealers' inputs are decided by ``_read``."""
 
 
 # --- In force --------------------------------------------------------------------------------------------------
@@ -57,14 +57,16 @@ def in_force(name: str, moment: datetime | None = None) -> Any:
 
 
 def number(name: str, moment: datetime | None = None) -> int:
-    """The same of a term that is a number or an amount."""
+    """The value in force of a policy that is a number or an amount in cents."""
     return int(in_force(name, moment))
 
 
 def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
-    """Whether the floor may have gone by a value of a term that fits when it wrote an entry of any book: one that held
-    then; or just before or after, as processes read changes late and their clocks differ a little. Of times that were
-    mended nobody can say."""
+    """Whether a value in force at the time of an entry, of any log, fits.
+
+    Values in force just before or after count too: processes read changes late, and their clocks differ a little.
+    Entries with a corrected clock pass.
+    """
     if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return True
     return _went_by(every_change(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
@@ -78,12 +80,12 @@ def _went_by(changes: Sequence[PolicyChange], name: str, moment: datetime, fits:
 
 
 def levels(name: str, moment: datetime | None = None) -> tuple[int, ...]:
-    """The same of a term that is rising amounts."""
+    """The value in force of a policy that is a list of rising amounts."""
     return tuple(in_force(name, moment))
 
 
 def words(name: str, moment: datetime | None = None) -> tuple[str, ...]:
-    """The same of a term that is several words."""
+    """The value in force of a policy that is a list of words."""
     return tuple(in_force(name, moment))
 
 
@@ -117,7 +119,7 @@ def changes(before_seq: int | None = None) -> tuple[PolicyChange, ...]:
 
 
 def forget() -> None:
-    """Read the changes anew when somebody asks next."""
+    """Discard the cached changes, so that the next use reads them again."""
     global _read, _read_there
     _read = _read_there = None
 
@@ -199,7 +201,7 @@ def as_read(values: Values) -> dict[str, Any]:
 
 
 def as_entered(moment: datetime) -> dict[str, Value]:
-    """The value of every term at a moment, read anew: for whoever holds the house's book."""
+    """The value of every policy at a moment, read without the cache: for callers that have locked the site's log."""
     return policies.in_force(changes(), moment)
 
 
@@ -253,7 +255,7 @@ def _builtins(values: Values) -> dict[str, Any]:
 
 
 def faults(values: Mapping[str, Any], effective: datetime, moment: datetime) -> dict[str, str]:
-    """What is wrong with a change that is entered at a moment: one sentence for each term, and for when it holds."""
+    """The faults of a change entered at a moment: a sentence for each policy, and for the time of effect."""
     sentences = policies.faults(values)
     for judge in JUDGES:
         sentences |= judge(values)
@@ -273,7 +275,7 @@ def _operators() -> int:
 
 
 def check(**_: Any) -> list[CheckMessage]:
-    """For ``manage.py check``, and with every ``migrate``: what an upgrade found in the environment goes by nobody."""
+    """System check for ``manage.py check`` and ``migrate``: warn of environment variables that policies replaced."""
     hint = "Enter it in the admin under House terms, where it is not the default, and take it out of the environment."
     return [
         Warning(f"{name} is set in the environment, which nothing goes by any more.", hint=hint, id="tables.W002")

@@ -66,7 +66,10 @@ def takes_second_supervisor() -> bool:
 
 
 def check_signer(slip: Slip, role: str, entry: Entry) -> None:
-    """The same of a signature in the log. Raises Misconduct. Who signed in years past is another matter."""
+    """Raises AuditFailure where a logged signature breaks the role choices then in force.
+
+    Entries without a time are not checked.
+    """
     if slip.is_signed_again and not policies.went_by(SECOND_TERM, entry, lambda demanded: not demanded):
         raise AuditFailure("one person signed twice, and the policy required a second supervisor then")
     stage = slip.latest
@@ -83,7 +86,7 @@ def kept_apart(moment: datetime | None = None) -> tuple[str, ...]:
 
 
 def apart_fault(roles: Collection[str]) -> str:
-    """What is wrong with giving these roles to one person, now or once a change that is entered holds."""
+    """Why one person may not have these roles, now or after a change already entered; empty if they may."""
     sentence = duties.fault(roles)
     if sentence:
         return sentence
@@ -94,7 +97,7 @@ def apart_fault(roles: Collection[str]) -> str:
 
 
 def check_roles(roles: Collection[str], entry: Entry) -> None:
-    """Raises Misconduct where an entry gives somebody roles that nobody has together."""
+    """Raises AuditFailure where an entry gives one person incompatible roles."""
     before = entry.at - LATE_BY if entry.at else None
     sentence = duties.fault(roles)
     if not sentence and entry.at:
@@ -108,7 +111,7 @@ def check_roles(roles: Collection[str], entry: Entry) -> None:
 
 
 def faults(values: Values) -> dict[str, str]:
-    """What is wrong with choices beyond their own bounds: somebody who works here has two roles that would be apart."""
+    """The faults of choices beyond their own range: a staff member has two roles that would become incompatible."""
     for word in values.get(APART_TERM, ()):
         pair = set(role_choices.APART.get(word, ()))
         people = [person for person in Staff.objects.filter(is_active=True) if pair and pair <= set(person.roles)]

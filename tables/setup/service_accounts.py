@@ -37,9 +37,9 @@ class Access:
     purpose: str
     scopes: tuple[str, ...]
     tables: tuple[str, ...] = ()
-    """By name; none stands for all."""
+    """Names of the tables it may access. Empty for all tables."""
     addresses: tuple[str, ...] = ()
-    """Networks; none stands for any."""
+    """Networks that it may connect from. Empty for any."""
     expires: datetime
 
     def facts(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _end(head: Head, account: ServiceAccount, reason: str, by: str) -> None:
 
 
 def permit(by: Staff) -> None:
-    """Raises Refused for whoever may not say what programs may do."""
+    """Raises Refused for users who may not manage service accounts."""
     if not by.has_perm("tables.change_serviceaccount"):
         raise Refused("not_permitted", "Only an operator says what programs may do.", 403)
 
@@ -150,7 +150,7 @@ def permit(by: Staff) -> None:
 
 
 def draft(name: str, access: Access) -> ProposalDraft | None:
-    """What is to be proposed, where it takes two people; None where one does it."""
+    """The proposal of access under dual control; None where one person may change it."""
     row = ServiceAccount.objects.filter(name=name).first()
     before, after = access_of(row).facts() if row else {}, access.facts()
     matter = dual_control.of_service_account(before, after)
@@ -176,7 +176,7 @@ handles(dual_control.SERVICE_ACCOUNT, matter=ApprovalHandler(_present_values, _a
 
 
 def faults(name: str, access: Access, moment: datetime) -> Faults:
-    """What is wrong with what a program is to be allowed, by its field."""
+    """The faults of the access of a service account, by field."""
     wrong: Faults = {}
     if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,38}[A-Za-z0-9])?", name):
         alphabet = "letters, digits, spaces, dots, dashes; the first and the last are a letter or a digit"
@@ -247,7 +247,7 @@ def _expires_fault(expires: datetime, moment: datetime) -> str:
 
 
 def state_of(account: ServiceAccount) -> str:
-    """How an account stands, in a few words."""
+    """The state of a service account in a few words: revoked, expired, without a token, or in use."""
     moment = timezone.now()
     if account.ended_why:
         return f"revoked: {account.ended_why}"

@@ -14,7 +14,7 @@ from tables.setup import policies
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What stands at the head of whatever the house prints."""
+    """The names and the currency of the site, for the head of printed pages."""
 
     house_name: str
     property_name: str
@@ -27,7 +27,7 @@ class Identity:
 
     @property
     def prefix(self) -> str:
-        """The same as the beginning of a file's name, in plain letters: "grand-casino-harbour-"; empty without any."""
+        """Both names as the start of a file name, in plain letters: "grand-casino-harbour-"; empty without a name."""
         plain = unicodedata.normalize("NFKD", self.title).encode("ascii", "ignore").decode().lower()
         slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
         return f"{slug}-" if slug else ""

@@ -225,7 +225,7 @@ def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
 
 
 def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
-    """The same of a change. Raises Refused."""
+    """The proposal of a change of settings under dual control; None where one person may make it. Raises Refused."""
     refuse(change_faults(table, changes, table_state.of(table)))
     before = settings_of(table)
     changed = difference(asdict(before), asdict(_judged(before, _full_settings(_after(before, changes)))))
@@ -241,8 +241,10 @@ def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
 
 
 def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
-    """A change that is to hold from a moment to come, or when somebody else approves it: what is open now does not
-    stand in its way. Raises Refused."""
+    """The proposal of a change that takes effect later or on approval. Raises Refused.
+
+    An open round does not prevent it.
+    """
     refuse(change_faults(table, changes, TableState()))
     return _draft_to_come(table, changes)
 
@@ -384,7 +386,7 @@ def name_faults(name: str) -> Faults:
 
 
 def change_faults(table: Table, changes: Mapping[str, Any], state: TableState) -> Faults:
-    """What is wrong with a change of settings, or has to wait for the end of the round that is open."""
+    """The faults of a change of settings, by field. Some changes have to wait for the end of the open round."""
     before = settings_of(table)
     after = _after(before, changes)
     changed = [name for name in WAITS if _differs(name, before, after)]
@@ -450,7 +452,10 @@ def _differs(name: str, before: Settings, after: Settings) -> bool:
 
 
 def faults(settings: Settings, *, had: Collection[int] = ()) -> Faults:
-    """What is wrong with a table's settings. ``had`` are the chips that it has already: nobody looks for those."""
+    """The faults of a table's settings, by field.
+
+    ``had`` are its present denominations in cents, which need not exist.
+    """
     game = GAMES.get(settings.game)
     if game is None:
         return {"game": f"There is no game {settings.game!r}; there is {', '.join(GAMES)}."}
@@ -496,7 +501,7 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 
 def limit_faults(settings: Settings) -> Faults:
-    """What is wrong with limits that a plan is to set a table to."""
+    """The faults of the limits that a plan would set, by field."""
     game = GAMES[settings.game]
     return _limit_faults(game, settings)
 
@@ -533,7 +538,7 @@ def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 
 def _step_fault(game: Game[Any, Any], settings: Settings, least: int, least_is: str) -> str:
-    """What is wrong with the bet step; empty if nothing is."""
+    """The fault of the bet step; empty if it is valid."""
     step = settings.bet_step_cents
     if step is None:
         return ""
@@ -545,7 +550,7 @@ def _step_fault(game: Game[Any, Any], settings: Settings, least: int, least_is: 
 
 
 def _seat_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
-    """What is wrong with the maximum of a seat; empty if nothing is."""
+    """The fault of the seat maximum; empty if it is valid."""
     seat = settings.seat_max_cents or 0
     if setting_of(game).has_pot:
         return f"{game.title} is played for a pot: nobody bets against the house, so no seat has a maximum."
@@ -558,7 +563,7 @@ def _seat_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
 
 
 def _wager_limit_fault(game: Game[Any, Any], settings: Settings, step: int) -> str:
-    """What is wrong with the limits of single wagers; empty if nothing is."""
+    """The fault of the limits of single wagers; empty if they are valid."""
     for wager, (least, most) in settings.wager_limits.items():
         if wager not in game.limited_wagers(settings.options):
             return f"{game.title} has no wager {wager} with limits of its own."
@@ -568,7 +573,7 @@ def _wager_limit_fault(game: Game[Any, Any], settings: Settings, step: int) -> s
 
 
 def _take_faults(game: Game[Any, Any], settings: Settings) -> Faults:
-    """Of what the house takes: a rake of each pot, or a charge for time, and neither where nobody plays for coins."""
+    """The faults of rake and time charge, by field. Both are 0 at a table without a pot."""
     rake, cap, charge, coin = (
         settings.rake_permille,
         settings.rake_cap_cents,
@@ -600,7 +605,7 @@ def _commission_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 
 def retired_faults(values: Collection[int]) -> Faults:
-    """What is wrong with kinds of chips that a table is to have and had not."""
+    """The faults of denominations, in cents, that are new at a table, by field."""
     if not values:
         return {}
     retired = Denomination.objects.filter(value_cents__in=values).exclude(retired_at=None)
