@@ -12,11 +12,11 @@ from ledger.proof.slip_name import SlipName
 from ledger.proof.spelling import Body
 
 HOUSE = "house"
-"""The book of the cage; every other book is a table's."""
+"""The name of the site's log, which is also the cage's. Every other log is a table's."""
 
 
 class Immutable(Exception):
-    """Somebody tried to change or delete a row that may only be added."""
+    """Raised by an attempt to change or delete a row that is append-only."""
 
 
 SERIES = (
@@ -25,14 +25,16 @@ SERIES = (
     "emergency", "bankin", "bankout", "imprest", "imprestback", "cagecash", "vaultcash", "note", "key", "dualkey",
     "keyback", "keylost",
 )  # fmt: skip
-"""The series of slips. Each counts its own from 1 in every calendar year. What each of them is stands in
-``tables/log/slip_types.py``; the names are repeated here because a CHECK of the database holds them."""
+"""The series of slips, each numbered from 1 in every calendar year.
+
+``tables/log/slip_types.py`` describes them; the names are repeated here because a CHECK of the database has them.
+"""
 
 T = TypeVar("T", bound=models.Model)
 
 
 class AppendOnlyRows(models.QuerySet[T]):
-    """Rows that may be read and added. The database refuses the rest too; this says so before it is asked."""
+    """A queryset that can be read and added to. It raises Immutable before the database refuses as well."""
 
     def update(self, **kwargs: Any) -> NoReturn:
         raise Immutable(f"{self.model.__name__} rows are never changed: add a correcting one")
@@ -47,8 +49,8 @@ class AppendOnlyRows(models.QuerySet[T]):
 class AppendOnly(models.Model):
     """A row that is written once.
 
-    In the CHECKs of these tables, whatever compares a column that may be NULL also says that it is not: a comparison
-    with NULL is neither true nor false, and PostgreSQL lets such a row pass.
+    In the CHECKs of these tables, a comparison of a nullable column also requires it to be not NULL: a comparison with
+    NULL is neither true nor false, and PostgreSQL lets such a row pass.
     """
 
     objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(AppendOnlyRows)()
@@ -66,7 +68,7 @@ class AppendOnly(models.Model):
 
 
 class Book(models.Model):
-    """One chain of log entries: a table's, or the house's. It knows its last entry, so a dropped one shows."""
+    """A chain of log entries, of one table or of the site. It stores its last entry, so a missing tail is detected."""
 
     name = models.CharField(max_length=64, unique=True)
     head_seq = models.BigIntegerField(default=0, editable=False)
@@ -88,17 +90,17 @@ class Book(models.Model):
 
 
 class ShortBookKey(models.ForeignKey[Any, Any]):
-    """A book's number in four bytes, where there are more rows than of anything else: more books than a house has."""
+    """A foreign key to a log in four bytes, for the largest tables. No site has as many logs."""
 
     def db_type(self, connection: Any) -> str:
         return "integer"
 
 
 class LogEntry(AppendOnly):
-    """One thing that happened. Its hash is over the entry before it, its columns and its body (see proof/spelling.py).
+    """One event. Its hash covers the hash of the entry before it, its columns and its body (proof/spelling.py).
 
-    What the indexes are for stands in docs/scale.md; those by time are in the migration 0016_short_bodies. A row is
-    looked for by its book and number. Its hash names it, and needs no index: it is over the book and the number.
+    The purposes of the indexes are in docs/scale.md; those by time are in the migration 0016_short_bodies. A row is
+    looked up by log and number, and its hash covers both, so the hash needs no index of its own.
     """
 
     book = ShortBookKey(Book, models.PROTECT, related_name="entries", db_constraint=False, db_index=False)
@@ -148,20 +150,20 @@ class LogEntry(AppendOnly):
 
     @property
     def parts(self) -> Body:
-        """What its body holds, in whichever format. Raises Misspelled."""
+        """The decoded body, in any format. Raises Misspelled."""
         return spelling.read(self.subject, bytes(self.body))
 
     @property
     def content(self) -> dict[str, Any]:
-        """What its writer put in."""
+        """The content that its writer passed."""
         content: dict[str, Any] = self.parts.content
         return content
 
 
 class Notice(models.Model):
-    """What happened while somebody else held the house's book, until an entry of it says so.
+    """An event recorded while the site's log was locked by others, until an entry in that log records it.
 
-    It is written once; then the number of its entry is, once. The database refuses everything else.
+    It is written once, and the number of its entry is set once. The database refuses every other change.
     """
 
     key = models.UUIDField(unique=True)
@@ -180,8 +182,10 @@ class Notice(models.Model):
 
 
 class Account(AppendOnly):
-    """Somewhere chips can be: a place of one book, on the layout of a seat, and where its wagers lie apart, of a wager.
-    It has no balance to overwrite."""
+    """A place where chips can be: a place of one log, and on the layout a seat, and a wager where those are kept apart.
+
+    It has no balance that could be overwritten.
+    """
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="accounts")
     place = models.CharField(max_length=16, choices=[(place, place.replace("_", " ")) for place in PLACES])
@@ -217,9 +221,10 @@ class Account(AppendOnly):
 
 
 class Transfer(AppendOnly):
-    """One movement of chips: one source, one target, one positive amount, so that it cannot be unbalanced.
+    """One movement of chips: one source, one target, one positive amount, so that it is always balanced.
 
-    Kind and places are one of chips.MOVEMENTS: see the migration 0002_guards, which holds what Django cannot say.
+    Kind and places are one of chips.MOVEMENTS: see the migration 0002_guards, with the rules that Django cannot
+    express.
     """
 
     book = ShortBookKey(Book, models.PROTECT, related_name="transfers", db_constraint=False, db_index=False)
@@ -256,9 +261,9 @@ class Transfer(AppendOnly):
 
 
 class Recount(AppendOnly):
-    """What all transfers of one book, through one entry, add up to on one account: later sums start from here.
+    """The balance of one account by all transfers of one log through one entry. Later sums start from it.
 
-    A recount of a book writes a row for every account that its transfers ever touched.
+    A recount of a log writes a row for every account that its transfers ever used.
     """
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="recounts", db_index=False)
@@ -280,7 +285,7 @@ class Recount(AppendOnly):
 
 
 class Alert(AppendOnly):
-    """Something that does not reconcile; open until somebody acknowledges it by name."""
+    """A fact that does not reconcile. It stays open until a named user acknowledges it."""
 
     book = models.ForeignKey(Book, models.PROTECT, null=True, blank=True, related_name="alerts")
     at = models.DateTimeField()
@@ -318,7 +323,7 @@ class AlertRepeat(AppendOnly):
 
 
 class Acknowledgement(AppendOnly):
-    """Who took note of an alert, when, and what they say about it."""
+    """The acknowledgement of an alert: by whom, when, and with which note."""
 
     alert = models.OneToOneField(Alert, models.PROTECT, related_name="acknowledgement")
     by = models.CharField(max_length=120)
@@ -333,7 +338,7 @@ class Acknowledgement(AppendOnly):
 
 
 class Escalation(AppendOnly):
-    """Nobody took note of an alert in time: somebody else was told."""
+    """An alert that was not acknowledged in time was sent to further roles."""
 
     alert = models.ForeignKey(Alert, models.PROTECT, related_name="escalations")
     at = models.DateTimeField()
@@ -353,7 +358,7 @@ class Escalation(AppendOnly):
 
 
 class Bookmark(AppendOnly):
-    """A moment at a table that the surveillance wants to find again; nobody who deals or runs the floor sees it."""
+    """A moment at a table that surveillance marked. Dealers and pit bosses never see it."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="bookmarks")
     round = models.IntegerField(null=True)
@@ -376,7 +381,7 @@ class Bookmark(AppendOnly):
 
 
 class BookRoot(AppendOnly):
-    """The Merkle root of one book's entries of one gaming day, in the document that is a leaf of the day's tree."""
+    """The Merkle root of one log's entries of one gaming day, in the document that is a leaf of the day's tree."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="roots", db_index=False)
     day = models.DateField()
@@ -454,7 +459,7 @@ class HeadsRow(AppendOnly):
 
 
 class Cosignature(AppendOnly):
-    """What a witness outside signed of a checkpoint."""
+    """The signature of an external witness on a checkpoint."""
 
     origin = models.CharField(max_length=120)
     size = models.BigIntegerField(help_text="How many leaves the checkpoint has")
@@ -473,7 +478,7 @@ class Cosignature(AppendOnly):
 
 
 class Slip(AppendOnly):
-    """The number of a slip, without a gap in its series and calendar year. What it says is in its entry."""
+    """The number of a slip, without gaps within its series and calendar year. Its content is in its entry."""
 
     series = models.CharField(max_length=16)
     year = models.SmallIntegerField()
@@ -501,8 +506,10 @@ class Slip(AppendOnly):
 
 
 class SlipSignature(AppendOnly):
-    """One step of a slip and who signed it. No step is signed twice, and nobody signs twice on one slip, except the
-    supervisor who requested a fill or credit and signs for it at the table."""
+    """One step of a slip and its signatory. No step is signed twice, and no person signs two steps of one slip.
+
+    The exception is the supervisor who requested a fill or credit and signs for it at the table.
+    """
 
     slip = models.ForeignKey(Slip, models.PROTECT, related_name="signatures", db_index=False)
     stage = models.CharField(max_length=16)
@@ -533,8 +540,7 @@ class SlipSignature(AppendOnly):
 
 
 class Discrepancy(AppendOnly):
-    """What was counted and what the transfers say were not the same: open until somebody else than whoever may have
-    caused it writes what it came to."""
+    """A count that differs from the balance of the transfers: open until a person without a part in it explains it."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="discrepancies")
     at = models.DateTimeField()
@@ -558,7 +564,7 @@ class Discrepancy(AppendOnly):
 
 
 class Assignment(AppendOnly):
-    """Who looks into a discrepancy from now on."""
+    """The person who investigates a variance from now on."""
 
     discrepancy = models.ForeignKey(Discrepancy, models.PROTECT, related_name="assignments")
     owner = models.CharField(max_length=40)
@@ -571,7 +577,7 @@ class Assignment(AppendOnly):
 
 
 class Finding(AppendOnly):
-    """What a discrepancy came to, in writing, by somebody who had no part in it."""
+    """The explanation of a variance in writing, by a person who had no part in it."""
 
     discrepancy = models.OneToOneField(Discrepancy, models.PROTECT, related_name="finding")
     username = models.CharField(max_length=40)
@@ -590,7 +596,7 @@ class Finding(AppendOnly):
 
 
 class Run(AppendOnly):
-    """A piece of the watch that was due at a moment, and was begun by one worker."""
+    """A scheduled check that was due at a moment and was started by one worker."""
 
     task = models.CharField(max_length=40)
     slot = models.DateTimeField(help_text="When it was due")

@@ -1,6 +1,6 @@
-"""What the house sets up: staff, chips, tables, enrolled terminals, and the secret orders of house shoes.
+"""The models of the site's setup: staff, chips, tables, enrolled terminals, and the secret orders of electronic shoes.
 
-Nothing here says what happened at a table: that is the log's alone (``ledger.LogEntry``).
+Events at a table are not recorded here, but only in its log (``ledger.LogEntry``).
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ KEPT_ANSWERS: Final = timedelta(days=2)
 PASSWORD: Final = "password"  # noqa: S105 -- the name of a column
 PIN: Final = "pin"
 SECRETS: Final = (PASSWORD, PIN)
-"""The columns that keep the hashes of somebody's secrets."""
+"""The columns with the hashes of a staff member's secrets."""
 STAFF_FACTS: Final = ("name", "role", "further", "badge", "is_active", "administered_until")
-"""The columns that the log tells of somebody, beside their secrets."""
+"""The columns that the log records of a staff member, in addition to digests of the secrets."""
 PIN_DIGITS: Final = "[0-9]{4,8}"
-"""Of any PIN, whatever the house's terms ask of a new one."""
+"""Pattern of every PIN. Policies may require more of a new one."""
 PIN_RULE: Final = "A PIN has 4 to 8 digits."
 
 
@@ -83,7 +83,7 @@ class StaffManager(BaseUserManager["Staff"]):
         badge: str | None = None,
         pin: str | None = None,
     ) -> Staff:
-        """Add one person, as the house's book says; of password and PIN only sealed hashes are kept."""
+        """Add a staff member, with an entry in the site's log. Password and PIN are stored as sealed hashes only."""
         staff = self.model(username=username, name=name, role=role, badge=badge)
         staff.set_password(password)
         staff.set_pin(pin)
@@ -103,7 +103,7 @@ class StaffManager(BaseUserManager["Staff"]):
         return staff
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Staff:
-        """Django's ``createsuperuser``: the first operator of a new house."""
+        """Add the first operator of a new site, for Django's ``createsuperuser``."""
         name = fields.get("name", username)
         return self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
 
@@ -113,15 +113,14 @@ def _nothing(_: datetime | None) -> Collection[str]:
 
 
 _chosen: Callable[[datetime | None], Collection[str]] = _nothing
-"""What the house chose otherwise for its roles, now or at a moment."""
+"""Reads the site's choices about its roles, now or at a moment."""
 
 LATE_BY: Final = timedelta(seconds=10)
-"""A process goes by what it read of the house's terms for a few seconds: so much later than a change, an entry may
-still go by what held before."""
+"""How long after a change of a policy an entry may still follow the value before it, as processes cache policies."""
 
 
 def go_by_choices(asked: Callable[[datetime | None], Collection[str]]) -> None:
-    """Ask the house's terms, which are a room above this one, what the house chose for its roles."""
+    """Set the function that reads the site's choices about its roles, from a package above this one."""
     global _chosen
     _chosen = asked
 
@@ -177,7 +176,7 @@ class Staff(AbstractBaseUser):
 
     @property
     def signature(self) -> str:
-        """How this person is named in the log for good."""
+        """The name of this person in the log, which never changes for an entry."""
         return self.signatory.signature
 
     @property
@@ -210,11 +209,14 @@ class Staff(AbstractBaseUser):
         return self._check("pin", pin)
 
     def owner_of(self, column: str) -> str:
-        """Whom a sealed hash is bound to. A user name is for good."""
+        """The owner that a sealed hash is bound to, so that it cannot be moved to another user.
+
+        User names are permanent.
+        """
         return f"{column} of {self.username}"
 
     def hash_of(self, column: str) -> str:
-        """The hash itself; none when its key is missing, and then the log says so."""
+        """The unsealed hash of a secret; empty, with an error in the server's log, where its key is missing."""
         try:
             return pepper.unseal(getattr(self, column), self.owner_of(column))
         except pepper.NoSuchKey as missing:
@@ -226,8 +228,10 @@ class Staff(AbstractBaseUser):
         return bool(getattr(self, secret)) and not getattr(self, secret).startswith("!")
 
     def reseal(self, column: str) -> bool:
-        """Seal a hash with the current key, unless somebody changed it in this moment; whether it did. The entry that
-        says so is for whoever calls it."""
+        """Seal a hash with the current key, unless it was changed concurrently; returns whether it did.
+
+        The caller writes the log entry.
+        """
         kept = getattr(self, column)
         setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
         behind = Staff.objects.filter(pk=self.pk, **{column: kept})
@@ -235,7 +239,7 @@ class Staff(AbstractBaseUser):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the log says of them, but for their secrets."""
+        """The fields that the log records of a staff member, except secrets."""
         moment = self.administered_until
         return {name: getattr(self, name) for name in STAFF_FACTS} | {
             "administered_until": moment and moment.astimezone(UTC).isoformat()
@@ -243,7 +247,7 @@ class Staff(AbstractBaseUser):
 
     @property
     def digests(self) -> dict[str, str]:
-        """What the log says of the secrets that are kept of them: another digest, another secret."""
+        """A digest of each secret for the log: a changed digest shows a changed secret."""
         return {column: digest_of(getattr(self, column)) for column in SECRETS}
 
     def _check(self, column: str, secret: str | None) -> bool:
@@ -257,8 +261,10 @@ class Staff(AbstractBaseUser):
         return right
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """What a session is bound to: another password, PIN or role ends all that were begun before; another pepper
-        does not."""
+        """The hash that a session is bound to.
+
+        A new password, PIN or role ends earlier sessions; a new pepper does not.
+        """
         kept = SessionColumns(self.username, self.password, self.pin, self.role)
         return _session_auth_hash(kept, tuple(pepper.keys()), secret or settings.SECRET_KEY)
 
@@ -268,10 +274,13 @@ class Staff(AbstractBaseUser):
         return self.is_active and self.role in (Role.OPERATOR, Role.AUDITOR)
 
     as_of: datetime | None = None
-    """The moment of the entry that somebody wrote, where a proof asks what they might do then; no column."""
+    """Time of the entry for which a proof checks permissions; None for now. Not a column."""
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """Django's question; the answer is the role's, and where the house has a choice about it, the house's."""
+        """Whether the role has a permission of Django, as changed by the site's choices.
+
+        For an entry: as of its time.
+        """
         if not self.is_active:
             return False
         choice = role_choices.choice_of(self.role, perm)
@@ -309,13 +318,13 @@ class Denomination(models.Model):
 
 
 class ChipSeries(AppendOnly):
-    """What a manufacturer made of chips at once, by the kinds that it has. Several series may have a kind of one worth.
+    """One manufacture of chips, by its denominations. Several series may have chips of one denomination.
 
-    Never changed, and never taken away: a row of ``SeriesRetirement`` says that it is retired.
+    Rows are never changed or deleted: a row of ``SeriesRetirement`` records a retirement.
     """
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     name = models.CharField(max_length=40, unique=True)
     manufacturer = models.CharField(max_length=60)
     year = models.PositiveSmallIntegerField()
@@ -337,7 +346,7 @@ class SeriesRetirement(AppendOnly):
     """A series of chips is not given out any more, and is redeemed up to a last day. Two people signed a slip of it."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry of the second signature, by its number in the house's book."""
+    """Sequence number of the entry of the second signature, in the site's log."""
     series = models.OneToOneField(ChipSeries, models.PROTECT, related_name="retirement")
     slip = models.CharField(max_length=32)
     last_day = models.DateField("redeemed up to")
@@ -407,7 +416,7 @@ class Table(models.Model):
     own_limits = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True, editable=False
     )
-    """What the table is set to itself of the limits that a plan sets now, by their names; None for no such limit."""
+    """The table's own limits, by name, where a limit plan is in force now. None for a limit that is not set."""
     kept_minimums = models.JSONField(
         default=dict, db_default=models.Value({}, models.JSONField()), blank=True, editable=False
     )
@@ -451,24 +460,24 @@ class Terminal(models.Model):
 
 
 class ServiceAccount(models.Model):
-    """A program that may ask the API for something, as an operator set it. It is nobody of the staff."""
+    """The service account of an API client or card reader, as an operator set it. It is not a staff member."""
 
     name = models.CharField(max_length=40, unique=True, help_text="As the log names it, for good: Cage display.")
     purpose = models.CharField(max_length=200)
     scopes = models.JSONField("may", default=list)
     tables = models.JSONField(default=list)
-    """By name; none stands for all."""
+    """Names of the tables. Empty for all tables."""
     addresses = models.JSONField("may call from", default=list)
-    """Networks; none stands for any."""
+    """Networks. Empty for any."""
     expires_at = models.DateTimeField("good until")
     ended_at = models.DateTimeField(null=True, editable=False)
-    """When it was revoked, or the watch noted that its time was over."""
+    """When it was revoked, or when a scheduled check recorded its expiry."""
     ended_why = models.CharField(max_length=200, blank=True, editable=False)
-    """Empty where its time was over."""
+    """Empty if it expired."""
     by = models.CharField("set by", max_length=120, editable=False)
     at = models.DateTimeField("set at", editable=False)
     heard_at = models.DateTimeField(null=True, editable=False)
-    """When a card reader was last heard of, to a few seconds."""
+    """When a card reader last sent a message, to a few seconds."""
 
     class Meta:
         verbose_name = "program"
@@ -478,12 +487,12 @@ class ServiceAccount(models.Model):
         return self.name
 
     is_authenticated: ClassVar[bool] = True
-    """What Django asks of whoever a request is by."""
+    """For Django's authentication checks."""
     is_anonymous: ClassVar[bool] = False
 
     @property
     def username(self) -> str:
-        """As the log names what it enters. Nobody of the staff can be called so: no user name is this word."""
+        """The account's name in the log. No staff member can have it: no user name is this word."""
         return f"program {self.name}"
 
     signature = username
@@ -493,12 +502,12 @@ class ServiceAccount(models.Model):
         return self.ended_at is None and self.expires_at > timezone.now()
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """What a program reads is asked of it as of anybody; nothing of what people enter and sign is its own."""
+        """Whether one of its scopes grants reading with this permission. It never has permissions to enter or sign."""
         mine = [scopes.SCOPES[name] for name in self.scopes if name in scopes.SCOPES]
         return self.is_active and any(scope.permission == perm and not scope.enters for scope in mine)
 
     def may(self, scope: str, table: Table | None = None) -> bool:
-        """Whether it has a scope, at a table where one is asked about."""
+        """Whether it is active and has a scope, at this table if one is passed."""
         return self.is_active and scope in self.scopes and (table is None or self.reaches(table))
 
     def reaches(self, table: Table) -> bool:
@@ -507,7 +516,7 @@ class ServiceAccount(models.Model):
 
 
 class ServiceToken(models.Model):
-    """What a program shows to be known. It is shown once; a sealed hash is kept."""
+    """A secret token of a service account. It is shown once; only a sealed hash is stored."""
 
     account = models.ForeignKey(ServiceAccount, on_delete=models.PROTECT, related_name="tokens")
     ident = models.CharField(max_length=10, unique=True)
@@ -527,7 +536,7 @@ class ServiceToken(models.Model):
 
     @property
     def owner(self) -> str:
-        """Whom its sealed hash is bound to."""
+        """The owner that its sealed hash is bound to."""
         return f"token {self.ident}"
 
 
@@ -551,13 +560,15 @@ class AttemptCount(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """What a write of the API was answered, kept beside its key for as long as somebody may send it again (see
-    ``tables/api/repeats.py``)."""
+    """The answer to a write request of the API, stored under its idempotency key while the request may be repeated.
+
+    See ``tables/api/repeats.py``.
+    """
 
     username = models.CharField(max_length=80)
     key = models.UUIDField()
     request = models.BinaryField()
-    """SHA-256 of what was asked, without what is secret in it."""
+    """SHA-256 of the request without its secret fields."""
     answer = models.TextField()
     at = models.DateTimeField(db_index=True)
 
@@ -571,7 +582,7 @@ class KeptAnswer(models.Model):
 
     @classmethod
     def forget_old(cls) -> None:
-        """Those whose key nobody sends again."""
+        """Delete answers whose requests can no longer be repeated."""
         cls.objects.filter(at__lt=timezone.now() - KEPT_ANSWERS).delete()
 
 
@@ -587,7 +598,7 @@ class EmergencyCode(models.Model):
 
 
 class OneTimeCode(models.Model):
-    """What two people gave somebody to make a PIN or a password with; its row goes with its use (see ``codes.py``)."""
+    """A code that two persons issued to a staff member to set a PIN or a password. Its row is deleted on use."""
 
     staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="codes")
     secret = models.CharField(max_length=8)
@@ -618,16 +629,16 @@ class OneTimeCode(models.Model):
 
 
 class SecretVersion(models.Model):
-    """A PIN or password as somebody made it, and each time that one was taken away: kept, so that none is used again
-    soon, and so that whose PIN was reset signs nothing that was open then.
+    """A PIN or password as its owner set it, and each reset.
 
-    Rows are written once; but for the key that they are sealed with.
+    Kept so that a secret is not soon reused, and so that a signatory whose PIN was reset cannot sign slips open at that
+    time. Rows are written once, except for resealing with a new key.
     """
 
     staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="versions")
     secret = models.CharField(max_length=8)
     seq = models.BigIntegerField(null=True, unique=True)
-    """The entry, by its number in the house's book; none for a secret that was given before owners made them."""
+    """Sequence number of the entry in the site's log; None for a secret from before owners set their own."""
     kept = models.CharField(max_length=256, blank=True)
     """The sealed hash; empty where the secret was reset."""
     at = models.DateTimeField()
@@ -643,7 +654,7 @@ class SecretVersion(models.Model):
 
 
 class Passkey(models.Model):
-    """What somebody signs in by name with, instead of a password: a key pair in a device of theirs (WebAuthn)."""
+    """A passkey of a staff member, to sign in without a password: a key pair in a device of theirs (WebAuthn)."""
 
     staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="passkeys")
     name = models.CharField(max_length=40)
@@ -664,9 +675,9 @@ class Passkey(models.Model):
 
 
 class SeatPage(models.Model):
-    """The page of one seat at a table: whoever has its address sees what the seat sees, and chooses for it.
+    """The player page of one seat. Its address grants the view and the choices of that seat.
 
-    A row is never changed: another page takes its place.
+    A row is never changed: another page replaces it.
     """
 
     table = models.ForeignKey(Table, on_delete=models.PROTECT)
@@ -684,9 +695,10 @@ class SeatPage(models.Model):
 
 
 class HouseShoe(models.Model):
-    """The secret order of one shuffle of a house shoe; its commitment is in the log before its first card is dealt.
+    """The secret order of one shuffle of an electronic shoe.
 
-    Rows are only ever inserted and read by ``shoes.py``; no screen shows one before the log has opened it.
+    Its commitment is in the log before its first card is dealt. Rows are inserted and read by ``shoes.py`` only; no
+    screen shows one before the log has opened it.
     """
 
     table = models.ForeignKey(Table, on_delete=models.PROTECT)
@@ -697,7 +709,7 @@ class HouseShoe(models.Model):
 
 
 class Verification(AppendOnly):
-    """How far a table's log was proved, and when: the next check of new entries starts there."""
+    """How far a table's log was verified, and when: the next verification of new entries starts there."""
 
     book = models.ForeignKey("ledger.Book", on_delete=models.PROTECT, related_name="verifications")
     through_seq = models.BigIntegerField()
@@ -716,10 +728,10 @@ class Verification(AppendOnly):
 
 
 class HouseHours(AppendOnly):
-    """From which gaming day on the house's day and shifts begin when. The entry of the house's book says the same."""
+    """The hours of gaming day and shifts from a gaming day on. The entry in the site's log has the same content."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     from_day = models.DateField("from the gaming day")
     time_zone = models.CharField(max_length=64)
     day_starts = models.TimeField("the day starts at")
@@ -736,10 +748,10 @@ class HouseHours(AppendOnly):
 
 
 class HouseTerms(AppendOnly):
-    """From which moment on some of the house's terms have which values. The entry of the house's book says the same."""
+    """Changed values of the site's policies from a moment on. The entry in the site's log has the same content."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     effective = models.DateTimeField("holds from")
     values = models.JSONField()
     """By term; only those that changed."""
@@ -760,12 +772,11 @@ class HouseTerms(AppendOnly):
 
 
 class Proposal(AppendOnly):
-    """A change of a setting that takes two people, as somebody proposed it. The entry of the house's book says the
-    same."""
+    """A proposed change of a setting under dual control. The entry in the site's log has the same content."""
 
     number = models.IntegerField(unique=True)
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     matter = models.CharField(max_length=20)
     about = models.CharField(max_length=80, blank=True)
     before = models.JSONField()
@@ -789,24 +800,24 @@ class Proposal(AppendOnly):
 
     @property
     def waits_for_shoe(self) -> bool:
-        """Whether it holds with the next shoe."""
+        """Whether it takes effect with the next shoe."""
         return bool(self.after.get("takes") == "shoe")
 
 
 STANDS: Final = ("approved", "decided")
-"""The ends of a proposal by which it is done: two people stand for it, or one where the house's terms ask for one."""
+"""The outcomes by which a proposal is carried out: by two persons, or by one where the policies permit it."""
 
 
 class ProposalEnd(AppendOnly):
-    """What became of a proposal, once."""
+    """The outcome of a proposal. Each has at most one."""
 
     proposal = models.OneToOneField(Proposal, on_delete=models.PROTECT, related_name="end")
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     outcome = models.CharField(max_length=10)
     proposed_by = models.CharField(max_length=40)
     ended_by = models.CharField(max_length=40, blank=True)
-    """Empty where its time was over."""
+    """Empty if it expired."""
     text = models.CharField("why", max_length=500, blank=True)
     by = models.CharField("ended by", max_length=120)
     at = models.DateTimeField("ended at")
@@ -832,10 +843,13 @@ class ProposalEnd(AppendOnly):
 
 
 class PayTable(AppendOnly):
-    """What an operator made some wagers of a game pay. Never changed: other lines are another version of the name."""
+    """A pay table that an operator made for wagers of a game.
+
+    Never changed: other lines are another version of the name.
+    """
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     game = models.CharField(max_length=20)
     name = models.CharField(max_length=40)
     version = models.IntegerField()
@@ -859,10 +873,10 @@ class PayTable(AppendOnly):
 
 
 class HouseKey(AppendOnly):
-    """A key on the house's register, as an operator set it; the newest row of a name stands."""
+    """A key in the site's key register, as an operator set it. The newest row of a name is in force."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     name = models.CharField("mark", max_length=40)
     lock = models.CharField("opens", max_length=16, choices=list(OPENS.items()))
     dual = models.BooleanField("held by two", default=False)
@@ -879,14 +893,14 @@ class HouseKey(AppendOnly):
 
 
 class DropSchedule(AppendOnly):
-    """When drop boxes are due, from a day on; the newest row of a name that has begun stands."""
+    """When drop boxes are due, from a day on. The newest row of a name that has begun is in force."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     name = models.CharField(max_length=40)
     from_day = models.DateField("from the day")
     tables = models.JSONField(default=list)
-    """By name; none stands for all."""
+    """Names of the tables. Empty for all tables."""
     weekdays = models.JSONField(default=list)
     """0 is Monday; none ends the schedule."""
     due_at = models.TimeField("due at")
@@ -903,17 +917,17 @@ class DropSchedule(AppendOnly):
 
 
 class PitSection(AppendOnly):
-    """Which tables stand in a section of a pit; the newest row of its pit and name stands."""
+    """The tables of a section of a pit. The newest row of a pit and section is in force."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     pit = models.CharField(max_length=40)
     section = models.CharField(max_length=40, blank=True)
     """Empty where the pit is one section."""
     tables = models.JSONField(default=list)
     """By name; none ends the section."""
     first = models.JSONField("first in order", default=list)
-    """Those that stand first; the others follow by name."""
+    """Names of the tables that come first; the others follow by name."""
     by = models.CharField("set by", max_length=120)
     at = models.DateTimeField("set at")
 
@@ -926,10 +940,10 @@ class PitSection(AppendOnly):
 
 
 class FloorPlan(AppendOnly):
-    """Where the tables of a pit stand on its drawn plan; the newest row of a pit stands."""
+    """The positions of the tables of a pit on its drawn plan. The newest row of a pit is in force."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     pit = models.CharField(max_length=40)
     spots = models.JSONField(default=dict)
     """By table: steps from the left, and from the top."""
@@ -945,13 +959,13 @@ class FloorPlan(AppendOnly):
 
 
 class Post(AppendOnly):
-    """What somebody who runs the floor runs from a moment on; of those that hold, the latest stands."""
+    """The pits assigned to a pit boss from a moment on. Of those that have taken effect, the latest is in force."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     username = models.CharField(max_length=40)
     pits = models.JSONField(default=list)
-    """By name; none, and not the whole floor, ends the post."""
+    """Names of the pits. Empty, without the whole floor, ends the assignment."""
     whole_floor = models.BooleanField(default=False)
     effective = models.DateTimeField("holds from")
     proposal = models.IntegerField(null=True)
@@ -970,10 +984,10 @@ class Post(AppendOnly):
 
 
 class PitCover(AppendOnly):
-    """A pit that somebody who runs the floor takes over until a moment; the newest row of the two stands."""
+    """A pit that a pit boss takes over up to a moment. The newest row of a person and pit is in force."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     username = models.CharField(max_length=40)
     pit = models.CharField(max_length=40)
     until = models.DateTimeField()
@@ -992,10 +1006,10 @@ class PitCover(AppendOnly):
 
 
 class LimitPlan(AppendOnly):
-    """A version of a limit plan; of those that hold from a moment or before, the latest stands."""
+    """A version of a limit plan. Of those that have taken effect, the latest is in force."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     name = models.CharField(max_length=40)
     version = models.PositiveIntegerField()
     scope = models.CharField("is for", max_length=5)
@@ -1023,11 +1037,11 @@ class LimitPlan(AppendOnly):
 
 
 class DayClose(AppendOnly):
-    """A gaming day that two people closed. Its figures are in the entry of the house's book."""
+    """A gaming day that two persons closed. Its figures are in the entry of the site's log."""
 
     day = models.DateField(unique=True)
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     proposed_by = models.CharField(max_length=40)
     closed_by = models.CharField(max_length=40)
     at = models.DateTimeField()
@@ -1049,7 +1063,7 @@ class SimulatedChunk(AppendOnly):
     """A million simulated rounds that a worker dealt; the runs that are spread over workers are made of these."""
 
     run = models.CharField(max_length=400)
-    """What is dealt, and from which seed: as JSON."""
+    """The rules dealt by and the seed, as JSON."""
     number = models.IntegerField()
     counts = models.JSONField()
 
@@ -1079,7 +1093,7 @@ class Practice(AppendOnly):
 
 
 class PracticeAnswer(AppendOnly):
-    """What a trainee said to one question of a practice; the first answer stands."""
+    """A trainee's answer to one question of a practice. The first answer counts."""
 
     practice = models.ForeignKey(Practice, on_delete=models.PROTECT, related_name="answers")
     number = models.IntegerField()
@@ -1097,11 +1111,11 @@ class PracticeAnswer(AppendOnly):
 
 
 class Certificate(AppendOnly):
-    """A dealer has shown that they can deal a game; somebody of the floor signed it. The house's book says the same."""
+    """A dealer's certificate for a game, signed by a supervisor. The entry in the site's log has the same content."""
 
     number = models.IntegerField(unique=True)
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     practice = models.OneToOneField(Practice, on_delete=models.PROTECT)
     dealer = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="certificates")
     game = models.CharField(max_length=20)
@@ -1126,5 +1140,5 @@ class Certificate(AppendOnly):
 
     @property
     def title(self) -> str:
-        """What its game is called."""
+        """The title of its game."""
         return GAMES[self.game].title

@@ -15,10 +15,13 @@ _HEX: str = r"^[0-9a-f]{64}$"
 
 
 class House(AppendOnly):
-    """A house that reports here. Its currency never changes, and amounts in different currencies are never added."""
+    """A casino that reports to the head office.
+
+    Its currency is fixed, and amounts in different currencies are never added.
+    """
 
     code = models.CharField(max_length=24, unique=True, validators=[RegexValidator(r"^[a-z][a-z0-9-]{1,23}$")])
-    """Part of its address here."""
+    """The part of its address at the head office that identifies it."""
     name = models.CharField(max_length=60, unique=True)
     currency = models.CharField(max_length=3, validators=[RegexValidator(r"^[A-Z]{3}$")])
     by = models.CharField(max_length=120)
@@ -32,14 +35,14 @@ class House(AppendOnly):
 
 
 class Pin(AppendOnly):
-    """The key that a house's days are checked against and the secret of its line, from this version on."""
+    """The key that a casino's days are verified with, and the secret of its connection, from this version on."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="pins")
     version = models.IntegerField()
     key = models.CharField(max_length=64, validators=[RegexValidator(_HEX)])
-    """It must not come with the bundles themselves. Later keys count if the house's own log signs them."""
+    """It must not arrive with the bundles themselves. Later keys count if the casino's own log signs them."""
     secret = models.CharField(max_length=400, blank=True)
-    """Sealed; empty for a house without a line."""
+    """Sealed; empty for a casino without a connection."""
     reason = models.CharField(max_length=300, blank=True)
     by = models.CharField(max_length=120)
     at = models.DateTimeField()
@@ -56,7 +59,10 @@ class Pin(AppendOnly):
 
 
 class Arrival(AppendOnly):
-    """A bundle that was taken, over the line, by replication or from a stick. Its verdict says whether it holds."""
+    """A bundle that arrived over the connection, by replication or on a stick.
+
+    Its verdict tells whether it was verified.
+    """
 
     house = models.ForeignKey(House, models.PROTECT, related_name="arrivals")
     sha256 = models.CharField(max_length=64, validators=[RegexValidator(_HEX)])
@@ -83,23 +89,23 @@ class Arrival(AppendOnly):
 
 
 class Piece(models.Model):
-    """Some bytes of a bundle, as logical replication brought them. They are deleted once the bundle's days hold.
+    """Bytes of a bundle, as logical replication brought them. They are deleted once the bundle's days are verified.
 
-    A trigger sets the subscription that brought them, so that no house can write in another's name.
+    A trigger sets the subscription that brought them, so no casino can write in another's name.
     """
 
     # No sequence gives a key: a publisher could send the numbers that come next, and other houses' rows would collide.
     pk = models.CompositePrimaryKey("line", "bundle", "start")
     line = models.CharField(max_length=63, db_default="")
-    """The subscription; a house's own is ``replication.subscription_of``."""
+    """The subscription. A casino's own is ``replication.subscription_of``."""
     bundle = models.CharField(max_length=64)
-    """SHA-256 of the whole bundle, claimed by its house."""
+    """SHA-256 of the whole bundle, as claimed by its casino."""
     start = models.BigIntegerField()
     """The piece's offset in the bundle, in bytes."""
     number = models.IntegerField()
-    """The number of the bundle's day, claimed by its house."""
+    """The number of the bundle's day, as claimed by its casino."""
     size = models.BigIntegerField()
-    """Bytes of the whole bundle, claimed by its house."""
+    """Size of the whole bundle in bytes, as claimed by its casino."""
     content = models.BinaryField()
 
     class Meta:
@@ -130,7 +136,7 @@ class Verdict(AppendOnly):
 
 
 class Refusal(AppendOnly):
-    """A bundle that was refused at the door: another house's key, another history, or no bundle at all."""
+    """A bundle refused on arrival: another casino's key, another history, or not a bundle."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="refusals")
     sha256 = models.CharField(max_length=64)
@@ -149,7 +155,7 @@ class Refusal(AppendOnly):
 
 
 class Day(AppendOnly):
-    """A house's gaming day that was fully verified and follows the day before it."""
+    """A casino's gaming day that was fully verified and follows the day before it."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="days", db_index=False)
     number = models.IntegerField()
@@ -181,7 +187,7 @@ class Source(models.TextChoices):
 
 
 class TableDay(AppendOnly):
-    """One table's figures of a gaming day. Signed figures replace reckoned ones once the house has closed the day."""
+    """One table's figures of a gaming day. Signed figures replace computed ones once the casino has closed the day."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="table_days", db_index=False)
     day = models.DateField()
@@ -193,7 +199,7 @@ class TableDay(AppendOnly):
     drop_cents = models.BigIntegerField()
     handle_cents = models.BigIntegerField(null=True)
     theoretical_cents = models.BigIntegerField(null=True)
-    """None if the house does not reckon it."""
+    """None if the casino does not compute it."""
     arrival = models.ForeignKey(Arrival, models.PROTECT, related_name="+")
 
     class Meta:

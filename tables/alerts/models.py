@@ -1,4 +1,4 @@
-"""The rows of alerts by rules: rules, channels, what waits to leave the house, and how far books were followed."""
+"""The models of alerting: rules, channels, the outbox, and positions in logs and feed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ APP: str = "tables"
 
 
 class AlertRule(AppendOnly):
-    """A rule as it is set from an entry of the house's book on."""
+    """The settings of an alert rule from an entry of the site's log on."""
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     about = models.CharField(max_length=32)
     is_on = models.BooleanField()
     threshold = models.BigIntegerField(null=True)
@@ -46,7 +46,7 @@ class Means(models.TextChoices):
 
 
 class ChannelContent(models.TextChoices):
-    """What a channel tells."""
+    """The content that a channel sends."""
 
     ALERTS = "alerts", "Alerts"
     EVENTS = "events", "Events of the feed"
@@ -54,11 +54,13 @@ class ChannelContent(models.TextChoices):
 
 
 class AlertChannel(AppendOnly):
-    """A way by which alerts leave the house, events of the feed, or sealed days. Never changed: set otherwise, it is
-    another version of its name."""
+    """A channel by which alerts, events of the feed or sealed days are sent out.
+
+    Rows are never changed: a change is another version of the name.
+    """
 
     seq = models.BigIntegerField(unique=True)
-    """The entry, by its number in the house's book."""
+    """Sequence number of the entry in the site's log."""
     name = models.CharField(max_length=40)
     version = models.IntegerField()
     means = models.CharField("sends by", max_length=8, choices=Means.choices)
@@ -66,7 +68,7 @@ class AlertChannel(AppendOnly):
     secret = models.CharField(max_length=400, blank=True, editable=False)
     """Sealed; empty for e-mail."""
     former_secret = models.CharField(max_length=400, blank=True, default="", editable=False)
-    """Sealed: the one before, with which messages are signed as well until the receiver has the new one."""
+    """The previous secret, sealed. Messages are signed with it as well until the receiver has the new one."""
     former_until = models.DateTimeField(null=True, editable=False)
     is_on = models.BooleanField("on", default=True)
     least_level = models.SmallIntegerField("from the level on")
@@ -97,17 +99,17 @@ class AlertChannel(AppendOnly):
 
 
 class Delivery(AppendOnly):
-    """The outbox: something that is to leave the house by a channel, until an attempt at it was the last."""
+    """The outbox: a message to be sent by a channel until it is accepted or its last attempt fails."""
 
     channel = models.ForeignKey(AlertChannel, models.PROTECT, related_name="deliveries")
     name = models.CharField(max_length=40)
-    """The channel's, of whichever version."""
+    """The channel's name, which all its versions have."""
     alert = models.ForeignKey(Alert, models.PROTECT, null=True, related_name="deliveries")
     """None: a test."""
     step = models.SmallIntegerField(default=0)
-    """Of which escalation it tells; 0 that the alert was raised."""
+    """The step of escalation that it reports; 0 for the alert itself."""
     key = models.UUIDField(unique=True)
-    """By which a receiver knows what it had before."""
+    """The idempotency key by which a receiver recognises a repeated message."""
     body = models.JSONField(encoder=DjangoJSONEncoder)
     at = models.DateTimeField()
 
@@ -155,10 +157,10 @@ class DeliveryAttempt(AppendOnly):
 
 
 class Resending(AppendOnly):
-    """A dead letter that somebody has tried again: the same delivery, by the same key."""
+    """A failed delivery that a user sent again, with the same key."""
 
     seq = models.BigIntegerField()
-    """The entry, by its number in the house's book; it may name several."""
+    """Sequence number of the entry in the site's log; one entry may name several deliveries."""
     delivery = models.ForeignKey(Delivery, models.PROTECT, related_name="resendings")
     after = models.SmallIntegerField()
     """After which attempt."""
@@ -178,8 +180,10 @@ class Resending(AppendOnly):
 
 
 class OutboxMark(models.Model):
-    """Through which delivery nothing waits, but for what somebody sent again: so the outbox is not read from its
-    beginning. One row."""
+    """The delivery through which nothing waits, except deliveries sent again. One row.
+
+    It saves reading the outbox from its beginning.
+    """
 
     through = models.BigIntegerField(default=0)
 
@@ -191,24 +195,26 @@ class OutboxMark(models.Model):
 
 
 class FeedPosition(models.Model):
-    """How far a channel has told the feed, or handed over the sealed days. What was sent leaves no row; what failed for
-    good is a delivery."""
+    """A channel's position in the feed or in the sealed days.
+
+    Messages sent leave no row; those that failed for good become deliveries.
+    """
 
     name = models.CharField(max_length=40, unique=True)
-    """The channel's, of whichever version."""
+    """The channel's name, which all its versions have."""
     place = models.BigIntegerField()
-    """How many entries of the feed, or how many sealed days, stand before what is to be told next."""
+    """Number of entries of the feed, or of sealed days, before the next to be sent."""
     through = models.BigIntegerField(null=True)
-    """Where the message ends that is being tried: the same is sent again until it is taken."""
+    """End of the message being sent. It is repeated unchanged until it is accepted."""
     failures = models.SmallIntegerField(default=0)
-    """How often it failed."""
+    """Number of failed attempts."""
     says = models.CharField(max_length=300, blank=True, default="")
-    """What came of the last attempt."""
+    """Result of the last attempt."""
     tried_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)
-    """When it is tried again."""
+    """Time of the next attempt."""
     asked_at = models.DateTimeField(null=True)
-    """When a worker was asked for it; none while nobody was."""
+    """When a task was queued for it; None if none is queued."""
 
     class Meta:
         app_label = APP
@@ -225,7 +231,7 @@ class FeedPosition(models.Model):
 
 
 class BookPosition(models.Model):
-    """How far a book was followed: rules have looked at every entry up to there."""
+    """The entry of a log up to which alert rules have examined it."""
 
     book = models.OneToOneField(Book, models.PROTECT, related_name="+")
     seq = models.BigIntegerField(default=0)
@@ -238,7 +244,7 @@ class BookPosition(models.Model):
 
 
 class ShiftWin(models.Model):
-    """What a seat has won from the house since a shift began; reckoned from the log as it is followed."""
+    """The win of a seat since a shift began, in cents, computed from the log as it grows."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="+")
     shift = models.DateTimeField()

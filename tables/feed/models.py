@@ -1,4 +1,4 @@
-"""The rows of the feed: in which order the entries of all books stand in it, and how far each book is in it."""
+"""The models of the feed: the order of the entries of all logs in it, and each log's position."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FeedSheet(AppendOnly):
     through = models.BigIntegerField(unique=True)
     """How many stand before the next sheet."""
     books = ArrayField(models.IntegerField())
-    """Of each entry, its book."""
+    """The log of each entry."""
     seqs = ArrayField(models.IntegerField())
     """Of each entry, its number there."""
 
@@ -42,7 +42,7 @@ class FeedSheet(AppendOnly):
 
 
 class FeedBook(models.Model):
-    """How far a book stands in the feed."""
+    """The entry of a log up to which the feed contains it."""
 
     book = models.OneToOneField(Book, models.PROTECT, related_name="+")
     seq = models.BigIntegerField(default=0)
