@@ -1,4 +1,4 @@
-"""Somebody's own account: their password, their PIN and their passkeys."""
+"""The user's own account: password, PIN and passkeys."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PinForm(forms.Form):
 @login_required
 @require_GET
 def account(request: HttpRequest) -> HttpResponse:
-    """What somebody signs in and signs with, and how old it is."""
+    """The secrets with which the user signs in and signs, with their ages."""
     return draw(request)
 
 

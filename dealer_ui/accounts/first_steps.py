@@ -1,7 +1,6 @@
-"""Start here: the first steps of each role, in the house's words, until somebody has read them.
+"""Start here: the first steps of each role, shown until the user has read them.
 
-That they were read is kept in the browser where they were, for each person apart. The page itself stays, and the
-account leads to it.
+That they were read is stored in the browser, for each user separately. The page remains, linked from the account.
 """
 
 from __future__ import annotations
@@ -161,7 +160,7 @@ STEPS: Final[Mapping[str, tuple[FirstStep, ...]]] = {
 @login_required
 @require_GET
 def start(request: HttpRequest) -> HttpResponse:
-    """The first steps of whoever is signed in."""
+    """The first steps of the signed-in user."""
     context = {
         "steps": STEPS[viewer_of(request).role],
         "is_demo": settings.DEMO,

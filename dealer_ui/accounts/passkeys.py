@@ -26,7 +26,7 @@ def _refused(refused: Refused) -> HttpResponse:
 
 @require_POST
 def sign_in_options(request: HttpRequest) -> HttpResponse:
-    """A challenge for whoever signs in."""
+    """A challenge for a sign-in."""
     return HttpResponse(keys.sign_in_options(request), content_type="application/json")
 
 
@@ -96,8 +96,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def vouch(request: HttpRequest, pk: int) -> HttpResponse:
-    """The terminal on which its owner stands vouches for a passkey, which is used there: it signs slips from then
-    on."""
+    """The terminal vouches for a passkey that its owner uses there: it signs slips from now on."""
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
     row, terminal = get_object_or_404(Passkey, pk=pk, staff=staff), terminals.here(request)

@@ -57,7 +57,7 @@ class CodePasswordForm(forms.Form):
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 def pin(request: HttpRequest) -> HttpResponse:
-    """On an enrolled terminal, somebody makes a PIN with a code, or changes the one that they have."""
+    """Set a PIN with a one-time code, or change it, on an enrolled terminal."""
     terminal = terminals.identify(request)
     by_code = request.GET.get("way") == "code"
     refused = None
@@ -108,7 +108,7 @@ def _typed_wrong(form: forms.Form, by_code: bool) -> str:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 def password_by_code(request: HttpRequest) -> HttpResponse:
-    """Somebody makes a password with a code, in any browser."""
+    """Set a password with a one-time code, in any browser."""
     refused = None
     if request.method == "POST":
         try:
@@ -132,8 +132,10 @@ def password_by_code(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 def codes(request: HttpRequest) -> HttpResponse:
-    """The codes that wait for their second half, and those that are good; who confirms one gives their password again:
-    a screen that somebody left open confirms nothing."""
+    """The codes that wait for their second half, and those that are valid.
+
+    Confirming one takes the confirmer's password again, so an unattended screen confirms nothing.
+    """
     refused, shown = None, None
     if request.method == "POST":
         try:

@@ -50,7 +50,10 @@ class EmergencyForm(forms.Form):
 @sensitive_post_parameters("pin", "password")
 @require_http_methods(["GET", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """The pad on an enrolled terminal, or name and password. Also how a relief signs in over whoever is here."""
+    """Sign in with badge and PIN on an enrolled terminal, or by name and password.
+
+    A relief may replace a signed-in user.
+    """
     terminal = terminals.identify(request)
     by_name = terminal is None or request.GET.get("way") == "name"
     after = _after(request)

@@ -1,4 +1,4 @@
-"""In which of their roles somebody works now."""
+"""The choice of the role in which a user with several works now."""
 
 from __future__ import annotations
 

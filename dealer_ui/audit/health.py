@@ -1,5 +1,7 @@
-"""How the house is, in words: for whoever watches the floor by name and state, for operators and auditors with what to
-do."""
+"""The health of the installation: the state of each part.
+
+Operators and auditors also see causes and remedies, which name versions, roles and folders.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def health(request: HttpRequest) -> HttpResponse:
 @watches
 @require_GET
 def health_json(request: HttpRequest) -> JsonResponse:
-    """The same for programs."""
+    """The health of the installation as JSON, for monitoring."""
     every, told = condition.parts(), _may_know(request)
     lines: list[dict[str, Any]] = [
         {"name": part.name, "state": part.state} | ({"says": part.says, "do": part.do} if told else {})

@@ -1,7 +1,7 @@
-"""The auditors' home: sealed days with their proofs and bundles, what is open, keys, and where each book stands.
+"""The auditors' home: sealed days with their proofs and bundles, open cases, keys, and the verification of each log.
 
-Proofs and bundles are made by the worker (``tables/audit/jobs.py``); whoever may read the house's own book may ask
-for them, for they change nothing.
+Proofs and bundles are made by the worker (``tables/audit/jobs.py``). Users with access to the site's log may request
+them, because they change nothing.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SealedDay:
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """Where a book stands, and how far it was proved."""
+    """The state of a log, and how far it was verified."""
 
     book: Book
     proved: int
@@ -102,7 +102,7 @@ def _days(roots: Sequence[DayRoot]) -> list[SealedDay]:
 
 
 def _open_matters() -> dict[str, Any]:
-    """What waits for somebody, in numbers that lead there."""
+    """Open cases, as numbers that link to their lists."""
     today = gaming_hours.day_of(timezone.now())
     last_days = [today - timedelta(days=ago) for ago in range(EXCEPTION_DAYS)]
     lines, _ = cases.listed(DISPUTES)
@@ -125,7 +125,7 @@ def _books() -> list[BookLine]:
 @reads_the_house
 @require_POST
 def ask(request: HttpRequest) -> HttpResponse:
-    """Ask the worker for a proof or a bundle; a second click joins what is under way."""
+    """Request a proof or a bundle from the worker; a second request joins the running job."""
     day = request.POST.get("day", "")
     errand = AuditJob.read(request.POST.get("deed", ""), dates.day(day))
     if errand is None or (day and errand.day is None):

@@ -29,7 +29,7 @@ from tables.reports.report import Report, fields_of
 from tables.state import table_state as standings
 
 LATEST: Final = 50
-"""So many confirmations are shown."""
+"""Number of confirmations shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Waiting:
     ends_at: datetime | None
     """When the last entry was written that the book has of before."""
     deals_again: bool
-    """Whether a shoe of the house lies there: it would deal the cards again that somebody has seen."""
+    """Whether an electronic shoe is there, which would deal cards again that were already seen."""
 
     @property
     def missing(self) -> int:

@@ -30,7 +30,7 @@ from tables.state import table_state as standings
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
 def papers(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """What is entered from paper at this table."""
+    """The page for entering slips, sales and rounds from paper at this table. Raises PermissionDenied."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     if not _deals(standings.of(table), viewer):
         raise PermissionDenied

@@ -75,7 +75,7 @@ class Suits:
 
 @dataclass(frozen=True, slots=True)
 class ReaderLine:
-    """How the card reader stands, for the dealer."""
+    """The state of the card reader, with its sentence for the dealer."""
 
     state: str
     says: str
@@ -112,17 +112,17 @@ class Seat:
     box: SeatBox
     selected: bool
     again: Press | None
-    """The same bet as in the round before, in one tap."""
+    """Repeats the bet of the previous round in one tap."""
     paid: bool
     paying: bool
     walked: bool
-    """Whether the walk at the round's end comes to it."""
+    """Whether the seat is settled at the end of the round."""
     is_away: bool
     """Whether it takes no part in the game for a pot that lies on the table."""
     lies_cents: int
     """What lies there already: chips that are tapped go on top."""
     called_cents: int
-    """What it won or lost, where that is said beside what became of it."""
+    """Its win in cents, shown next to the outcome; 0 where it is not shown."""
     commission: Press | None
     """The commission that is marked there is paid."""
     before_cents: int | None
@@ -159,12 +159,12 @@ class DealerScreen:
 
     @property
     def felt(self) -> Felt:
-        """How what is on the table lies."""
+        """The layout of the table by its kind of game."""
         return felt_of(self.board)
 
     @property
     def papers(self) -> str:
-        """Where the table is in back-entry: from which paper the round is, or what is to be typed first."""
+        """The state of back-entry: the paper of the round, or the request for it; empty outside back-entry."""
         mode = self.standing.back_entry
         if mode is None:
             return ""
@@ -259,7 +259,7 @@ class DealerScreen:
 
     @cached_property
     def choices(self) -> tuple[Press, ...]:
-        """What else the seat may do, beside the keys at hand or the next step."""
+        """The further choices of the seat, except the keys at hand and the next step."""
         primary = self.primary.value if self.primary and self.mode == "step" else ""
         return tuple(key for key in self.ways.beside if key.opens or key.value != primary)
 
@@ -321,7 +321,7 @@ class DealerScreen:
 
     @property
     def why_no_step(self) -> str:
-        """What Enter is told where it is no step."""
+        """The message for Enter where no step is due."""
         keys = [f"{press.hotkey} {press.label.lower()}" for press in self.choices if len(press.hotkey) == 1]
         if self.board.due == "choose" and self.acting:
             card = ["its card's key takes one"] if self.board.card_keys else []
@@ -336,7 +336,7 @@ class DealerScreen:
 
     @property
     def why_no_step_back(self) -> str:
-        """What the key of a step back is told where there is none."""
+        """The message for the undo key where nothing can be taken back."""
         if self.reopens:
             number = self.standing.round.number if self.standing.round else 0
             return f"Round {number} is settled: U asks to reopen it."
@@ -554,7 +554,7 @@ class DealerScreen:
 
     @property
     def middle_is_called(self) -> str:
-        """What the game calls the cards that are nobody's."""
+        """The game's name for the community cards."""
         return self.called("middle") or self.called("facedown")
 
     @property
@@ -579,7 +579,7 @@ class DealerScreen:
 
     @property
     def notice(self) -> str:
-        """What is to be announced to the players: a minimum that is raised. Empty where nothing is."""
+        """The announcement to players of a raised minimum; empty where there is none."""
         announced = self.standing.announced
         if announced is None:
             return ""

@@ -1,7 +1,6 @@
-"""Cash and colour changes at the table, beside the felt: what comes in, what goes out, a line to confirm it by, and how
-a change is taken back and a sale undone.
+"""Cash and colour changes at the table: the amounts, a confirmation, and the undoing of a change or a sale.
 
-Nothing is entered before that line was shown: Enter in the amount shows it.
+Nothing is entered before the confirmation was shown: Enter in the amount shows it.
 """
 
 from __future__ import annotations
@@ -70,12 +69,12 @@ class Exchange:
     way: CashAction
     amount_cents: int
     given: Chips
-    """Notes or chips, where somebody said which."""
+    """Banknotes or chips received, if entered."""
     handed: Chips
 
     @property
     def entered(self) -> Input:
-        """The input that it stands for."""
+        """The input of this exchange."""
         if self.way is SALE:
             return SellChips(self.amount_cents, chips=self.handed)
         return ChangeChips(self.amount_cents, up=self.way is UP, takes=self.given, gives=self.handed)
@@ -96,7 +95,7 @@ class Receipt:
     """For taking it back."""
     piles: tuple[Pile, ...]
     hands: str
-    """What is done with the chips."""
+    """The verb for the chips that the dealer hands out."""
     undo: str
     """What the button says that takes it back; empty where nothing does."""
 
@@ -104,7 +103,7 @@ class Receipt:
 @dealers
 @require_http_methods(["GET", "POST"])
 def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """What is exchanged; then the line that says it; then, once it is confirmed, what to hand out."""
+    """The amounts of an exchange; then its confirmation; then, once entered, the chips to hand out."""
     table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
     standing = standings.of(table)
     if standing.dealer is None or standing.dealer.username != viewer.username:

@@ -37,7 +37,7 @@ class Felt(ABC):
 
     @abstractmethod
     def called_cents(self, box: SeatBox) -> int:
-        """What a seat won or lost, where that is said beside what became of it; else 0."""
+        """A seat's win in cents, where it is shown next to the outcome; else 0."""
 
     @abstractmethod
     def is_away(self, board: Board, box: SeatBox) -> bool:
@@ -45,7 +45,7 @@ class Felt(ABC):
 
     @abstractmethod
     def terms(self, board: Board) -> str:
-        """What is played for, for the eye."""
+        """The game and its limits, as text."""
 
 
 class HouseFelt(Felt):
@@ -109,7 +109,7 @@ class PotFelt(Felt):
         return board.round_open and box.state == "empty"
 
     def terms(self, board: Board) -> str:
-        """What is played for, and what the house takes."""
+        """The game, its limits and the rake, as text."""
         table, title = board.table, GAMES[board.table.game].title
         if not board.coins:
             return title
@@ -122,7 +122,7 @@ class PotFelt(Felt):
 
 
 class CountedFelt(Felt):
-    """By its counts: what may be bet is told, and nothing lies here that the system knows."""
+    """The layout of a non-tracked table: it shows the limits of bets; no bets or cards are known."""
 
     name, round_is_called = "counted", "Game"
     seats = "dealer_ui/dealer/_stated_wagers.html"
@@ -153,5 +153,5 @@ _FELTS: Final[dict[tuple[Kind, bool], Felt]] = {
 
 
 def felt_of(board: Board) -> Felt:
-    """How what is on the table lies."""
+    """The layout of a board by its kind of game."""
     return _FELTS[board.kind, board.side_by_side]

@@ -56,7 +56,7 @@ SIGNED: Final = ("void", "abandon", "accept_bet", "unlock", "give_up")
 SECOND: Final = {"void": "void_second_roles", "unlock": "unlock_second_roles"}
 """The terms that say who else signs."""
 _UNSEEN: Final = "unseen"
-"""What the form says of a card that nobody saw."""
+"""The form's value for a card that was not seen."""
 _CLOSE: Final = frozenset({"abandon", "lock"})
 """Acts that are about the table and no card: what else goes wrong where nothing is dealt, is a dispute."""
 _KEYS: Final = "123456789ABCDEFGH"
@@ -84,7 +84,7 @@ def listed(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @dealers
 @require_http_methods(["GET", "POST"])
 def sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: str) -> HttpResponse:
-    """The procedure of one mishap, and what is done about it."""
+    """The procedure of one irregularity, and its actions."""
     if mishap not in MISHAPS:
         raise Http404("There is no such mishap.")
     return _sheet(request, viewer, pk, MISHAPS[mishap])
@@ -104,7 +104,7 @@ def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> Http
 
 
 def here(viewer: Staff, pk: int) -> tuple[Table, TableState]:
-    """The table that somebody deals at. Nobody else sees what can be done there."""
+    """The table and its state, for the dealer signed in there. Raises PermissionDenied for others."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     standing = standings.of(table)
     if standing.dealer is None or standing.dealer.username != viewer.username:
@@ -137,12 +137,12 @@ def _drawn(table: Table, standing: TableState, mishap: Mishap, viewer: Staff) ->
 
 
 def _rules_alone() -> bool:
-    """Whether a dealer alone may rule that the wager of a player who left stands."""
+    """Whether the policy lets a dealer alone keep the wager of a player who left in play."""
     return policies.in_force(RULED_BY) == "dealer"
 
 
 def _possible(table: Table, standing: TableState, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
-    """The acts of a mishap that can be done as the table stands. Whether they may be is decided when one is entered."""
+    """The actions of an irregularity that are possible in the state of the table. Permission is checked at entry."""
     entries = entries_of(table, standing, viewer)
     ready, kind = standing.shoe is not None and standing.shoe.stage == "ready", kind_of(GAMES[table.game])
     can: Mapping[str, bool] = {

@@ -71,7 +71,7 @@ def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None)
 @dealers
 @require_POST
 def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """Take a table. Who stands there already is relieved, once they or a pit boss have agreed by badge and PIN."""
+    """Tap in at a table. A dealer already there is relieved, after they or a pit boss agreed by badge and PIN."""
     table = get_object_or_404(Table, pk=pk)
     standing = standings.of(table)
     if standing.dealer and standing.dealer.username == viewer.username:
@@ -108,7 +108,7 @@ def _take_over(
 
 
 def _ask(request: HttpRequest, table: Table, standing: TableState, refused: Refused | None = None) -> HttpResponse:
-    """Whether the dealer who stands there agrees."""
+    """The page on which the dealer at the table agrees to the relief."""
     assert standing.dealer is not None  # noqa: S101 -- the callers looked
     own = Staff.objects.filter(username=standing.dealer.username).values_list("badge", flat=True).first()
     badge = request.POST.get("badge", own or "")
@@ -123,7 +123,7 @@ def _ask(request: HttpRequest, table: Table, standing: TableState, refused: Refu
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
 def hand_over(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """The relief signs in over the dealer who leaves, and the round goes on where it stands."""
+    """The relief signs in over the dealer who leaves. An open round continues."""
     table = get_object_or_404(Table, pk=pk)
     standing, refused = standings.of(table), None
     if standing.dealer is None or standing.dealer.username != viewer.username:

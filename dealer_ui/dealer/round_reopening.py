@@ -41,7 +41,7 @@ class SettledSeat:
 @dealers
 @require_http_methods(["GET", "POST"])
 def reopen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """What reopening the round comes to, and the button that does it."""
+    """The consequences of reopening the settled round, and the form that does it."""
     table, standing = here(viewer, pk)
     refused = None
     if request.method == "POST":

@@ -53,7 +53,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """All that can be chosen now: the keys at hand, those beside them, and the panes that they open."""
+    """All choices now: the keys at hand, further keys, and the panes that they open."""
 
     pane: Pane | None
     beside: tuple[Press, ...]

@@ -1,4 +1,4 @@
-"""The tables that a dealer may take, those first where somebody is needed: drawn from a few queries for all of them."""
+"""The tables that a dealer may take, most urgent first, from a fixed number of queries for all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tables.state import table_state as standings
 from tables.training import certificates
 
 LONGEST: Final = 3
-"""So many of the dealers who have stood longest are offered a relief."""
+"""Number of dealers, of those longest at a table, who are offered a relief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class DealerEntry:
     moment: datetime
     username: str
     relieved: str | None
-    """The user name of whoever stood there before."""
+    """User name of the dealer relieved."""
 
     def was_left_by(self, username: str) -> bool:
         """Whether it says that this dealer left."""
@@ -54,7 +54,7 @@ class Offer:
 
     @property
     def since(self) -> datetime | None:
-        """Since when somebody deals there."""
+        """When the dealer there tapped in; None at a table without one."""
         return self.turn.moment if self.turn and not self.is_free else None
 
     @property

@@ -1,7 +1,7 @@
-"""The dealer's screen: the board of the table that they deal at, and what is entered there. A dealer reaches no other.
+"""The dealer's screen: the board of the table where they are signed in, and its inputs. No other table is accessible.
 
-Every input is a form that posts itself, its rendering's key and the sequence number that it was drawn from; the answer
-is the whole board, drawn anew. Without JavaScript the same forms work as plain pages.
+Every input is a form with the idempotency key of its rendering and the sequence number that it was drawn from. The
+answer is the whole board, drawn again. Without JavaScript the same forms work as plain pages.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @dealers
 @require_GET
 def reader(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """How the table's card reader stands, in one sentence."""
+    """The state of the table's card reader, in one sentence."""
     table = get_object_or_404(Table, pk=pk)
     standing = standings.at(standings.head_of(table))
     deals = standing.dealer is not None and standing.dealer.username == viewer.username
@@ -69,7 +69,7 @@ def reader(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @dealers
 @require_POST
 def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """Record one input and draw the board anew; a refusal comes with its sentence and the board as it stands."""
+    """Record one input and draw the board again; a refusal is shown with its sentence and the current board."""
     refused = after = entered = None
     try:
         key, seq = key_of(request.POST), seq_of(request.POST)
@@ -113,7 +113,7 @@ def call(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 
 def _called(request: HttpRequest, pk: int, standing: TableState) -> pit_calls.PitCall | None:
-    """The call that was made here: until somebody comes, and then for the rest of the round."""
+    """The call for the pit made here: until it is answered, and then for the rest of the round."""
     memo = request.session.get(_CALL)
     if memo is None or memo["table"] != pk:
         return None
@@ -142,8 +142,10 @@ def draw(
     done: Input | None = None,
     whole: bool = True,
 ) -> HttpResponse:
-    """The board as an input just left it, or else as it stands. Should another screen have entered something since,
-    the live stream tells this one."""
+    """The board after an input, or its current state without one.
+
+    If another screen has entered something since, the live stream notifies this one.
+    """
     if after is None:
         table = acknowledgement.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), viewer)
         standing = standings.at(standings.head_of(table))
@@ -199,7 +201,7 @@ def why_gone(table: Table, standing: TableState) -> Refused:
 
 
 def _entered(form: QueryDict) -> Input:
-    """The input that a form stands for: a button's own, an amount as it was typed, who is dealt in, or a deck check."""
+    """The input of a form: a button's, a typed amount, the seats dealt in, or a deck check. Raises Refused."""
     if "input" in form:
         return read(form.get("input", ""))
     if "deal" in form:

@@ -1,14 +1,14 @@
-"""The live streams: who may watch what. A view here decides it; ``casino/web/streams.py`` then streams without Django.
+"""Admission to the live streams. A view here decides it; ``casino/web/streams.py`` then streams without Django.
 
-``/live/``                the floor, for the pit. ``event: table`` with ``{"table": id, "seq": n}`` says where a table
-                          stands when the stream begins; with ``"card"`` as well, how it looks now. ``event: strip``
+``/live/``                the floor, for the pit. ``event: table`` with ``{"table": id, "seq": n}`` is the state of a
+                          table when the stream begins; with ``"card"`` as well, its drawing now. ``event: strip``
                           and ``event: alerts`` with ``{"html": ...}``: the line above the tables, and the open alerts.
-``/live/?card=<id>``      the same of one table, without strip and alerts.
+``/live/?card=<id>``      one table of the floor, without strip and alerts.
 ``/live/?table=<id>``     one table, for its dealer and the pit: ``event: table`` with its bare sequence number.
-``/seat/<token>/live``    the same for the player of a seat.
+``/seat/<token>/live``    one table, for the player of a seat.
 
-The streams of one table carry event ids, so whoever comes back is told only what they missed. The others carry none:
-a screen whose card is older than what it is told at the beginning fetches its page once.
+The streams of one table carry event ids, so a client that reconnects gets only what it missed. The others carry none:
+a screen whose card is older than the first event fetches its page once.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Cards:
     tables: Mapping[int, int]
     """By their books."""
     whole: bool
-    """Whether it is the whole floor, with what stands above and beside the tables."""
+    """Whether it is the whole floor, with the strip and the alerts."""
 
 
 Watch = OneTable | Cards
@@ -68,7 +68,7 @@ Watch = OneTable | Cards
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Of somebody who is signed in: their browser's cookies, the role they had, and the table that they asked for."""
+    """The right of a signed-in user: the cookies of the browser, the role at admission, and the table requested."""
 
     cookies: str
     role: str
@@ -76,11 +76,14 @@ class Session:
 
     @classmethod
     def that_hold(cls, rights: Iterable[Session]) -> set[Session]:
-        """The session may have ended, the role changed, the dealer tapped out, the terminal been revoked since."""
+        """The rights still valid.
+
+        A session may have ended, a role changed, a dealer tapped out or a terminal been revoked.
+        """
         return {right for right in rights if right.holds()}
 
     def holds(self) -> bool:
-        """Whether the same request would be admitted again."""
+        """Whether a new request with these cookies would be admitted."""
         request = HttpRequest()
         request.COOKIES = parse_cookie(self.cookies)
         request.session = SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
@@ -108,7 +111,10 @@ Right = Session | SeatAddress
 
 
 def that_hold(rights: Collection[Right]) -> set[Right]:
-    """Those of them that still hold; while the database is away, all: nobody can tell, and there is no news either."""
+    """The rights that are still valid.
+
+    All of them while the database is unavailable, as there is no news to protect then.
+    """
     try:
         sessions = Session.that_hold(right for right in rights if isinstance(right, Session))
         return sessions | SeatAddress.that_hold(right for right in rights if isinstance(right, SeatAddress))
@@ -126,7 +132,7 @@ class Ticket:
     right: Right
     holder: str
     most: int
-    """So many streams may the holder have open."""
+    """Maximum number of streams that the holder may have open."""
 
 
 # --- The views -------------------------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ def _shared(tables: frozenset[tuple[int, int]]) -> dict[int, int]:
 
 
 def refusal(user: object, table: str | None) -> int | None:
-    """The HTTP status that refuses the floor, or one table, to somebody; None where they may watch."""
+    """The HTTP status that refuses a user the floor, or one table; None where they may watch."""
     if not isinstance(user, Staff) or not user.is_active:
         return 401
     if user.has_perm("tables.watch_floor"):
@@ -175,7 +181,7 @@ def of_seat(request: HttpRequest, page: SeatPage) -> HttpResponseBase:
 
 
 def _last_event(request: HttpRequest) -> int:
-    """The number of the last event that somebody who comes back had; -1 for a first stream."""
+    """The number of the last event before a reconnect; -1 for a first stream."""
     seq = number(request.headers.get("Last-Event-ID"))
     return -1 if seq is None else seq
 

@@ -1,6 +1,6 @@
-"""What a web process hears of the floor: one LISTEN for the whole process, and every open screen told from it.
+"""Notifications of the floor in a web process: one LISTEN for the whole process, which updates every open screen.
 
-An announcement is a hint, not the news: whoever gets one reads the table again, by the sequence number in it.
+A notification is a hint, not the news: its receiver reads the table again, by the sequence number in it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Floor:
         self._ear: asyncio.Task[None] | None = None
 
     def screen(self, watch: Watch) -> AbstractContextManager[OpenStream]:
-        """An open screen. Its page was drawn before the stream began, so it is told first where its tables stand."""
+        """An open screen. Its page is older than the stream, so it first gets the sequence numbers of its tables."""
         return self._cards(watch) if isinstance(watch, Cards) else self._follower(watch)
 
     @contextmanager
@@ -95,8 +95,11 @@ class Floor:
                 await asyncio.sleep(PAUSE)
 
     async def _hear(self, ear: psycopg.AsyncConnection[Any]) -> None:
-        """Pass on what is announced. The heads are read after LISTEN began, and again after every outage and every
-        silence, so no commit falls between. What alerts came during an outage nobody knows."""
+        """Pass notifications on.
+
+        The heads are read after LISTEN began, and again after every outage and every silence, so no commit is missed.
+        Alerts raised during an outage are unknown, so everything is drawn again.
+        """
         if self._heads:
             self._wall.look_again()
         while True:

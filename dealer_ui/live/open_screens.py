@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 BATCH: Final = 100
-"""So many players' screens are woken at a time."""
+"""Number of players' screens woken at a time."""
 BREATH: Final = 0.005
 """Seconds between two such batches, in which the requests of dealers are served."""
 
@@ -20,8 +20,10 @@ def event(name: str, data: Mapping[str, Any]) -> bytes:
 
 
 class OpenStream:
-    """One open stream. What is newer replaces what waits about the same thing: a client that reads slowly is told less
-    often, and never has more waiting for it than one message a table."""
+    """One open stream. A new message replaces a waiting one about the same subject.
+
+    So a slow client gets fewer messages, and at most one message for each table waits for it.
+    """
 
     __slots__ = ("_awake", "_ended", "_waiting")
 
@@ -57,7 +59,7 @@ class OpenStream:
 
 
 class Follower(OpenStream):
-    """A screen that follows one table: it is told the table's bare sequence number."""
+    """A screen that follows one table and gets its bare sequence number."""
 
     __slots__ = ("last_seq",)
 

@@ -37,13 +37,13 @@ def on_page(book: int) -> str:
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What is to be drawn: for these roles, the tables of these books, each as it is looked at."""
+    """A request to draw the tables of these logs for these roles, in the forms that screens show."""
 
     roles: tuple[str, ...]
     tiles: frozenset[int]
-    """Those that somebody watches among all others, as a tile."""
+    """Logs whose tables are shown on the whole floor, each as a tile."""
     pages: frozenset[int]
-    """Those that somebody watches by itself, as a whole card."""
+    """Logs whose tables are shown alone, each as a whole card."""
     alerts: bool
     """Whether the open alerts have changed."""
     anew: bool

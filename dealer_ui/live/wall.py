@@ -23,20 +23,22 @@ SHARED: Final = 0.4
 """Seconds between two drawings: what happens on the floor in between is drawn together. The first move after a pause
 waits for nothing."""
 REST: Final = 2
-"""And so many times what the last drawing took: of a floor that is busier than it can draw, each table is drawn less
-often, and a core stays free for dealers."""
+"""The pause as a multiple of the time that the last drawing took.
+
+On a busy floor each table is drawn less often, and a core remains free for dealers.
+"""
 LONGEST: Final = 1.5
 """But no longer, whatever took so long: a painter that begins, or a machine that has other work."""
 ALERTS: Final = "alerts"
-"""What the open alerts are told as: what is drawn of them replaces what was to be fetched."""
+"""Subject of messages about the open alerts: a drawing replaces an earlier hint to fetch them."""
 STRIP: Final = "strip"
-"""What the floor's line is told as."""
+"""Subject of messages about the strip above the tables."""
 PAUSE: Final = 1.0
 """Seconds until a drawing is tried again that failed."""
 
 
 class Painter(Protocol):
-    """Whoever draws the cards, and may be busy or gone: ``dealer_ui/live/painter.py``."""
+    """The process that draws cards; it may be busy or gone: ``dealer_ui/live/painter.py``."""
 
     @property
     def ready(self) -> bool:
@@ -56,7 +58,7 @@ class Watcher(OpenStream):
         self.watch = watch
 
     def hint(self, book: int, seq: int) -> None:
-        """Where a table stands; a screen whose card is older fetches its page once."""
+        """Send the sequence number of a table; a screen with an older card fetches its page once."""
         if book in self.watch.tables:
             self.put(book, event("table", {"table": self.watch.tables[book], "seq": seq}))
             self.wake()
@@ -68,7 +70,7 @@ class Watcher(OpenStream):
             self.wake()
 
     def begin(self, parts: Messages) -> None:
-        """What stands beside the tables of the whole floor, as it was drawn last."""
+        """Send the latest drawings of the strip and the alerts to a screen of the whole floor."""
         for about, message in parts.items() if self.watch.whole else ():
             self.put(about, message)
             self.wake()
@@ -134,7 +136,7 @@ class Audience:
 
 
 class Wall:
-    """The pit's open screens, and what is to be drawn for them next."""
+    """The open screens of the pit, and the drawings due for them."""
 
     def __init__(self, painter: Painter | None = None) -> None:
         self._painter = painter or PainterProcess()
@@ -146,7 +148,7 @@ class Wall:
 
     @contextmanager
     def screen(self, watch: Cards, heads: Mapping[int, int]) -> Iterator[OpenStream]:
-        """An open screen. It is told where each table stands, and then how it looks."""
+        """An open screen. It gets the sequence number of each table first, then the drawings."""
         screen, role = Watcher(watch), watch.role
         for book, seq in heads.items():
             screen.hint(book, seq)
@@ -165,7 +167,7 @@ class Wall:
                 self._parts.pop(role, None)
 
     def heard(self, book: int, seq: int) -> None:
-        """Where a table stands, as the database says when listening begins."""
+        """Send the sequence number of a table, as read from the database when listening began."""
         for audience in self._screens.values():
             for screen in audience.watching(book):
                 screen.hint(book, seq)
@@ -190,7 +192,7 @@ class Wall:
                 screen.fetch_alerts()
 
     def look_again(self) -> None:
-        """Nobody knows what was missed: everything is drawn anew."""
+        """Draw everything again, because notifications may have been missed."""
         self._moved |= {book for screen in self._everyone() for book in screen.watch.tables}
         self._alerted = self._anew = True
         self._ask()
@@ -223,7 +225,7 @@ class Wall:
             await asyncio.sleep(min(max(SHARED, REST * (monotonic() - began)), LONGEST))
 
     def _show(self, drawing: Mapping[str, Messages]) -> None:
-        """Send what was drawn, but for parts that look as they did."""
+        """Send the drawings, except parts that have not changed."""
         for role, messages in drawing.items():
             if role not in self._screens:
                 continue

@@ -1,4 +1,7 @@
-"""What stands on a table's placard: limits, what changes next, rules, pays. Nothing of rounds, seats, people, racks."""
+"""The content of a table's placard:
+
+limits, the next change, rules, pays. Nothing about rounds, seats, people or racks.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ class Placard:
 
 
 def placard_of(table: Table) -> Placard:
-    """The placard as it stands now."""
+    """The current placard of a table."""
     return placards_of([table])[0]
 
 

@@ -42,14 +42,14 @@ KEPT_SECONDS: Final = 5
 REQUESTS_A_MINUTE: Final = 1_200
 """From one address at each process: the phones of a whole floor behind one router ask less."""
 STRANGERS_A_MINUTE: Final = 120
-"""How many addresses that lead nowhere somebody may try."""
+"""Maximum number of unknown addresses that a client may try per minute."""
 
 Drawn = tuple[int, str, str]
 """Status, page, tag."""
 
 
 def _public(draw: Callable[[HttpRequest, str], Drawn]) -> Any:
-    """A page for whoever has the address."""
+    """Decorator of a page without sign-in, found by its address, with caching and rate limits."""
 
     @csrf_exempt  # nothing is sent here, and there is no cookie that another site could ride on
     @require_GET

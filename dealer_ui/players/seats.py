@@ -1,6 +1,6 @@
-"""The pages of seats: whoever has the address is the player there. No sign-in, no session, no cookie.
+"""Player pages: the holder of the address acts as the player of the seat. No sign-in, no session, no cookie.
 
-The address is all the secret there is, so it must not get away: not by a referrer, a cache, a log or a foreign script.
+The address is the only secret, so it must not leak by a referrer, a cache, a log or a foreign script.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ POLICY: Final = {
     "frame-ancestors": [NONE],
 }
 TRIES: Final = 30
-"""How many unknown addresses somebody may try in a minute; pages that were opened here before stay open to them."""
+"""Maximum number of unknown addresses per client and minute. Pages opened here before remain accessible."""
 KNOWN_SECONDS: Final = 12 * 3600
 
 
 class NoPage(Exception):
-    """There is no page at this address, or nobody is told so often."""
+    """There is no page at this address, or the client asked too often."""
 
     def __init__(self, sentence: str, status: int) -> None:
         super().__init__(sentence)
@@ -74,7 +74,7 @@ def _page(request: HttpRequest, token: str) -> SeatPage:
 
 
 def _players(view: Any) -> Any:
-    """For whoever has the address. Whatever is answered keeps it a secret."""
+    """Decorator of a view behind a secret address, with headers that keep the address secret."""
 
     @csrf_exempt  # there is no cookie that another site could ride on
     @wraps(view)
@@ -111,14 +111,14 @@ def seat(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
 @_players
 @require_GET
 def fragment(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
-    """What is drawn anew when the table has moved."""
+    """The part of the page that is drawn again when the table has changed."""
     return _draw(page, token, whole=False)
 
 
 @_players
 @require_POST
 def choose(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
-    """Record what the player chose; a refusal comes with its sentence, and the table as it stands."""
+    """Record the player's choice; a refusal is shown with its sentence and the current table."""
     refused = None
     scripted = request.headers.get("X-Part") == "board"
     try:

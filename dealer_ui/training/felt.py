@@ -73,7 +73,7 @@ class PracticeFelt:
     seats: tuple[Seat, ...]
     fresh: frozenset[int] = frozenset()
     acting_is_called: str = "card"
-    """A card has come to the seat that is asked about: nobody there has to act."""
+    """Label of a seat that the question is about: a card came there, and it has no decision."""
 
 
 def screen(course: CourseSpec, due: Question, denominations: Sequence[chips.Denomination] = ()) -> PracticeFelt:

@@ -50,7 +50,10 @@ class AnswerLine:
 
     @property
     def place(self) -> int | None:
-        """Where on the felt it belongs: a seat or a hand; for who is next, the seat that is. Nobody has no place."""
+        """The seat or hand on the layout that the answer belongs to; for a question of turn, the seat whose turn it is.
+
+        None where the answer is no seat.
+        """
         question = self.question
         if question.kind == "turn" and question.right.isdecimal():
             return int(question.right)
@@ -139,7 +142,7 @@ def answer(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @sensitive_post_parameters("pin")
 @require_POST
 def certify(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """Somebody of the floor signs, on whatever device the result is shown."""
+    """A supervisor signs the certificate, on any device that shows the result."""
     row = _row(viewer, pk)
     try:
         by, signed_certificate = signatures.sign(request, lambda by: training.certify(row, by=by))

@@ -1,4 +1,4 @@
-"""Alerts as an inbox: what is open and what it came to, alike ones in one line, taken note of together."""
+"""The inbox of alerts: open ones and acknowledged ones, with similar alerts in one line, acknowledged together."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def lines_of(viewer: Staff, alerts: Sequence[ShownAlert], notes: Notes | None = 
 
 
 def panel(viewer: Staff, alerts: Sequence[ShownAlert]) -> dict[str, Any]:
-    """What the floor shows of open alerts to somebody: those that their role hears of, the gravest first."""
+    """The open alerts that the floor shows to a viewer, by role, the most severe first."""
     own = lines_of(viewer, [alert for alert in alerts if alert.is_for(viewer.role)])
     gravest_first = sorted(own, key=lambda line: line.gravity, reverse=True)
     return {
@@ -183,7 +183,7 @@ class Filter:
     table: int | None = None
     pit: str = ""
     own: frozenset[str] = frozenset()
-    """The pits of whoever looks, where they do not run the whole floor."""
+    """The pits of the viewer, empty for one who has the whole floor."""
     is_mine: bool = False
     day: date | None = None
     text: str = ""
@@ -205,7 +205,7 @@ class Filter:
         )
 
     def wanted(self, viewer: Staff) -> AlertFilter:
-        """The same, as the inbox is asked."""
+        """The query of the inbox for this filter."""
         span = gaming_hours.span(self.day) if self.day else None
         return AlertFilter(
             state=self.state,
@@ -231,7 +231,10 @@ class Filter:
         return frozenset(tables.values_list("book_id", flat=True))
 
     def _elsewhere(self) -> frozenset[int]:
-        """The tables of other pits, where somebody looks at their own: what is about the house is everybody's."""
+        """The logs of tables in other pits, for a viewer who filters by their own.
+
+        Alerts of the whole site are for all.
+        """
         if self.pit != YOURS or not self.own:
             return frozenset()
         names = [name for name, place in pits.places().items() if place.pit not in self.own]
@@ -261,7 +264,7 @@ def _hearer_by_default(viewer: Staff) -> str:
 
 @require_GET
 def alerts(request: HttpRequest) -> HttpResponse:
-    """The inbox: open alerts, or those that somebody took note of."""
+    """The inbox: open alerts, or acknowledged ones."""
     viewer = viewer_of(request)
     asked = Filter.read(request.GET.dict(), viewer)
     before = number(request.GET.get("before"))
@@ -296,7 +299,7 @@ def _open(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]:
 
 
 def _history(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]:
-    """Alerts that somebody took note of, by the day on which they did, the latest first."""
+    """Acknowledged alerts, by the gaming day of their acknowledgement, the latest first."""
     chosen = inbox.chosen(asked.wanted(viewer)).order_by("-acknowledgement__pk")
     if before is not None:
         chosen = chosen.filter(acknowledgement__pk__lt=before)

@@ -108,20 +108,20 @@ class Case:
 
     @property
     def may_close(self) -> bool:
-        """Whether whoever looks may write the finding."""
+        """Whether the viewer may write the finding: not a person with a part in the variance."""
         has = self.viewer.has_perm("ledger.acknowledge_alert")
         return not self.closed and has and self.viewer.username not in self.discrepancy.involved
 
     @property
     def may_take(self) -> bool:
-        """Whether whoever looks may take it upon themselves."""
+        """Whether the viewer may take over the investigation."""
         owner = discrepancies.owner_of(self.discrepancy)
         owns = owner is not None and owner.owner == self.viewer.username
         return not self.closed and not owns and self.viewer.has_perm("ledger.acknowledge_alert")
 
     @property
     def is_barred(self) -> bool:
-        """Whether whoever looks might close it, had they had no part in it."""
+        """Whether the viewer could close it, had they no part in it."""
         return not self.closed and not self.may_close and self.viewer.has_perm("ledger.acknowledge_alert")
 
 
@@ -147,7 +147,7 @@ def discrepancies_page(request: HttpRequest) -> HttpResponse:
 @permission_required("ledger.acknowledge_alert", raise_exception=True)
 @require_POST
 def take(request: HttpRequest, pk: int) -> HttpResponse:
-    """Whoever sends this looks into it from now on."""
+    """The sender takes over the investigation of a variance."""
     discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), viewer_of(request)
     discrepancies.assign(discrepancy, viewer.username, viewer.name, by=viewer.signature)
     messages.success(request, f"{viewer.name} looks into it: {discrepancy.message}", extra_tags="discrepancy_taken")
@@ -190,7 +190,7 @@ DISCREPANCIES: Final = Report[Staff, Case](
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """One run on the picture of a day: where it stands (thousandths of the day), and how it went."""
+    """One run on the picture of a day: its position and width (thousandths of the day), and its result."""
 
     x: float
     width: float
@@ -198,7 +198,7 @@ class Tick:
 
     @property
     def state(self) -> str:
-        """Done, found something, or begun and not ended."""
+        """ "begun" for a run without an end, "found" for one with findings, else "done"."""
         if not hasattr(self.run, "end"):
             return "begun"
         return "found" if self.run.end.found else "done"
@@ -222,7 +222,7 @@ def _lane(state: runs.PlanState, since: datetime) -> Lane:
 
 @require_GET
 def runs_page(request: HttpRequest) -> HttpResponse:
-    """The watch of the last 24 hours as a picture, and what is late."""
+    """The scheduled checks of the last 24 hours as a picture, with those that are late."""
     reading = clock.read()
     moment = reading.database
     since = moment - DAY

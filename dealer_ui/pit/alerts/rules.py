@@ -183,7 +183,7 @@ class Sent:
 
     @property
     def state(self) -> str:
-        """How it stands: waiting, failed, dead or sent."""
+        """The state of the delivery: waiting, failed, dead or sent."""
         return self.attempts[-1].outcome if self.attempts else "waiting"
 
     @property

@@ -1,4 +1,4 @@
-"""What the pit may do at a table: each act with what its form asks for, when it is possible, and what it comes to."""
+"""The actions of the pit at a table: the fields of each form, when it is possible, and its consequences."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Act:
     label: str
     done: str
     entered: Callable[[Mapping[str, str]], Input]
-    """What is entered, from the form that confirms it."""
+    """Builds the input from the form that confirms it."""
     owes: bool = False
     """Whether the form asks at which seat that owes commission, and why."""
     reasons: str = ""
@@ -48,7 +48,7 @@ class Act:
     noted: bool = False
     """Whether the form asks for a note alone."""
     second: str = ""
-    """The term of the house with the roles of whoever else signs."""
+    """Policy with the roles that may give the second signature; empty for none."""
     at_once: bool = False
     """Whether it is done whatever has happened at the table since the page was drawn."""
 
@@ -59,7 +59,7 @@ class Act:
 
     @property
     def seconds(self) -> tuple[str, ...]:
-        """The roles of whoever else signs; none where one signature is enough."""
+        """The roles that may give the second signature; empty where one signature is enough."""
         return policies.words(self.second) if self.second else ()
 
     @property
@@ -108,7 +108,7 @@ ACTS: Final[Mapping[str, Act]] = {
 
 
 def possible(standing: TableState) -> tuple[Act, ...]:
-    """What the pit can do at a table as it stands. Whether it may is decided when it is entered."""
+    """The actions that are possible in the state of the table. Permission is checked at entry."""
     if not standing.is_open:
         return ()
     is_locked = standing.lock is not None
@@ -175,7 +175,7 @@ def _settles(stop: Stop, chosen: Act) -> list[str]:
 
 
 def _locks(chosen: Act) -> list[str]:
-    """What a locked rack comes to, and an unlocked one."""
+    """The consequences of locking the rack, or of unlocking it."""
     if chosen.second:
         return ["The table goes on from where it was locked.", "Your name and the reason stay in the log."]
     return [

@@ -21,7 +21,7 @@ LONGEST: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What somebody chose to see."""
+    """The viewer's choice of order and filters of the floor."""
 
     order: str = "place"
     place: str = ""
@@ -33,7 +33,7 @@ class Arrangement:
     folded: str = ""
     """The pits that are folded, one a line."""
     own: frozenset[str] = frozenset()
-    """The pits that whoever looks runs, where they do not run the whole floor."""
+    """The pits of the viewer, empty for one who has the whole floor."""
 
     @classmethod
     def read(cls, chosen: Mapping[str, Any], own: frozenset[str] = frozenset()) -> Arrangement:
@@ -51,7 +51,7 @@ class Arrangement:
 
     @property
     def kept(self) -> dict[str, str]:
-        """As a session keeps it: what is chosen otherwise than at first."""
+        """The values that a session stores: those that differ from the default."""
         return {name: value for name, value in asdict(self).items() if value and value != "place" and name != "own"}
 
     @property
@@ -73,7 +73,7 @@ class Arrangement:
         return self.place == YOURS and (not self.own or card.place.pit in self.own)
 
     def of(self, cards: Sequence[Seen]) -> list[Seen]:
-        """The tables that were asked for: with all that was typed as it stands, or else with each of its words."""
+        """The tables that match the filters: the whole text typed as a phrase, or else each of its words."""
         shown, typed = [card for card in cards if self.shows(card)], " ".join(self.q.casefold().split())
         with_phrase = [card for card in shown if typed in _text(card)]
         return with_phrase or [card for card in shown if all(word in _text(card) for word in typed.split())]

@@ -36,13 +36,13 @@ class PitRow:
     """Who took it over, until when and why."""
     is_own: bool
     is_covered: bool
-    """Whether whoever looks took it over."""
+    """Whether the viewer took it over temporarily."""
 
 
 @watches
 @require_GET
 def page(request: HttpRequest) -> HttpResponse:
-    """All pits, and what whoever looks runs there."""
+    """All pits, with the viewer's assignments."""
     return _draw(request)
 
 
@@ -119,7 +119,7 @@ def give_back(request: HttpRequest) -> HttpResponse:
 
 
 def elsewhere(viewer: Staff, card: Seen) -> Refused | None:
-    """Why whoever looks may not run the floor at a table; None where they may, or run no floor at all."""
+    """Why the viewer may not act at a table of another pit; None where they may, and for roles without pits."""
     try:
         pit_assignments.refuse(viewer, card.table.name)
     except Refused as refused:

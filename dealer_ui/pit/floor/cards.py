@@ -52,9 +52,9 @@ class Seen:
     board: Board
     standing: TableState
     rack_cents: int | None
-    """What the ledger says is in the rack; None on the screens of whoever may count it."""
+    """The rack by the ledger, in cents. None for a viewer who may count it."""
     win_cents: int | None
-    """What it won on this gaming day, as Figures has it; None while whoever looks may be counting its rack."""
+    """The win on this gaming day in cents, as in Figures. None for a viewer who may be counting its rack."""
     drop_cents: int
     """What was dropped there on this gaming day."""
     is_dealt: bool
@@ -67,7 +67,7 @@ class Seen:
     relief: Relief | None
     """When its dealer is due to be relieved, if it has one."""
     needs: tuple[Need, ...]
-    """What it needs of whoever looks, the most pressing first."""
+    """The tasks that it has for the viewer, most urgent first."""
     place: TablePlace
     alerts: int
     alert: Alert | None
@@ -104,7 +104,7 @@ class Seen:
 
     @property
     def pressing(self) -> list[Act]:
-        """What the table stands still for until somebody of the pit does it."""
+        """The actions that the pit has to take before the table can continue."""
         return [act for act in self.acts if act.name in actions.READERS]
 
     @property
@@ -124,7 +124,7 @@ class Seen:
 
     @property
     def state(self) -> str:
-        """What is going on, in a few words."""
+        """The state of the table in a few words."""
         return _state(self.board)
 
     @property
@@ -145,7 +145,7 @@ class Seen:
 
     @property
     def win_bar(self) -> meters.RackBar | None:
-        """Its win beside what its rack opened with, as a picture."""
+        """The win next to the opening rack, as a picture; None where the win is hidden."""
         opening_cents = self.standing.opening_rack_cents
         return None if self.win_cents is None else meters.rack_bar(opening_cents, opening_cents + self.win_cents)
 
@@ -194,13 +194,13 @@ def _state(drawn: Board) -> str:
 
 
 def _acting(drawn: Board) -> int | None:
-    """Whose turn it is: a seat, the dealer (0), or nobody."""
+    """The seat whose turn it is, 0 for the dealer, None for neither."""
     return 0 if drawn.dealer_acting else next((seat.seat for seat in drawn.seats if seat.acting), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is read of tables, whoever then looks at them."""
+    """The data of tables as read once, for all viewers."""
 
     boards: Sequence[Board]
     standings: Mapping[int, TableState]
@@ -218,7 +218,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Since when a table is open, and since when its dealer stands there."""
+    """When a table was opened, and when its dealer tapped in."""
 
     opened: datetime | None
     dealer: datetime | None
@@ -250,14 +250,14 @@ def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) ->
 
 
 def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
-    """All tables that are on the floor, or one, as somebody may see them."""
+    """All tables that are not retired, or one, as this user may see them."""
     return seen_by(
         viewer, read(Table.objects.filter(retired_at=None) if only is None else Table.objects.filter(pk=only))
     )
 
 
 def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:
-    """The same facts, as people of the viewer's role may see them."""
+    """The tables of these data, as users of the viewer's role may see them."""
     return [_seen(viewer, drawn, facts) for drawn in facts.boards]
 
 
@@ -369,7 +369,7 @@ class Strip:
     tables: int
     rounds_today: int
     win_cents: int
-    """What all tables won on this gaming day, but for those that are counted unseen."""
+    """The win of all tables on this gaming day in cents, without tables in a blind count."""
     alerts: int
     unseen: int = 0
     """How many of them are."""

@@ -44,7 +44,7 @@ class DrawnPit:
 
     @property
     def high(self) -> int:
-        """Steps from its top edge to its lowest table: what is empty below tells nobody anything."""
+        """The height in grid steps, from its top edge to its lowest table. Empty steps below are not shown."""
         return max(placed.top for placed in self.placed) + TABLE_HIGH
 
 

@@ -1,4 +1,4 @@
-"""What a table needs of whoever watches it, the most pressing first: each with the sentence that its tile shows."""
+"""The tasks of a table for a viewer, most urgent first, each with the sentence on its tile."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Need:
     rank: int
     says: str
     mark: str = ""
-    """The symbol that its tile shows beside it."""
+    """The symbol that its tile shows with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,10 @@ def _minutes(span: timedelta) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TableNeeds:
-    """What is open about a table, as far as a role hears of it."""
+    """The open cases of a table, as far as a role is informed of them."""
 
     alert_level: int | None = None
-    """How far the gravest of its alerts goes; None where none is open."""
+    """Severity of its most severe alert; None where none is open."""
     alert_title: str = ""
     disputes: int = 0
 

@@ -1,4 +1,4 @@
-"""The painter's own end: draw what is ordered, until nobody orders any more. Run by dealer_ui/live/painter.py."""
+"""The main loop of the painter process: draw each order until its input ends. Started by dealer_ui/live/painter.py."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Find:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What somebody typed: words, and the number that it ends with, if it does."""
+    """The text of a search: its words, and the number at its end, if there is one."""
 
     text: str
     words: tuple[str, ...]

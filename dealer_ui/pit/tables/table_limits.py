@@ -41,7 +41,7 @@ _AMOUNTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An amount of the form: its name, what it is called, and what stands in it."""
+    """An amount of the form: its name, label and value."""
 
     name: str
     label: str
@@ -63,7 +63,7 @@ class Next:
 
 
 def next_changes(table: Table, viewer: Staff) -> list[Next]:
-    """What is to change next at a table: approved, or waiting for a second person."""
+    """The next changes of a table, approved or waiting for approval."""
     return [_next(proposal, viewer) for proposal in proposals.next_changes(table.name)]
 
 
@@ -80,7 +80,7 @@ class InForce:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What the limit plans come to at a table: each limit, what changes next and why, and what is announced."""
+    """The limits of a table by the limit plans: each limit, the next change with its reason, and the announcement."""
 
     limits: list[InForce]
     next: str
@@ -88,7 +88,7 @@ class Planned:
 
 
 def planned(table: Table, state: TableState) -> Planned:
-    """The limits of a table that stands so, as its layers have them."""
+    """The limits of a table in this state, by the limit plans."""
     known, announced = plans.outcomes([table], timezone.now())[table.name], state.announced
     return Planned(
         [_in_force(known, name) for name in known.outcome.stack],
@@ -132,7 +132,7 @@ def _next(proposal: Proposal, viewer: Staff) -> Next:
 @watches
 @require_http_methods(["GET", "POST"])
 def limits(request: HttpRequest, pk: int) -> HttpResponse:
-    """What holds, what changes next; and the form of whoever may propose."""
+    """The limits in force, the next changes, and the form for users who may propose one."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     viewer, refused = request.user, None
     assert isinstance(viewer, Staff)  # noqa: S101 -- the view is behind sign-in
