@@ -19,20 +19,20 @@ BY: Final = "the command line"
 
 
 class Command(BaseCommand):
-    """Make the first key, or seal what is not sealed with the current one; ``--rotate``, ``--check``."""
+    """Make the first key, or seal unsealed secrets with the current one; ``--rotate``, ``--check``."""
 
     help = (
         "Make the file of keys if there is none, and seal PINs, passwords and channels' secrets with the first of them."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """At most one of the two may be given."""
+        """At most one of the two options may be used."""
         group = parser.add_mutually_exclusive_group()
         group.add_argument("--rotate", action="store_true", help="put a new key first, and carry every hash over to it")
         group.add_argument("--check", action="store_true", help="change nothing; exit 1 and name whose hashes are left")
 
     def handle(self, *args: Any, rotate: bool, check: bool, **options: Any) -> None:
-        """Hashes whose key is missing stop everything, before anything is changed."""
+        """Seal, rotate or check. A hash whose key is missing stops the command before any change."""
         if check:
             self._check()
             return
@@ -81,7 +81,7 @@ def carry() -> int:
 
 
 Sealed = dict[str, dict[str, str]]
-"""By user name: the digests of what is sealed anew."""
+"""The digests of newly sealed secrets, by user name and column."""
 
 
 def _carry_codes(sealed: Sealed) -> int:

@@ -52,7 +52,7 @@ def _judge_lines(source: BinaryIO) -> None:
 
 
 def _print(answer: dict[str, Any]) -> None:
-    """At once, so that whoever feeds records one by one gets each answer before the next."""
+    """Print an answer at once, so that a caller who sends records one by one gets each before the next."""
     try:
         print(json.dumps(answer), flush=True)
     except OSError as error:

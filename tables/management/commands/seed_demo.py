@@ -1,7 +1,7 @@
-"""Seed a demo pit: staff of every role, chips, open tables for Rocket, for two games with a pot and for three on
-standard cards, and a roulette table without rounds; prints how to sign in.
+"""Seed a demo pit and print its logins: staff of every role, chips, and open tables.
 
-Its logins are public knowledge, so it works in a demo only. A second run adds what is missing and changes nothing.
+The tables are of Rocket, of two games with a pot, of three on standard cards, and a non-tracked roulette table. The
+logins are public, so the command works in a demo only. A second run adds what is missing and changes nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PASSWORD: Final = "rocket-to-the-moon"  # noqa: S105 -- a demo's logins are no s
 
 
 class Login(NamedTuple):
-    """Somebody who works in the demo, and what they sign in with."""
+    """A staff member of the demo, with badge and PIN to sign in."""
 
     role: Role
     username: str
@@ -196,7 +196,7 @@ WITHDRAWN: Final = (
 """What of it the cage begins with."""
 SOLD_CENTS: Final = 10_000_000
 BETS_IN_A_RACK: Final = 60
-"""A rack opens with so many bets of the table's maximum."""
+"""The opening rack, as a number of bets of the table's maximum."""
 MOST_PIECES: Final = 2_000
 """Of a kind, in a rack that opens."""
 TERMINALS: Final = {
@@ -214,7 +214,7 @@ class Command(BaseCommand):
         parser.add_argument("--address", default="http://127.0.0.1:8000/", help="where the demo will be open")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Seed what is missing, and print the logins."""
+        """Add what is missing, and print the logins. Raises CommandError outside a demo."""
         if settings.CASINO_ENV != "demo":
             raise CommandError("These logins are public: only a demo (CASINO_ENV=demo) is seeded with them.")
         if Staff.objects.exists() and not Staff.objects.filter(username=OPERATOR.username).exists():
@@ -234,8 +234,11 @@ class Command(BaseCommand):
 
 
 def seed_staff() -> Staff:
-    """Take on whoever is missing, as a new house does: the first operator alone gives the second one a code, and two
-    people give everybody else theirs. Each makes their own password and PIN. Returns the first operator."""
+    """Add missing staff as a new site does, and return the first operator.
+
+    The first operator alone issues the second one's code; two persons issue all others. Each sets their own password
+    and PIN.
+    """
     operator = Staff.objects.filter(username=OPERATOR.username).first()
     if operator is None:
         operator = Staff.objects.create_superuser(OPERATOR.username, PASSWORD, name=OPERATOR.name)

@@ -24,7 +24,7 @@ SIDE_STUDIES: Final = (
     ),
     ("dragon_tiger", (), 200),
 )
-"""Games in which nobody decides, their options and shoes, of the page's tables about single wagers."""
+"""Games without decisions, with their options and shoes, for the page's tables about single wagers."""
 PERMUTATIONS: Final = 499
 """Of the check; the audit itself makes more, which only makes its numbers finer."""
 _PART: Final = re.compile(r"(<!-- computed: \./run manage shoe_audit --docs -->\n).*?(\n<!-- end -->)", re.DOTALL)

@@ -45,15 +45,15 @@ class RefusedMessage(Exception):
 
 @dataclass(slots=True)
 class MessageQueue:
-    """The way to the house: what is lost on it is sent again, the same message under its number."""
+    """The connection to the site. A message that is lost is sent again under its number."""
 
     url: str
     token: str
     sleep: Callable[[float], None] = time.sleep
     retries: int = 0
-    """How often something was sent again."""
+    """Number of repeated messages."""
     acknowledged: str = ""
-    """The header of the last answer: shown again, it tells a house that was put back what was acknowledged."""
+    """The receipt in the last answer. Sent again, it reveals entries that a restored database lacks."""
 
     def ask(self, body: State | None = None) -> State:
         """Send until it is answered. Raises Refusal for what the house does not take."""
@@ -108,7 +108,10 @@ class SimulatedShoe:
 
 @dataclass(slots=True)
 class Reader:
-    """One reader at its table. ``faults``: (misread, duplicate, skip), each as one of so many cards, 0 for never."""
+    """One reader at its table.
+
+    ``faults`` is (misread, duplicate, skip), each as one in this number of cards, 0 for never.
+    """
 
     line: MessageQueue
     shoe: SimulatedShoe

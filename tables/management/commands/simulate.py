@@ -1,5 +1,7 @@
-"""``manage.py simulate``: games dealt by chance, on all cores, beside the exact value. Of Rocket whole tables; such a
-run can be resumed."""
+"""``manage.py simulate``: random rounds of a game on all cores, compared with the exact value.
+
+For Rocket it deals whole tables, and an interrupted run can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +106,7 @@ class Command(BaseCommand):
 def _any_game(
     game: str, rounds: int, seed: int, cores: int, *, chosen: list[str], composition: str | None, **only_rocket: Any
 ) -> dict[str, Any]:
-    """What came of the rounds, wager by wager, beside the exact values."""
+    """The result of the rounds for each wager, with the exact values. Raises CommandError."""
     from tables.maths import options, providers
     from tables.maths.advantage.dealt_rounds import DEALS
     from tables.maths.worth import simulated
@@ -130,7 +132,7 @@ def _any_game(
 
 
 def _dealt(deal: Callable[[int, int], WagersTally], rounds: int, seed: int, cores: int) -> WagersTally:
-    """So many rounds, to the next million; the same on any number of cores."""
+    """The sum of a number of rounds, rounded up to a million; equal on any number of cores."""
     from tables.maths.advantage.card_simulation import added
     from tables.maths.advantage.rocket_simulation import seed_of
 
@@ -230,7 +232,7 @@ class Keep:
         return chunks, tally
 
     def write(self, chunks: int, tally: RocketTally) -> None:
-        """Written beside the file and put in its place, so that a run that is stopped loses no chunk."""
+        """Write to a new file and rename it, so that an interrupted run loses no chunk."""
         document = {"run": self.described, "chunks": chunks, **tally.counts()}
         draft = self.path.with_name(f"{self.path.name}.new")
         draft.write_text(json.dumps(document))
@@ -238,7 +240,10 @@ class Keep:
 
 
 def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, report: Progress) -> RocketTally:
-    """So many rounds, to the next million. Chunks add up in order, so a run is the same on any number of cores."""
+    """The sum of a number of rounds, rounded up to a million.
+
+    Chunks are added in order, so the result is equal on any number of cores.
+    """
     from tables.maths.advantage.rocket_simulation import CHUNK, chart, deal, nothing, seed_of
 
     first, tally = keep.read(nothing(table.seats)) if keep else (0, nothing(table.seats))
@@ -282,7 +287,7 @@ def progress() -> Progress:
 
 
 def _silence(count: int, chunks: int) -> None:
-    """Nobody watches."""
+    """A report of progress that prints nothing."""
 
 
 def _bar(count: int, chunks: int) -> None:
@@ -294,7 +299,7 @@ def _bar(count: int, chunks: int) -> None:
 
 
 def facts(table: Table, tally: RocketTally) -> dict[str, Any]:
-    """What came of a run, beside the exact values of a lone seat and a full shoe; edges are parts of the bet."""
+    """The result of a run, with the exact values of a single seat and a full shoe. Edges are fractions of the bet."""
     exact, seats = table.solution, range(1, table.seats + 1)
     mean, variance = tally.table()
     seat_variances = sum(tally.seat(seat)[1] for seat in seats)
