@@ -164,7 +164,7 @@ class Demo:
         return not (FOLDER / "audit-key.pem").exists()
 
     def announce(self) -> None:
-        """What is done from here on, and about how long that takes on two cores."""
+        """Print the steps that follow, and their approximate duration on two cores."""
         past = f"{self.days} days of history" if self.days else "no history"
         if not self.is_new:
             say("Opening the demo with the data of before: about 6 seconds.")
@@ -228,7 +228,7 @@ class Demo:
             os.environ.setdefault("ALLOWED_HOSTS", "*")
 
     def begin_to_prepare(self) -> "Preparation":
-        """Before the servers are there: what is imported meanwhile is half of the work."""
+        """Start the preparation before the servers are ready: its imports take half of the time."""
         options = ["--address", self.url, "--days", str(self.days), "--seed", str(self.seed)]
         options += ["--tables", str(self.tables), *(["--deal"] if self.is_dealt else [])]
         checkout = fingerprint()

@@ -1,7 +1,7 @@
 """`python -m casino.demo.card_reader`: a table of the demo whose cards a simulated reader names, until stopped.
 
-The table and the reader's account are made once, and the token is kept beside the demo's other secrets: a second run
-goes on with them. The reader itself is ``manage.py shoe_reader``, a client over HTTP like any other.
+The table and the reader's account are created once, and the token is stored with the demo's other secrets: a second
+run continues with them. The reader itself is ``manage.py shoe_reader``, an HTTP client like any other.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _account(operator: Staff) -> ServiceAccount:
 
 
 def _keep(token_file: Path, token: str) -> None:
-    """For whoever runs the demo alone; whole, or not there."""
+    """Store the token, readable by its owner only. The file is complete or absent."""
     half = token_file.with_suffix(".half")
     half.touch(mode=0o600)
     half.write_text(token)
@@ -68,7 +68,7 @@ def _keep(token_file: Path, token: str) -> None:
 
 
 def run(url: str, token_file: Path, seed: int) -> None:
-    """Name cards. Raises Refused or Refusal where somebody took the reader its table or its account."""
+    """Name cards until stopped. Raises Refused or RefusedMessage where the reader's table or account was changed."""
     table = prepare(token_file)
     line = MessageQueue(f"{url.rstrip('/')}/api/tables/{table.pk}/reader/", token_file.read_text())
     Reader(line, SimulatedShoe(random.Random(seed)), tell=lambda text: print(text, flush=True)).work()  # noqa: S311

@@ -19,17 +19,17 @@ from tables.state import table_state
 STEPS: Final = {
     "load": "load_shoe", "shuffle": "shuffle_shoe", "cut": "place_cut_card", "reshuffle": "shuffle", "deal": "deal",
 }  # fmt: skip
-"""What is entered where that is all that the table waits for."""
+"""The only possible input of each state in which the table waits for one."""
 
 
 class Player(Protocol):
-    """Whoever sits at a seat: what they bet before a round, in cents; nothing for a round that they sit out."""
+    """A player at a seat. ``bet`` is their bet before a round, in cents; 0 for a round that they sit out."""
 
     def bet(self, ask: AskBet, gone: Composition, chance: random.Random) -> int: ...
 
 
 class Guest:
-    """Somebody who plays for the evening: mostly the same bet, now and then more."""
+    """A recreational player: mostly flat bets, sometimes more."""
 
     def bet(self, ask: AskBet, gone: Composition, chance: random.Random) -> int:
         if chance.random() < 0.15:
@@ -40,7 +40,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class CardCounter:
-    """Somebody who bets by what is left in the shoe: ``tags`` says what each rank that is gone is worth to them."""
+    """A card counter. ``tags`` is the count of each rank that has left the shoe."""
 
     tags: tuple[int, ...]
     decks: int
@@ -58,14 +58,14 @@ def _fitting(ask: AskBet, cents: int) -> int:
 
 @dataclass
 class SimulatedDealer:
-    """Somebody at a table, with the players there."""
+    """A dealer at a table, with its players."""
 
     table: Table
     by: Staff
     chance: random.Random
     players: Mapping[int, Player]
     passes: Callable[[float], None]
-    """Lets so many seconds go by."""
+    """Advances the clock by a number of seconds."""
     latest: TableState | None = None
     stakes: list[tuple[int, int]] = field(default_factory=list)
     """The bets that are still to be placed: seats and cents."""

@@ -38,7 +38,7 @@ def make_key() -> None:
 
 
 def open_today(people: People) -> None:
-    """Every table opens for whoever comes by."""
+    """Open every table for visitors of the demo."""
     for table in Table.objects.order_by("pk"):
         values = tuple(table.denominations.values_list("value_cents", flat=True))
         people.counts(table, "opener", "dan", pieces(balance("rack", table), values))

@@ -1,7 +1,7 @@
-"""A house's past, day by day: tables open, are dealt, close; boxes are counted, days are closed and sealed.
+"""The history of the demo, day by day: tables open, deal and close; drop boxes are counted, days closed and sealed.
 
-Every step is the function that the floor, the cage or the watch calls; only the clock is set. What goes wrong on
-which day stands in ``matters.py``.
+Every step calls the function of the floor, the cage or the scheduled checks; only the clock is set. The irregularities
+of each day are in ``incidents.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NEXT_MORNING: Final = timedelta(hours=1)
 AWAKE: Final = timedelta(hours=11)
 ROUNDS: Final = 4
 COUNTED_ROUNDS: Final = 38
-"""So many of the card counter's evening: a whole shoe, and the shuffle after it."""
+"""Rounds of the card counter's evening: a whole shoe, and the shuffle after it."""
 DEALERS: Final = [login.username for login in STAFF if login.role == Role.DEALER]
 TABLES_A_DAY: Final = 3
 
@@ -57,7 +57,7 @@ def pass_until(clock: Clock, people: People, present: datetime) -> None:
 
 
 def _day(house: DemoSite, day: date, ago: int, *, is_first: bool) -> int:
-    """One day, so many before the last; how many rounds were dealt."""
+    """Record one day, ``ago`` days before the last; returns the number of rounds dealt."""
     span = gaming_hours.span(day)
     if not is_first:
         house.clock.stand(span.start + NEXT_MORNING)
@@ -167,6 +167,6 @@ def _close(house: DemoSite, day: date) -> None:
 
 
 def gaming_days(count: int, present: datetime) -> list[date]:
-    """The last so many gaming days before today's."""
+    """The last ``count`` gaming days before the current one."""
     today = gaming_hours.day_of(present.astimezone(UTC))
     return [today - timedelta(days=ago) for ago in range(count, 0, -1)]

@@ -22,9 +22,9 @@ DISPUTE: Final = 4
 BOOKMARK: Final = 2
 MISPAY: Final = 1
 OPEN_DISPUTE: Final = 0
-"""So many evenings before the last one."""
+"""Evenings before the last one."""
 UNREAD: Final = 1
-"""Alerts of so many last evenings are acknowledged by nobody yet."""
+"""Number of last evenings whose alerts are not acknowledged yet."""
 MOST_ROUNDS: Final = 60
 SHORT_CENTS: Final = 2_500
 COUNTERS_TABLE: Final = "Rocket 1"
@@ -32,7 +32,7 @@ CERTIFIED: Final = "dora"
 
 
 def counts_cards(table: Table, ago: int) -> bool:
-    """Whether somebody at this table bets by the cards that are left."""
+    """Whether a card counter plays at this table on this day."""
     return table.name == COUNTERS_TABLE and ago == CARD_COUNTER
 
 
@@ -88,7 +88,7 @@ def _dispute(house: DemoSite, dealer: SimulatedDealer, *, is_settled: bool) -> N
 
 
 def _won(dealer: SimulatedDealer) -> tuple[int, Payout]:
-    """The next round in which somebody wins, and what they win."""
+    """The next round that a seat wins: its number and the payout."""
     for _ in range(MOST_ROUNDS):
         dealer.round()
         round_ = dealer.stands.round
@@ -110,7 +110,7 @@ def _settle(house: DemoSite, dealer: SimulatedDealer, number: int, seat: int, ro
 
 
 def dealer_seq(dealer: SimulatedDealer) -> int:
-    """Where the table's log ends, whoever wrote there last."""
+    """The sequence number of the table's log, read again after entries by others."""
     dealer.latest = None
     return dealer.seq
 

@@ -1,7 +1,7 @@
-"""`python -m casino.demo.live`: dealers who keep the demo's floor moving, an input at a time, until stopped.
+"""`python -m casino.demo.live`: dealers who keep the demo's floor busy, one input at a time, until stopped.
 
-Each stands at a table of their own and enters what the table waits for, by the function that a dealer's screen calls.
-The tables that are the newcomer's own are left alone, and so is every table that somebody else deals.
+Each has a table of their own and enters its next input by the function that a dealer's screen calls. The newcomer's
+tables are left alone, and so are tables with another dealer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tables.refusals import Refused  # noqa: E402
 from tables.roles import Role  # noqa: E402
 
 NEWCOMERS = ("Rocket 1", "Rocket 2", "Blackjack 1", "Rocket R")
-"""What is dealt here by hand, or by nobody."""
+"""Tables that are dealt by hand, or not at all."""
 PACE_SECONDS = (1.5, 5.0)
 """Between two inputs at a table."""
 MOST_A_SECOND = 8.0
@@ -110,7 +110,7 @@ def _players(table: Table, chance: random.Random) -> dict[int, Guest]:
 
 
 def hired(count: int) -> list[Staff]:
-    """So many dealers who stand at no terminal: nobody can sign in as one of them."""
+    """A number of dealers without a PIN or password, so that they cannot sign in."""
     operator = Staff.objects.get(username=seed_demo.OPERATOR.username)
     people = []
     for number in range(1, count + 1):

@@ -1,4 +1,4 @@
-"""More tables than a newcomer needs, for whoever wants to see a large floor: `./run demo --tables 40`."""
+"""More tables than a newcomer needs, to show a large floor: `./run demo --tables 40`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ A_PIT: Final = 7
 
 
 def add(count: int, operator: Staff) -> None:
-    """Open tables until there are so many, and stand all of them in pits of seven."""
+    """Open tables until there are ``count``, and assign all of them to pits of seven."""
     names = set(Table.objects.values_list("name", flat=True))
     numbers = dict.fromkeys(KINDS, 1)
     for kind in cycle(KINDS):

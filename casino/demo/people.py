@@ -20,7 +20,7 @@ Chips = tuple[tuple[int, int], ...]
 
 FILL: Final = {"issued": "cara", "carried": "sam", "received": "", "confirmed": "boris"}
 CREDIT: Final = {"issued": "", "confirmed": "boris", "carried": "sam", "received": "cara"}
-"""Who signs which step; nobody named: the table's dealer."""
+"""The signatory of each step; empty for the table's dealer."""
 NOTES: Final = (10_000, 5_000, 2_000, 1_000, 500, 100)
 
 

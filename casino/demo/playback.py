@@ -1,8 +1,8 @@
-"""The recording of the demo's two weeks, loaded: its days become the last ones, and its entries are sealed anew after
-each other, by the log's own code, with this site's key and what is kept here of people's secrets.
+"""Playback of the recording of the demo's two weeks.
 
-Every row and every entry goes through the guards of the database. Days are sealed at the moment and in the place at
-which they were sealed when the recording was made.
+Its days become the most recent ones, and its entries are sealed again in order by the log's own code, with this site's
+key and this site's hashes of secrets. Every row and entry passes the guards of the database. Days are sealed at the
+same moments and positions as in the recording.
 """
 
 from __future__ import annotations
@@ -134,8 +134,10 @@ class MovedText:
 
 
 def _own() -> dict[str, str]:
-    """What is this site's own, by the marks of the recording: its key, what it keeps of everybody's PIN and password,
-    and what the log says of that."""
+    """The values of this site for the placeholders of the recording.
+
+    They are its key, the sealed hashes of all PINs and passwords, and the digests of these in the log.
+    """
     own = {"key": seals.public_of(keys.the_key())}
     for login in seed_demo.STAFF:
         for secret, typed in ((PASSWORD, seed_demo.PASSWORD), (PIN, login.pin)):

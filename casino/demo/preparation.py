@@ -41,7 +41,7 @@ PATIENCE: Final = 60
 
 
 def prepare(options: argparse.Namespace) -> str:
-    """Do what is missing; how everybody signs in. Raises Damaged."""
+    """Carry out the missing steps; returns the logins. Raises Damaged."""
     if options.folder:
         _await_servers(servers.ServerSet(options.folder))
     if not options.is_migrated:

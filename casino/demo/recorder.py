@@ -142,8 +142,10 @@ def lines() -> Iterator[Any]:
 
 
 def _marks(cursor: Any) -> dict[str, str]:
-    """What another site or another time has otherwise, and the marks by which the recording names it: hashes of
-    entries, digests of rows, the site's key, and what is kept of people's secrets."""
+    """The values that differ at another site or time, with the placeholders that the recording has for them.
+
+    They are hashes of entries, digests of rows, the site's key, and the hashes and digests of people's secrets.
+    """
     from ledger.findings import JOURNALS
     from ledger.site_log import digest_of
     from tables.audit import keys
@@ -192,7 +194,10 @@ def _tables(cursor: Any) -> tuple[list[str], list[str]]:
 
 
 def _rows(cursor: Any, table: str, marks: dict[str, str]) -> list[Any]:
-    """A table's line: its columns, and its rows as COPY spells them. A book is told without its head."""
+    """A table as a line of the recording:
+
+    its columns, and its rows as COPY spells them. Logs are recorded without heads.
+    """
     cursor.execute(
         "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
         " ORDER BY attname <> 'id', attname",

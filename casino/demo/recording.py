@@ -1,9 +1,8 @@
-"""The recording of the demo's two weeks: the file that ships with the code, its digest, and the stamp of what it was
-made from.
+"""The recording of the demo's two weeks: the file in the repository, its digest, and the stamp of its sources.
 
-It is a text of JSON lines, in the order in which a house wrote them: rows of tables as COPY has them, log entries
-without their hashes, and the moments at which days were sealed. What is each site's own is named by a mark in double
-braces; days and slips are those of the days that it was made for, and are moved when it is loaded (``playback.py``).
+It is JSON lines in the order in which a site wrote them: rows of tables as COPY has them, log entries without their
+hashes, and the moments at which days were sealed. Values specific to a site are placeholders in double braces. Days
+and slips have their recorded dates, and are moved when it is loaded (``playback.py``).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ FACTS: Final = (
     "FILL", "CHIPS", "TABLES", "SERIES_NAME", "DELIVERED", "WITHDRAWN", "SOLD_CENTS", "BETS_IN_A_RACK",
     "MOST_PIECES", "TERMINALS",
 )  # fmt: skip
-"""What the demo's house is founded with, beside its staff."""
+"""The setup of the demo's site, in addition to its staff."""
 
 
 class Damaged(Exception):
@@ -47,14 +46,14 @@ class Damaged(Exception):
 
 
 class Stamp(NamedTuple):
-    """What is kept beside the recording."""
+    """The digests that are stored with the recording."""
 
     file: str
     """SHA-256 of the file, in hex."""
     content: str
-    """The same of its text: compressed by another library, the file is another."""
+    """SHA-256 of its text, in hex. The file itself differs between versions of the compressing library."""
     sources: str
-    """The same of what its content follows from."""
+    """SHA-256 of the sources from which its content follows, in hex."""
 
 
 def days() -> list[date]:

@@ -1,4 +1,4 @@
-"""The demo's roulette table: nobody enters what is bet there. Its evening is cash, a count in between, a closer."""
+"""The demo's roulette table, a non-tracked table. Its evening is buy-ins, a count in between, and a closer."""
 
 from __future__ import annotations
 
