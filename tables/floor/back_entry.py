@@ -94,6 +94,7 @@ def one_who_compares(context: CommandContext, by: Staff) -> None:
 @enters(BeginBackEntry, permit=one_who_begins)
 def begin(context: CommandContext, entered: BeginBackEntry) -> Decision:
     """Back-entry starts at a table, with an alert. Raises Refused."""
+    # An alert, because back-entry lets events of the past into the log. Persons who took no part have to hear of it.
     event = begun(BackEntryBegun, entered, context.by, context.standing.back_entry, context.next_seq, context.moment)
     return Decision(
         [PendingEntry(event)],
@@ -167,6 +168,7 @@ def announce(context: CommandContext, entered: AnnounceRound) -> Decision:
         raise refused(wrong) from None
     if says := contradicted(context.table.book_id, standing.seq, happened, is_round=True):
         raise Refused("counted_since", says, 409)
+    # An entry before the first card: a round from paper must never look as if it had been dealt live.
     event = RoundFromPaper(
         **context.author, dealt_as=standing.next_number, number=entered.number.strip(), happened=happened, mode=after
     )
@@ -185,6 +187,7 @@ def compare(context: CommandContext, entered: ComparePaper) -> Decision:
         after = compared_after(context.standing, number, context.by.signatory)
     except Wrong as wrong:
         raise refused(wrong) from None
+    # The person who keyed the paper would confirm their own misreading.
     if context.by.signature in _dealt_by(context.table.book_id, context.standing.back_entry, number):
         says = f"{context.by.name} dealt a round of paper no. {number}: another person has to compare it."
         raise Refused("signed_already", says, 403)
@@ -223,6 +226,7 @@ def noted(decision: Decision, paper: FromPaper | None, by: Any, mode: Mode | Non
     if says := contradicted(head.book_id, head.seq, happened, in_house=event.of_the_house):
         raise Refused("counted_since", says, 409)
     kind = HouseEnteredFromPaper if event.of_the_house else EnteredFromPaper
+    # The first entry of the decision follows the head of the locked log, so its number is known before it is written.
     note = kind(**author_of(by), of=head.seq + 1, number=number, about=about, happened=happened, mode=after)
     return replace(decision, steps=[*decision.steps, PendingEntry(note)])
 
@@ -258,6 +262,7 @@ def contradicted(book_id: int, through: int, happened: str, *, is_round: bool = 
     of their cards.
     """
     seq = _last_house_count(book_id, through) if in_house else last_count(book_id, through)
+    # The count has replaced the balance. A fill posted now for a time before it would be in the rack twice.
     counted = _moment(book_id, seq)
     if counted is not None and happened < spelled(counted):
         says = f"It was counted at {back_entry.shown(spelled(counted))}, and this happened before: it is in that count."
@@ -365,6 +370,7 @@ def check(event: AboutBackEntry, entry: Entry) -> None:
 
 def _check_entry(event: EnteredFromPaper, entry: Entry) -> None:
     row = LogEntry.objects.filter(book_id=entry.book_id, seq=event.of).values_list("subject", "kind", "body", "by")
+    # The note is signed by the author of the input: another name would shift the responsibility for it.
     subject, kind, body, by = row.get()
     if by != entry.by or about_of(read(subject, kind, body, house=entry.book == HOUSE)) != event.about:
         raise AuditFailure(f"entry {event.of} is about something else, or by somebody else")

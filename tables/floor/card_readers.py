@@ -56,7 +56,7 @@ NO_CARD_DUE: Final = "no card is due now"
 def about(context: CommandContext) -> dict[str, Any]:
     """The reader of a table as the fields `name` and `session` of its entries."""
     reader = context.standing.reader
-    assert reader is not None  # noqa: S101 -- whoever asks looked
+    assert reader is not None  # noqa: S101 -- callers have checked it
     return {"name": reader.name, "session": reader.session}
 
 
@@ -85,6 +85,7 @@ def latest_card(state: TableState) -> str:
 
 def hear(account: ServiceAccount) -> None:
     """Record that a reader sent a message, at most once in NOTED_SECONDS, so that screens can report a silent one."""
+    # A column and no entry: a heartbeat is no event, and would grow the log every few seconds.
     moment = timezone.now()
     if account.heard_at is None or moment - account.heard_at > timedelta(seconds=NOTED_SECONDS):
         ServiceAccount.objects.filter(pk=account.pk).update(heard_at=moment)
@@ -125,6 +126,7 @@ def permit(context: CommandContext, by: ServiceAccount, entered: Input) -> None:
 
     The account is read again under the table's lock: revoked during a round, it names no further card.
     """
+    # The request was authenticated before the lock was acquired. The token may have been revoked since.
     by.refresh_from_db()
     if isinstance(entered, ShowAcknowledged) and by.is_active and by.reaches(context.table):
         return
@@ -133,6 +135,7 @@ def permit(context: CommandContext, by: ServiceAccount, entered: Input) -> None:
     source = context.standing.shoe.source if context.standing.shoe else context.table.source
     if source == ShoeSource.HOUSE:
         raise Refused("house_shoe", f"The house shoe deals at {context.table.name}: no card is read.", 422)
+    # The log and the feed would reveal a hidden card before the players may know it.
     if context.game.hides or context.game.looks:
         says = f"Cards lie facedown at {context.table.name}: a reader would tell them before their time."
         raise Refused("cards_hidden", says, 422)
@@ -141,7 +144,8 @@ def permit(context: CommandContext, by: ServiceAccount, entered: Input) -> None:
 @enters(StartReader, permit=permissions.only_readers)
 def start(context: CommandContext, entered: StartReader) -> Decision:
     """A new session of a reader: its messages are numbered from 1. A restarted device therefore repeats no card."""
-    assert isinstance(context.by, ServiceAccount)  # noqa: S101 -- its permit lets nobody else in
+    assert isinstance(context.by, ServiceAccount)  # noqa: S101 -- the permit admits no other author
+    # A restart of the device must not dismiss a disagreement that is still open.
     permissions.not_stopped(context)
     before = context.standing.reader
     taken_over = before is not None and not before.is_live
@@ -154,11 +158,13 @@ def read_card(context: CommandContext, entered: ReadCard) -> Decision:
 
     One that the game cannot take stops the round. Raises Refused.
     """
+    # The number first: a late or repeated message must not name a second card.
     reader = _in_turn(context, entered)
     permissions.for_a_reader(context)
     current, due = context.standing.round, latest_number(context.table.book_id, reader) + 1
     if not context.standing.round_open or current is None:
-        rounds.shoe_ready(context)  # while it is shuffled and burned, cards pass the reader that are nobody's
+        # Cards that pass the reader during shuffle and burn are no cards of a round: refused, without a stop.
+        rounds.shoe_ready(context)
         return _stopped(context, entered.card, NO_CARD_DUE, number=due)
     if current.to_pay:
         return _stopped(context, entered.card, NO_CARD_DUE, number=due)
@@ -170,6 +176,7 @@ def read_card(context: CommandContext, entered: ReadCard) -> Decision:
     try:
         decision = rounds.play(context, current, None, key)
     except Illegal as illegal:
+        # Written although refused: a card that the shoe cannot contain is evidence, whichever side is wrong.
         return _stopped(context, entered.card, illegal.say(money), number=due)
     step = decision.steps[0]
     assert isinstance(step.event, Played)  # noqa: S101 -- a card is a play
@@ -241,6 +248,7 @@ def key_card(context: CommandContext, entered: KeyCard | KeyStandardCard) -> Dec
         decision = rounds.enter(context, entered)
         if decision.refusal:
             return decision
+        # The takeover precedes the card, so that the log never has a card of which the source is open.
         return replace(decision, steps=[PendingEntry(ReaderTakenOver(**about(context), unheard=True)), *decision.steps])
     keyed = str(rounds.name_of(entered))
     card = latest_card(context.standing)
@@ -293,6 +301,7 @@ def settle(context: CommandContext, entered: SettleReader) -> Decision:
     reader = context.standing.reader
     if reader is None or reader.stop is None:
         raise Refused("nothing_to_settle", "Reader and dealer do not disagree.", 409)
+    # Recorded only where the policy requires a pit boss: the proof compares it with the policy in force then.
     role = context.author["role"] if permissions.settles_readers() == Role.PIT_BOSS else ""
     return Decision([PendingEntry(ReaderSettled(**about(context), right=entered.right, role=role))])
 
@@ -303,6 +312,7 @@ def settle(context: CommandContext, entered: SettleReader) -> Decision:
 @reproduces(ReaderStarted)
 def enact_start(context: CommandContext, event: ReaderStarted, entry: Entry) -> PendingEntry:
     """Raises AuditFailure unless the reader wrote the entry itself, and Refused while a disagreement is open."""
+    # A session started in the name of another reader would let that reader be silenced.
     if program_of(entry.by) != event.name:
         raise AuditFailure(f"it starts the reader {event.name}, and {entry.by} wrote it")
     permissions.not_stopped(context)

@@ -30,6 +30,7 @@ def sell(context: CommandContext, entered: SellChips) -> Decision:
     cash_policies.refuse_foreign(entered.currency)
     _refuse(context, entered.amount_cents)
     is_by_count = kind_of(context.game).is_by_count
+    # Available and not the balance: a credit signed in part has promised its chips to the cage.
     if not is_by_count and entered.amount_cents > context.available_cents:
         raise Refused("bad_amount", "The rack does not hold that much: ask for a fill first.", 422)
     chips = _typed(context, "chips", entered.chips, (entered.amount_cents, "cash"))
@@ -55,6 +56,8 @@ def enact_sale(context: CommandContext, event: ChipsSold, entry: Entry) -> Pendi
 def _sold(context: CommandContext, amount_cents: int, chips: Chips, came_back: int) -> PendingEntry:
     _refuse(context, amount_cents)
     event = ChipsSold(amount_cents=amount_cents, chips=chips, came_back_cents=came_back)
+    # Cash into the drop box and chips out of the rack are transfers of one entry: neither can be posted without the
+    # other.
     return PendingEntry(event, moves=sold(context.chart, amount_cents, came_back))
 
 
@@ -68,9 +71,12 @@ def undo(context: CommandContext, entered: UndoSale) -> Decision:
     sale = chips_entry(context.table.book_id, entered.sale)
     if not isinstance(sale, ChipsSold):
         raise Refused("no_sale", f"Entry {entered.sale} is no sale of chips at {context.table.name}.", 404)
+    # With any later entry a card, a count or another dealer may depend on these chips; a correction takes a supervisor
+    # then.
     if context.standing.seq != entered.sale:
         raise _stands(context, entered.sale)
     event = SaleUndone(corrects=entered.sale, amount_cents=sale.amount_cents, chips=sale.chips)
+    # Reversals name the transfers that they cancel, and the database permits one reversal of each.
     moves = undone(cage.transfers_of(context.table.book_id, [entered.sale]))
     return Decision([PendingEntry(event, moves=moves)])
 
@@ -106,6 +112,7 @@ def change(context: CommandContext, entered: ChangeChips) -> Decision:
     takes, gives = _typed(context, "takes", entered.takes, worth), _typed(context, "gives", entered.gives, worth)
     if entered.as_shown and not gives:
         gives = handed_out(entered.amount_cents, kinds_at(context.table), smaller=not entered.up)
+    # No transfers: both sides have the same value, and only the pieces in the rack change.
     event = ChipsChanged(amount_cents=entered.amount_cents, up=entered.up, takes=takes, gives=gives)
     return Decision([_changed(context, event)])
 

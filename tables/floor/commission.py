@@ -25,6 +25,7 @@ MOST_REASON = 200
 def collect(context: CommandContext, entered: CollectCommission) -> Decision:
     """A seat pays its marked commission, rounded down to whole chips. Raises Refused."""
     owed, after = _without(context, entered.seat)
+    # Less than the smallest chip cannot be paid in chips, so the fraction is not collected.
     amount = collectable_cents(owed, context.table.unit_cents)
     event = CommissionCollected(seat=entered.seat, amount_cents=amount, marks=after)
     return Decision([PendingEntry(event, moves=event.moves(context.chart))])
@@ -43,6 +44,7 @@ def forgive(context: CommandContext, entered: ForgiveCommission) -> Decision:
     if not reason or len(reason) > MOST_REASON:
         raise Refused("no_reason", f"Say why it is forgiven, in at most {MOST_REASON} characters.", 422)
     step = PendingEntry(CommissionForgiven(seat=entered.seat, amount_cents=amount, marks=after, reason=reason))
+    # Commission waived leaves no trace in the rack: the alert is the control over it.
     alert = f"{context.table.name}: {context.by.name} forgave commission of {money(amount)} at seat {entered.seat}"
     return Decision([step], alert=alert, evidence={"seat": entered.seat, "cents": amount, "seq": context.next_seq})
 
@@ -54,6 +56,7 @@ def enact_forgiveness(context: CommandContext, event: CommissionForgiven, entry:
 
 def refuse_owed(context: CommandContext, before: str) -> None:
     """Raises Refused where a seat owes commission. `before` is the action that has to wait, for the message."""
+    # A mark belongs to the shoe: with the next one the player may be gone, and the amount with them.
     marks = context.standing.marks
     if marks:
         seat = min(marks)
@@ -66,6 +69,7 @@ def _without(context: CommandContext, seat: int) -> tuple[int, Stacks]:
 
     Raises Refused during a round, or if nothing is owed.
     """
+    # During a round its marks are not final: the settlement may add to them.
     if context.standing.round_open:
         raise Refused("round_open", "Finish the round first: commission is collected between rounds.", 409)
     marks = context.standing.marks

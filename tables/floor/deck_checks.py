@@ -98,6 +98,7 @@ def _outcome(
     if not wrong:
         return Decision([PendingEntry(DeckChecked(shoe=replace(shoe, stage="checked"), counts=counts, cards=cards))])
     says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
+    # The failed count is written as well: a count repeated until it fits would hide a missing card.
     report = PendingEntry(DeckCheckFailed(shoe=shoe, counts=counts, cards=cards))
     more = f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
     alert = f"{context.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{more}"

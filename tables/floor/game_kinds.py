@@ -109,7 +109,7 @@ class PotDealing(Dealing):
         if last is None or not last.plays:
             return False
         if any(type(action) is Shuffle for play in last.plays for action in play.actions):
-            return True  # the order that it is dealt from since stands in that game's entries alone
+            return True  # only the entries of that game record the order since its reshuffle
         whole = cards.DECK_SIZE * shoe.decks - shoe.burn
         left, gone = last.game.cards_left(last.state), sum(last.game.gone(last.state))
         return "dealt" not in game.carries or left != whole - gone

@@ -75,6 +75,7 @@ def reproduces(*events: type[Event]) -> Callable[[F], F]:
 
 def _permit_of(event: type[Event]) -> Permit | None:
     """The permit of the writer that a kind record names; None where the replay rule decides."""
+    # At import and not in the first proof: a kind without a check of its author would pass with any author.
     writer = event.record.writer
     if not writer.depends and writer not in PERMITS:
         raise TypeError(
@@ -114,6 +115,7 @@ def as_written(context: CommandContext, event: Author, entry: Entry, permit: Per
     That the author is the signature of the entry is compared by `refuse_signers`.
     """
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
+    # Permissions as of the entry: a role changed since must neither condemn nor excuse what was written then.
     author.as_of = entry.at
     acting = replace(context, by=author)
     permit(acting, author)

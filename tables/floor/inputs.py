@@ -506,6 +506,7 @@ def read(document: bytes | str | dict[str, Any]) -> Input:
         text, _, path = str(error).partition(" - at `$")
         place = path.rstrip("`").removeprefix(".") or "input"
         raise Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400) from None
+    # Deeply nested JSON raises RecursionError: it has to be an answer to its sender, and no error of the server.
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise Refused("bad_input", "The input is not JSON.", 400) from None
     return entered

@@ -119,6 +119,7 @@ def rule_on_hand(context: CommandContext, entered: RuleOnHand) -> Decision:
         f"{context.table.name}, round {current.number}: the player of seat {ask.seat} left; {context.by.name} rules:"
         f" {irregularities.ACTS[entered.ruling].lower()} ({choice})"
     )
+    # The ruling precedes the play that carries it out: a proof finds the reason in the entry before the choice.
     steps = [
         PendingEntry(event, current.number),
         replace(played, event=structs.replace(played.event, ruling=True)),
@@ -153,6 +154,7 @@ def _card_leaves(context: CommandContext, entered: EnterMishap) -> list[PendingE
         raise Refused("no_shoe", "No shoe is being dealt: no card can leave it.", 409)
     if entered.act == "burn":
         return _burned(context, shoe, entered)
+    # The committed order knows the card. A typed name could contradict it, and the shoe would fail its verification.
     if shoe.source == HOUSE_SHOE and entered.card:
         raise Refused("house_shoe", "The house shoe tells which card it is: do not name it.", 422)
     card = _card_named(shoe, entered.card)
@@ -185,6 +187,7 @@ def _aside_in_round(context: CommandContext, shoe: Shoe, current: Round, card: i
         state = play(current.game, current.state, action)
     except Illegal as illegal:
         raise Refused(illegal.code, sentence(illegal.say(money)), 422) from None
+    # The card is secret in some games, and few cards would have to be tried against the hash of the entry.
     salt = secrets.token_hex(16) if current.secret else None
     steps = [PendingEntry(log.Played(actions=(action,), salt=salt), current.number)]
     if shoes.cut_comes_out(context, current, state):
@@ -240,6 +243,7 @@ def void(context: CommandContext, entered: VoidRound) -> Decision:
     second = _second(context, entered.second, "void_second_roles")
     steps = [void_step(context, entered.reason, entered.note, second)]
     if entered.unknown or entered.reason in irregularities.SPOILED:
+        # After the round is void: the entry opens the order of the shoe, which no open round may depend on.
         steps += _shoe_goes(context)
     current = context.standing.round
     number = current.number if current else 0
@@ -309,10 +313,12 @@ def _second(context: CommandContext, username: str, term: str) -> Signatory | No
         return None
     if not username:
         raise Refused("second_signature", f"This takes a second signature: of {slip_workflow.either(roles)}.", 403)
+    # Badge and PIN were verified before the lock. What is left to decide is whether the policy admits the role.
     second = Staff.objects.filter(username=username, is_active=True).first()
     if second is None or second.role not in roles:
         raise Refused("second_signature", f"The second signature is that of {slip_workflow.either(roles)}.", 403)
     assert isinstance(context.by, Staff)  # noqa: S101 -- a member of the staff voids a round or unlocks a rack
+    # Compared by user name and by badge: two accounts with one badge belong to one person.
     if fault := same_person_fault(second.signatory, [context.by.signatory]):
         raise Refused("second_signature", fault, 403)
     permissions.in_their_pit(context, second)
@@ -345,6 +351,8 @@ def abandon(context: CommandContext, entered: AbandonTable) -> Decision:
     """
     _refuse_reason(entered.reason, policies.words("abandon_reasons"), "A table is abandoned")
     note, standing = words(entered.note, "what happened"), context.standing
+    # The lock comes first, so no other transfer can follow; all entries are one transaction, so an evacuation is never
+    # half recorded.
     steps = [
         PendingEntry(TableAbandoned(**context.author, reason=entered.reason, note=note), _number(context)),
         PendingEntry(RackLocked(**context.author, note=note, abandoned=True)),
@@ -399,6 +407,7 @@ def enact_lock(context: CommandContext, event: RackLocked, entry: Entry) -> Pend
         acting = as_written(context, event, entry, permissions.the_dealer_or_the_floor_at_once)
         return lock(acting, LockRack(event.note)).steps[0]
     as_written(context, event, entry, permissions.at_once)
+    # The lock of an abandoned table needs no permission of its own, so it must not be possible without the abandonment.
     before = {"book_id": entry.book_id, "seq": entry.seq - 1, "subject": "mishap", "kind": TableAbandoned.kinds[0]}
     if not LogEntry.objects.filter(**before, by=entry.by).exists():
         raise AuditFailure("it locks the rack of an abandoned table, and nobody abandoned it just before")
@@ -421,6 +430,7 @@ def enact_unlock(context: CommandContext, event: RackUnlocked, entry: Entry) -> 
 def accept_bet(context: CommandContext, entered: AcceptBet) -> Decision:
     """A bet over the maximum is accepted with a pit boss's signature, and paid or lost in full. Raises Refused."""
     rounds.shoe_ready(context)
+    # The mark of approval is set here and nowhere else: one that a screen sends is refused in `rounds`.
     bet = Bet(entered.seat, entered.amount_cents, entered.wager, approved=True)
     current, opening = rounds.round_at(context, bet)
     try:
@@ -439,6 +449,7 @@ def accept_bet(context: CommandContext, entered: AcceptBet) -> Decision:
 
 def _refuse_within(current: Round, bet: Bet) -> None:
     """Raises Refused for a bet within the limits, which needs no pit boss."""
+    # Signatures for ordinary bets would bury those for bets over the limit.
     try:
         play(current.game, current.state, replace_approval(bet))
     except Illegal:

@@ -31,6 +31,8 @@ def not_barred(by: Staff, begun: datetime) -> None:
     staff member is locked up to the commit. A reset locks it too, so no signature can follow a reset that it has not
     seen.
     """
+    # Locked up to the commit: either this signature waits for the reset and sees it, or the reset waits for the
+    # signature.
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
     since = signs_since(by.username)
@@ -70,7 +72,7 @@ def check_not_barred(entry: Entry, username: str, begun_seq: int) -> None:
         or clock_corrections.of(book_id, begun_seq, begun_seq)
         or clock_corrections.of(book_id, entry.seq, entry.seq)
     ):
-        return  # of mended times the day is known, and not the minute
+        return  # a corrected time is exact to the day only
     since = signs_since(username, entry.at)
     if since is not None and clock_corrections.time_of(book_id, begun_seq) < since:
         raise AuditFailure(f"{username} signs a paper that was open when their PIN was reset")
@@ -101,6 +103,7 @@ def not_administering(by: Staff) -> None:
     Access to the system and custody of chips or cash are separated within a shift.
     """
     hours = policies.number("duties_apart_hours")
+    # An administrator who also handled chips could create an account, move chips under it and delete it within a shift.
     until = by.administered_until
     if until is not None and timezone.now() - until < timedelta(hours=hours):
         says = f"{by.name} administered the house less than {hours} hours ago: somebody else has to sign."
@@ -216,6 +219,7 @@ PERMITS: Final[Mapping[Writer, Permit]] = {
 def not_while_counted(context: CommandContext, by: Staff) -> None:
     """Any active staff member, unless the rack is being counted: a count is void if chips move during it."""
     anybody_here(context, by)
+    # A count is an open slip until its last signature, so chips stay where they were counted until both persons agree.
     for slip in context.standing.slips:
         if slip.series.counts(RACK):
             says = f"The rack is being counted: sign {slip.series.name} {slip.number} first."
@@ -252,6 +256,7 @@ def who_settles_readers(context: CommandContext, by: Staff) -> None:
 def for_a_reader(context: CommandContext) -> None:
     """Raises Refused unless a dealer is signed in at an open table whose rack is neither locked nor being counted."""
     state, table = context.standing, context.table.name
+    # A reader acts for the dealer: without one, no person would answer for its cards.
     if not state.is_open or state.dealer is None:
         raise Refused("nobody_deals", f"Nobody deals at {table} now: no card is read for anybody.", 409)
     not_locked(context)
@@ -277,6 +282,7 @@ def _refuse_closed(context: CommandContext) -> None:
 
 
 def _refuse_others(context: CommandContext, by: Staff) -> None:
+    # The dealer by the log and not by the session: a session outlives the relief of its dealer.
     dealer = context.standing.dealer
     if dealer is None or dealer.username != by.username or not by.has_perm("tables.deal"):
         raise Refused("not_your_table", f"You are not signed in at {context.table.name}.", 403)

@@ -55,12 +55,14 @@ def issue(context: CommandContext, entered: IssueSeatPage) -> Decision:
         raise Refused("no_seat_pages", says, 422)
     if not 1 <= seat <= table.seats:
         raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
+    # Replaced and not added: with two valid addresses, two persons could play one hand.
     before, _ = SeatPage.objects.filter(table=table, seat=seat).delete()
     SeatPage.objects.create(table=table, seat=seat, token_digest=entered.digest)
+    # The log gets a digest of the digest: from an export of the log no stored token can be recognised.
     step = PendingEntry(SeatPageIssued(seat=seat, again=bool(before), page=site_log.digest_of(entered.digest)))
     if not context.standing.round_open:
         return Decision([step])
-    # Whoever made it could have looked at the hand. The player, whose own page ends, and the pit get to know.
+    # The author could have looked at the hand. The player notices, as their own page ends, and the pit gets an alert.
     says = (
         f"{table.name}, round {context.standing.next_number}: {context.by.name} made a page for seat {seat} in mid-game"
     )
@@ -86,6 +88,7 @@ def revoke(context: CommandContext, seat: int | None = None) -> list[PendingEntr
 
 def permit(context: CommandContext, by: AtSeat, entered: Input) -> None:
     """Raises Refused unless the input is a choice for the page's own seat, and a choice of that seat is due."""
+    # Read under the lock: a page revoked while its request was waiting makes no choice.
     if not SeatPage.objects.filter(pk=by.page, table=context.table, seat=by.seat).exists():
         raise Refused("page_revoked", "This page is no longer in use: ask the dealer for its new address.", 404)
     if not isinstance(entered, Choose) or entered.seat != by.seat:

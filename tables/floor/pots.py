@@ -32,6 +32,7 @@ from tables.setup import cash_policies
 def buy_in(context: CommandContext, entered: BuyIn) -> Decision:
     """Chips are put in play at a seat: sold from the rack for cash, or brought to the table. Raises Refused."""
     cash_policies.refuse_foreign(entered.currency)
+    # Table stakes: chips added during a game could be bet by a player who has seen the cards.
     stacks, (least, most) = between_games(context), (context.limits.min_cents, context.limits.max_cents)
     seat, amount, unit = entered.seat, entered.amount_cents, context.table.unit_cents
     if not 1 <= seat <= context.table.seats:
@@ -64,6 +65,7 @@ def cash_out(context: CommandContext, entered: CashOut) -> Decision:
     if not amount:
         raise Refused("no_chips", f"Seat {entered.seat} has no chips in play.", 422)
     step = _step(context, CashedOut(seat=entered.seat, amount_cents=amount, stacks=(), charged_at=None))
+    # The next player of the seat must not share an address with this one.
     return Decision([step, *player_pages.revoke(context, entered.seat)])
 
 
@@ -92,6 +94,7 @@ def enact_time_charge(context: CommandContext, event: TimeCharged, entry: Entry)
     """The time charge. Raises AuditFailure where fewer half hours were due at the time of the entry."""
     between_games(context)
     due = 0 if entry.at is None else periods_due(context.table, context.standing.charged_at, entry.at)
+    # The dealer may charge later than due, and never earlier.
     if not 1 <= event.periods <= due:
         raise AuditFailure(f"it charges {event.periods} half hours, which were not due")
     return _step(context, structs.replace(event, each_cents=context.table.time_charge_cents))
@@ -115,6 +118,7 @@ def between_games(context: CommandContext) -> dict[int, int]:
 
 def _step(context: CommandContext, event: AtTheSeats, moment: str | None = None) -> PendingEntry:
     """The entry about chips at the seats, with the stacks after it and the time up to which seats have paid."""
+    # Stacks and transfers follow from one event, so the chips at the seats equal the ledger by construction.
     moves = event.moves(context.chart, context.standing.stacks)
     return PendingEntry(event.upon(context.standing, moment or context.moment.isoformat()), moves=moves)
 

@@ -74,6 +74,7 @@ class Bound:
         """Whether another note of this key may be written now; if not, it is counted."""
         self.latest = {earlier: at for earlier, at in self.latest.items() if moment - at < APART}
         if what in self.latest or len(self.latest) >= MOST:
+            # Bounded too: inputs under endless names must not fill the memory of the process.
             if len(self.left_out) < 10 * MOST:
                 self.left_out[what] = self.left_out.get(what, 0) + 1
             return False
@@ -96,13 +97,14 @@ def note(entered: object, refused: Refused, by: str, *, table: str = "", termina
     if not bound.admits(what, time.monotonic()):
         return
     more = bound.left_out.pop(what, 0)
+    # Cut to length here: the sentence may quote what was typed.
     says = refused.sentence[:LONGEST]
     event = InputRefused(entered=name, code=refused.code, says=says, table=table, terminal=terminal, more=more)
     try:
         with transactions.atomic():
             site_log.enqueue_at(event.subject, event.kind, by, event.content(), clock.agreed())
     except (DatabaseError, WrongClock):
-        # The answer to whoever entered it does not change for it.
+        # The author gets the refusal of the input in any case.
         logging.getLogger(__name__).exception("A refused input could not be noted")
 
 

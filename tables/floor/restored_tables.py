@@ -161,6 +161,7 @@ def confirm(context: CommandContext, entered: ConfirmRestored) -> Decision:
     permits_confirming(context)
     before = context.standing.restored
     assert before is not None  # noqa: S101 -- it waits
+    # ``through`` is the highest number that any screen reported: a receipt up to it does not stop the table again.
     note = words(entered.note, "what the hands show")
     return Decision(
         [PendingEntry(RestoreConfirmed(**context.author, ended=before.ended, through=before.reach, note=note))]

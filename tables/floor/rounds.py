@@ -72,6 +72,7 @@ class RoundActions:
 @enters(Bet, PlaceBets, CloseBets, Choose, Shuffle, Deal, StartGame, permit=permissions.the_dealer)
 def enter(context: CommandContext, entered: GameInput) -> Decision:
     """A bet, card, decision or shuffle during a round. The first bet opens the next round. Raises Refused."""
+    # No further input of the round counts while the card before it is disputed.
     permissions.not_stopped(context)
     if isinstance(entered, Bet | PlaceBets):
         _refuse_approved(entered)
@@ -102,6 +103,7 @@ def play(context: CommandContext, current: Round, opening: Pinned | None, entere
         opened=opened,
         result=log.result_of(replace(current, state=state)),
     )
+    # The chips that move follow from the states before and after; no amount of a payment comes from a screen.
     steps = [PendingEntry(event, current.number, current.moves_to(context.chart, state))]
     if shoes.cut_comes_out(context, current, state):
         steps.append(shoes.cut_step(context, current.game.cards_left(state)))
@@ -144,6 +146,7 @@ def paid(context: CommandContext, entered: Paid) -> Decision:
         raise Refused("nothing_to_pay", "No seat is waiting to be paid.", 409)
     if due[0].seat != entered.seat:
         raise Refused("out_of_turn", f"Seat {due[0].seat} is paid next: right to left.", 422)
+    # No transfers: they were posted when the round was settled. This records that the dealer has paid the seat.
     return Decision([PendingEntry(log.Paid(seat=entered.seat), current.number)])
 
 
@@ -195,6 +198,7 @@ def _approver(context: CommandContext, username: str) -> Signatory | None:
     if not takes_approval(context) or reopens_alone():
         return None
     boss = Staff.objects.filter(username=username, is_active=True).first()
+    # Active, another person and a pit boss: checked under the lock, because the approval is part of the entry.
     if boss is None or _is_author(context, boss) or not boss.has_perm("tables.run_floor"):
         says = "This round is settled. A pit boss has to approve its reopening by badge and PIN."
         raise Refused("wrong_role" if boss else "second_signature", says, 403)
@@ -207,12 +211,13 @@ def _taken_back(context: CommandContext, target: Play, second: Signatory | None,
     assert current is not None  # noqa: S101 -- last_input refuses otherwise
     moves: Sequence[Move] = ()
     if current.has_moved_chips:
+        # Reverses the transfers as posted and does not compute them again, so that the ledger cancels to the cent.
         moves = undone(cage.transfers_of(context.table.book_id, [target.seq]))
     event = TakenBack(corrects=target.seq, actions=target.actions, second=second, alone=alone)
     steps = [PendingEntry(event, current.number, moves)]
     reader = context.standing.reader
     if reader is not None and reader.is_live and reader.stop is None and target.has_card:
-        # Whoever takes a card back keys the right one: a reader does not read a card twice.
+        # A reader does not read a card twice, so the dealer has to key the right one.
         steps.append(PendingEntry(ReaderTakenOver(name=reader.name, session=reader.session)))
     if not (moves and current.over):
         return Decision(steps)
@@ -239,6 +244,7 @@ def enact_play(context: CommandContext, event: Played, entry: Entry) -> PendingE
     current, pinned = round_at(context, _first_input(context, event))
     if pinned is not None and event.opening is not None:
         pinned = pins.due(context.table, context.standing, event.opening)
+    # A commitment at any other moment would allow an order chosen after cards are known.
     if event.commitment is not None and not (_is_of_the_house(context) and Shuffle() in event.actions):
         raise AuditFailure("it commits to an order, and shuffles no house shoe")
     return PendingEntry(structs.replace(event, opening=pinned), current.number)
@@ -318,6 +324,7 @@ def _refuse_writer(context: CommandContext, event: Played, entry: Entry) -> None
     seat = seat_of(entry.by)
     if any(isinstance(action, Bet) and action.approved for action in event.actions):
         permissions.the_floor(context, staff_of(context, entry))
+        # The signature of the pit boss covers this bet and no other action.
         if len(event.actions) > 1:
             raise AuditFailure("it enters more than the one bet over the limit that was approved")
         return
@@ -436,6 +443,7 @@ def _play(context: CommandContext, current: Round, entered: GameInput, turn: Rou
     """The state after an input, whose actions are added to ``turn``. Raises Illegal or Refused."""
     house = context.standing.shoe is not None and context.standing.shoe.source == ShoeSource.HOUSE
     if isinstance(entered, KeyCard | KeyStandardCard):
+        # A key could contradict the committed order.
         if house:
             raise Refused("house_shoe", "The house shoe deals at this table: cards are not keyed.", 422)
         return _keyed(current, entered, turn)
@@ -459,6 +467,7 @@ def _play(context: CommandContext, current: Round, entered: GameInput, turn: Rou
 
 def _refuse_for_another(context: CommandContext, current: Round, entered: Choose) -> None:
     """Raises Refused for staff who choose for a seat with hidden cards: the refusals could reveal them."""
+    # Only choices that the hand permits are accepted, so trying them would reveal the hand.
     if isinstance(context.by, Staff) and current.hides_cards_of(entered.seat):
         says = f"Seat {entered.seat} holds cards that nobody else may know: it chooses on its own page."
         raise Refused("seat_chooses", says, 403)
@@ -557,6 +566,7 @@ def _deal(context: CommandContext, current: Round, state: Any, turn: RoundAction
 
 def _drawn(context: CommandContext, current: Round, state: Any, choice: Choose, turn: RoundActions) -> Any:
     """The state after the cards that follow a choice: one event at the table is one entry in the log."""
+    # In the entry of the choice: a crash between two entries would leave a decided hand without its card.
     dealing = dealing_at(context)
     while (ask := card_due(current, state)) and choice.seat != DEALER and dealing.deals_on(ask, choice):
         state = _draw(context, current, state, ask, turn)
@@ -631,6 +641,7 @@ def _on_the_felt(context: CommandContext) -> tuple[Round, Shoe]:
     current, shoe = standing.round, standing.shoe
     if current is None or not current.plays:
         raise Refused("nothing_to_take_back", "There is nothing to take back in this round.", 409)
+    # Cards shuffled since cannot be put back into the hands that they came from.
     if shoe is None or shoe.stage != "ready" or current.first_seq < shoe.ready_seq:
         raise Refused("nothing_to_take_back", "The shoe was changed or shuffled since: that round stands.", 409)
     if current.first_seq < standing.opened_seq:
@@ -641,12 +652,15 @@ def _on_the_felt(context: CommandContext) -> tuple[Round, Shoe]:
 
 
 def _may_take_back(context: CommandContext, current: Round, shoe: Shoe, target: Play) -> None:
+    # The order is committed to, so the card cannot be exchanged for another.
     if target.has_card and shoe.source == ShoeSource.HOUSE:
         raise Refused("card_stands", "The house shoe dealt this card: it stands.", 409)
+    # Other choices may be known by now: a second choice would be made with more knowledge.
     if current.secret and target.actions:
         raise Refused("card_stands", "A player chose this for himself: it stands.", 409)
     if shoe.aside and shoe.aside[-1][0] > target.seq:
         raise Refused("card_stands", "A card left the shoe since: that round stands.", 409)
+    # Chips that moved between the seats since would be reversed from stacks that no longer have them.
     if context.standing.seated_seq > target.seq:
         raise Refused("card_stands", "Chips were bought or cashed since: that game stands.", 409)
     if context.standing.marked_seq > target.seq:
@@ -655,6 +669,7 @@ def _may_take_back(context: CommandContext, current: Round, shoe: Shoe, target: 
         raise Refused("card_stands", "The discards were shuffled: that cannot be taken back.", 409)
     if context.by.has_perm("tables.run_floor"):
         return
+    # Correcting a key at once is the work of a dealer. After another card it changes hands that players have seen.
     if current.latest_card_seq > target.seq:
         raise Refused("card_stands", "Another card was keyed since: a pit boss has to take it back.", 409)
     if target.is_ruling and not current.over:  # over, its reopening is approved by a pit boss

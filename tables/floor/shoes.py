@@ -65,6 +65,7 @@ def due(context: CommandContext) -> str | None:
         return COUNTED
     if shoe is None:
         return "load"
+    # From unknown contents, neither an impossible card nor an advantage can be recognised.
     if shoe.uncertain or _kind_of_shoe(shoe) != _kind_of_shoe(_new_shoe(context)):
         return "retire"
     if shoe.stage == "ready":
@@ -159,6 +160,7 @@ def aside_step(context: CommandContext, card: int, seq: int, *, relief: bool = F
         card = draw(shoe, left)
     if card != UNKNOWN:
         try:
+            # The shoe must be able to contain the card, or its contents would become negative.
             AskCard(MIDDLE, standing.gone, shoe.decks).admits(Card(card, MIDDLE))
         except Illegal as illegal:
             raise Refused(illegal.code, sentence(illegal.say(money)), 422) from None
@@ -205,6 +207,7 @@ def cut_card_out(context: CommandContext, entered: CutCardOut) -> Decision:
         raise Refused("out_of_turn", "No cut card can come out now.", 409)
     left, tolerance = context.standing.cards_left_now, policies.number("cut_card_tolerance")
     steps, early = [cut_step(context, left)], left - context.at_cut
+    # A cut card called early may end a shoe that favours the players, so the pit has to hear of it.
     if early <= tolerance:
         return Decision(steps)
     alert = (
@@ -222,6 +225,7 @@ def retire(context: CommandContext, entered: RetireShoe) -> Decision:
         raise Refused("no_shoe", "There is no shoe on this table.", 409)
     _no_round(context)
     commission.refuse_owed(context, "the shoe goes")
+    # Opened in the entry that ends the shoe: earlier, the cards to come would be known.
     return Decision([PendingEntry(Retired(shoe=shoe, opened=order_opened(shoe)))])
 
 
@@ -250,6 +254,7 @@ def is_at_cut(context: CommandContext, current: Round, state: Any) -> bool:
 
 
 def _shuffled(context: CommandContext, shoe: Shoe) -> list[PendingEntry]:
+    # The order dealt so far is opened with the shuffle, so it can be verified before a card of the next one.
     opened = order_opened(shoe)
     burned = context.game.burned(context.rules)
     if shoe.source != ShoeSource.HOUSE:
@@ -416,8 +421,10 @@ def draw_apart(shoe: Shoe, pool: Sequence[int], moment: str) -> int:
 def _commit(table: Table, composition: Composition) -> str:
     """Shuffle a composition in secret, keep the order, and return the commitment to it."""
     order = bytes(_shuffle(pack_of(composition).cards(composition)))
+    # Without a random nonce, the few orders of a small composition could be tried against the commitment.
     nonce = secrets.token_bytes(32)
     commitment = commitment_of(nonce, order)
+    # In the transaction of its entry: a commitment without a stored order could never be opened.
     HouseShoe.objects.create(table=table, commitment=commitment, order=order, nonce=nonce)
     return commitment
 
@@ -429,6 +436,7 @@ def _shuffle(cards: Iterable[int]) -> list[int]:
     """
     order = list(cards)
     for last in range(len(order) - 1, 0, -1):
+        # Not `random`: its state can be computed from the cards seen.
         other = secrets.randbelow(last + 1)
         order[last], order[other] = order[other], order[last]
     return order
@@ -449,4 +457,5 @@ def _nonce(commitment: str) -> bytes:
 
 @lru_cache(maxsize=200)
 def _order(commitment: str) -> bytes:
+    # Rows never change, so the cache needs no expiry. It saves a query for each card under the lock of the table.
     return bytes(HouseShoe.objects.values_list("order", flat=True).get(commitment=commitment))

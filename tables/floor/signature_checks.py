@@ -49,6 +49,7 @@ def trust_before(seq: int) -> Trust:
 
 def _before(seq: int) -> Trust:
     entries = LogEntry.objects.filter(book__name=HOUSE, subject__in=SUBJECTS, seq__lt=seq)
+    # Only the newest entry is read for each signature; its hash is the key of the cache, also after a restore.
     newest = entries.order_by("-seq").values_list("book_id", "seq", "hash").first()
     if newest is None:
         return Trust()
@@ -95,6 +96,7 @@ def signed(event: E, attested: Attestation | None, head: Head, by: str) -> E:
 
 def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UUID | None) -> E:
     """The entry with the signature that the trusted keys accept. Raises Refused."""
+    # Read after the lock was acquired: a key revoked before this entry must not sign it.
     keys = trust()
     event = structs.replace(event, attested=attested) if attested is not None else event
     try:
@@ -148,6 +150,7 @@ HOW_TO_GET_ONE: Final = (
 
 def _no_passkey(keys: Trust, event: Event) -> Refused:
     """The refusal of a signature without a passkey. It names no person, because the PIN was not checked yet."""
+    # The PIN is verified later, so the answer must not name the holder of the badge.
     username = event.username if isinstance(event, SlipSigned) else ""
     if keys.signs(username):
         says = "This takes your passkey beside badge and PIN: unlock it when the browser asks. Load the page again."

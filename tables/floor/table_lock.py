@@ -41,6 +41,7 @@ def lock(recording: Recording) -> LockedTable:
     receipt = entered if isinstance(entered, ShowAcknowledged) else options.receipt
     read = (_READ, [book, options.key, receipt.seq if receipt else 0])
     head, (rows, chips) = log.lock_and_read(book, read, (_READ_CHIPS, [book]))
+    # Deleted between the request and the lock: no log may grow for a table that is gone.
     if not rows:
         raise Table.DoesNotExist(f"{recording.table} is not there any more")
     is_key_known, shown_hash, *values = rows[0]

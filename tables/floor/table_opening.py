@@ -35,6 +35,7 @@ def follows(context: CommandContext, slip: Slip) -> list[PendingEntry]:
         return []
     if door is TableOpened:
         return [PendingEntry(door.after(slip))]
+    # Both in the transaction of the closing: a page or a dealer left behind could act at a closed table.
     dealer = context.standing.dealer
     tapped = [tap_out(dealer.username, dealer.name)] if dealer else []
     return [PendingEntry(door.after(slip)), *player_pages.revoke(context), *tapped]
@@ -56,14 +57,15 @@ def sign_in(context: CommandContext, entered: SignIn) -> Decision:
     A dealer can be signed in at one table only.
     """
     may_take(context)
-    assert isinstance(context.by, Staff)  # noqa: S101 -- record() lets nobody else sign in
+    assert isinstance(context.by, Staff)  # noqa: S101 -- the permit admits dealers only
     bound = Terminal.objects.filter(name=entered.terminal, table__isnull=False).select_related("table").first()
     if bound is not None and bound.table != context.table:
         raise Refused(
             "other_terminal", f"This terminal is for {bound.table}: take {context.table.name} at another.", 409
         )
     _refuse_unconfirmed(context, entered)
-    # Two sign-ins of one person at two tables hold two different books; here they meet.
+    # Two sign-ins of one person at two tables lock two different logs. The row of the person makes the second one
+    # wait, and it then sees the first.
     person = Staff.objects.select_for_update(no_key=True).get(pk=context.by.pk)
     if not person.has_perm("tables.deal"):
         raise Refused("not_permitted", f"{person.name} does not deal here any more.", 403)
@@ -106,6 +108,7 @@ def _names_as_written(context: CommandContext, event: DealerSignedIn) -> dict[st
 def _refuse_unconfirmed(context: CommandContext, entered: SignIn) -> None:
     """Raises Refused where a dealer takes over without the consent of the dealer there or of a pit boss."""
     dealer = context.standing.dealer
+    # The screen may show an earlier dealer: the consent has to be that of the dealer who is there.
     if entered.relieves != (dealer.username if dealer else None):
         who = f"{dealer.name} deals" if dealer else "Nobody deals"
         raise Refused("other_dealer", f"{who} at {context.table.name} now: look again, then take it.", 409)
@@ -183,8 +186,10 @@ def may_count(context: CommandContext, slip: Slip) -> None:
         raise Refused("table_closed", f"{table} is closed already.", 409)
     if standing.round_open:
         raise Refused("round_open", f"A round is open at {table}: count the rack when it is over.", 409)
+    # Chips on their way are in neither the rack nor the cage: a count now would find a variance that is none.
     if any(paper.moves_on for paper in standing.slips):
         raise Refused("slip_open", f"Chips are on their way at {table}: receive them first.", 409)
+    # Chips in play belong to players, and nothing can return them after the closing.
     if slip.series.closes and standing.stacks:
         seats = ", ".join(map(str, sorted(standing.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)

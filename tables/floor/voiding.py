@@ -25,6 +25,7 @@ def void_step(context: CommandContext, reason: str, note: str, second: Signatory
     current = context.standing.round
     if current is None or not context.standing.round_open:
         raise Refused("no_round", f"No round is open at {context.table.name}: there is nothing to void.", 409)
+    # All transfers of all plays: bets and payments made so far return in the entry that voids the round.
     posted = cage.transfers_of(context.table.book_id, [played.seq for played in current.plays])
     why = words(note, "why the round is void")
     result = log.result_of(replace(current, voided=reason))
@@ -50,6 +51,7 @@ _SINCE: Final = f"""
 
 def void_since(firsts: Mapping[int, int], lasts: Mapping[int, int], heads: Mapping[int, int]) -> dict[int, int]:
     """The number of void rounds in a range of round numbers, for each log by its id, up to an entry."""
+    # Heads come from the caller: figures of one report are all read up to one entry of each log.
     books = list(firsts)
     asked = {name: [given[book] for book in books] for name, given in
              (("firsts", firsts), ("lasts", lasts), ("heads", heads))}  # fmt: skip

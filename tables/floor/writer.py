@@ -38,6 +38,7 @@ class Request:
     @property
     def fingerprint(self) -> str:
         """As its entry has it: 48 bits are enough to tell two inputs under one key apart."""
+        # It distinguishes inputs under one key and proves nothing; the full digest would lengthen every entry.
         return urlsafe_b64encode(self.digest[:6]).decode()
 
     def asked_for(self, event: Event) -> bool:
@@ -47,6 +48,7 @@ class Request:
     @classmethod
     def of(cls, entered: msgspec.Struct, username: str, key: UUID) -> Request:
         """The request of an input."""
+        # The user name is part of it: a key that another person sends again is another input.
         spelled: Any = msgspec.to_builtins(entered)
         return cls(key, sha256(canonical({"input": spelled, "by": username})).digest())
 
