@@ -87,9 +87,9 @@ class OwnPasskey:
 
     row: Passkey
     vouched_by: str
-    """The terminal by whose word it signs slips; empty where it signs none."""
+    """Name of the terminal that vouched for it; empty where it signs no slips."""
     statement: str
-    """What this terminal and the passkey sign, so that it does; empty where this browser may not vouch."""
+    """The statement that this terminal and the passkey sign for it; empty where this browser may not vouch."""
 
 
 def _passkeys(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> list[OwnPasskey]:

@@ -92,7 +92,7 @@ def _after(request: HttpRequest) -> str:
 
 
 def sign_in_for_admin(request: HttpRequest) -> HttpResponse:
-    """The admin's own sign-in page is not used: the house has one way in."""
+    """Redirect to the site's only sign-in page; the admin site's own is not used."""
     if request.user.is_authenticated:
         raise PermissionDenied("The administration is for operators and auditors.")
     return redirect_to_login(_after(request) or "/admin/")
@@ -121,7 +121,7 @@ def signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 def emergency(request: HttpRequest) -> HttpResponse:
-    """Two operators' codes let the first of them in, whatever is locked."""
+    """Sign in the first of two operators with both of their codes, despite any lockout."""
     refused = None
     if request.method == "POST":
         try:

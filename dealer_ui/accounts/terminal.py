@@ -21,7 +21,7 @@ from tables.staff import passkeys, terminal_keys, terminals
 
 @require_http_methods(["GET", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    """What this device signs with. A key is made here, and an operator sees to those of other terminals."""
+    """The signing key of this device. A key is made here; those of other terminals are managed by an operator."""
     terminal, refused = terminals.identify(request), None
     if request.method == "POST":
         try:
@@ -63,12 +63,12 @@ def _keys(request: HttpRequest, terminal: Terminal) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Signers:
-    """A role that signs in by name, on the page that says who signs slips by passkey."""
+    """A role that signs in by name, for the page about signing slips with passkeys."""
 
     name: str
     is_demanded: bool
     without: str
-    """Who of them has no passkey that signs slips, and could sign nothing then."""
+    """Names of its members without a passkey that signs slips, who could then not sign."""
 
 
 def _signers(keys: Trust) -> list[Signers]:

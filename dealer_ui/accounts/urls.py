@@ -36,4 +36,4 @@ admin_urlpatterns = [
     path("logout/", sign_in.sign_out),
     path("password_change/", RedirectView.as_view(pattern_name="password")),
 ]
-"""What the admin would bring of its own: the house has one way in, and each use of it is in the log."""
+"""Pages that replace the admin site's own: the site has one way to sign in, and its log records each use."""

@@ -35,7 +35,7 @@ from tables.reports import exceptions, gaming_hours
 DAYS: Final = 31
 """Sealed days on one page."""
 LATEST: Final = 5
-"""Errands whose lines are shown."""
+"""Number of recent jobs shown."""
 TAKEN: Final = 20
 EXCEPTION_DAYS: Final = 3
 DISPUTES: Final = 5

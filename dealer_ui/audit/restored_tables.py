@@ -40,7 +40,7 @@ class Waiting:
     restored: Restored
     seq: int
     ends_at: datetime | None
-    """When the last entry was written that the book has of before."""
+    """When the last entry before the loss was written."""
     deals_again: bool
     """Whether an electronic shoe is there, which would deal cards again that were already seen."""
 
@@ -88,7 +88,7 @@ def _moments(places: list[tuple[int, int]]) -> dict[tuple[int, int], datetime | 
 
 @require_GET
 def page(request: HttpRequest) -> HttpResponse:
-    """What waits, and what was confirmed last."""
+    """The tables that wait to be confirmed, and the latest confirmations."""
     return _draw(request)
 
 
@@ -133,7 +133,7 @@ def confirm(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 class RestoredLine(NamedTuple):
-    """A table that waits, and a source that showed a later entry; or the operator who declared it restored."""
+    """The tables that wait as a CSV file: a row for each report, or for a table that was declared restored."""
 
     table: str
     ends_at_entry: int

@@ -27,8 +27,11 @@ class Likely:
 
 
 def likely(least_cents: int, most_cents: int, step_cents: int, earlier: Iterable[int] = ()) -> tuple[Likely, ...]:
-    """As many legal amounts as there are letters, smallest first: those that were bet here before, the ends of the
-    range, round ones, and whatever else is near the least."""
+    """Up to one legal amount for each letter key, smallest first.
+
+    They are the most frequent earlier bets, the ends of the range, round amounts, and then steps from the minimum. All
+    amounts are in cents.
+    """
     first, last = -(-least_cents // step_cents) * step_cents, most_cents // step_cents * step_cents
     if first > last or first <= 0:
         return ()

@@ -47,7 +47,7 @@ _RETIRES, _CUTS, _COLLECTS = "retire_shoe", "cut_card_out", "collect_commission"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A card key: of a card, or of a rank whose suit is asked for next."""
+    """A key for a card, or for a rank whose suit is asked for next."""
 
     label: str
     hotkey: str
@@ -107,7 +107,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One seat as the felt draws it: its box, and what the dealer is doing there."""
+    """One seat on the dealer's screen: its box, and the dealer's tasks there."""
 
     box: SeatBox
     selected: bool
@@ -118,25 +118,25 @@ class Seat:
     walked: bool
     """Whether the seat is settled at the end of the round."""
     is_away: bool
-    """Whether it takes no part in the game for a pot that lies on the table."""
+    """Whether it takes no part in the current game for a pot."""
     lies_cents: int
-    """What lies there already: chips that are tapped go on top."""
+    """The chips there already, in cents, to which tapped chips are added."""
     called_cents: int
     """Its win in cents, shown next to the outcome; 0 where it is not shown."""
     commission: Press | None
-    """The commission that is marked there is paid."""
+    """Collects the commission marked there."""
     before_cents: int | None
-    """What it won in the round before, until the first card of the next one."""
+    """Its win in the previous round in cents, until the first card of the next one."""
     lying: tuple[int, ...]
     """Its cards of the round that is over, as long as they lie there."""
     latest: str
-    """What just happened there."""
+    """The latest event at the seat."""
     is_fresh: bool
     """Whether the latest input put a card there: it is seen to land."""
 
     @property
     def called(self) -> str:
-        """What became of it, in a word or two."""
+        """The outcome of the seat, in a word or two."""
         outcome = self.box.outcome
         if outcome is None:
             return ""
@@ -152,7 +152,7 @@ class DealerScreen:
     key: UUID = field(default_factory=uuid4)
     """Made for this rendering: an input from it is recorded once, however often it is sent."""
     typed: Mapping[str, str] = field(default_factory=dict)
-    """What was typed into a form that was refused; or the bet that was just taken."""
+    """The values typed into a refused form, or the bet just taken."""
     refused: Refused | None = None
     reopens: str = ""
     """The label of the button that reopens the settled round; empty where no round can be reopened."""
@@ -175,7 +175,7 @@ class DealerScreen:
 
     @cached_property
     def stated_wagers(self) -> tuple[Stated, ...]:
-        """What may be bet where nothing is dealt, as the operator words it."""
+        """The wagers of a non-tracked table, in the operator's words."""
         table = self.board.table
         own = {wager: f"{money(low)} to {money(high)}" for wager, (low, high) in table.wager_limits.items()}
         general = f"{money(self.board.min_cents)} to {money(self.board.max_cents)}"
@@ -184,7 +184,7 @@ class DealerScreen:
 
     @property
     def title(self) -> str:
-        """What the table's game is called."""
+        """The title of the table's game."""
         return game_title(self.board.table)
 
     @property
@@ -194,9 +194,11 @@ class DealerScreen:
 
     @property
     def mode(self) -> str:
-        """Which keys lie below the felt: cards (the next one that is turned), bets, the chips and players between two
-        games for a pot (seats), check, what else a choice names (pick), cash and the pit where nothing is dealt
-        (counted), or the plain steps."""
+        """The set of keys below the layout.
+
+        `cards` (the next card), `bets`, `seats` (chips and players between two games for a pot), `check`, `pick` (the
+        parts of a choice), `counted` (cash and the pit at a non-tracked table), or `step`.
+        """
         if self.board.due in ("bets", "check", "counted"):
             return self.board.due
         if self.board.due == "seats":
@@ -224,7 +226,7 @@ class DealerScreen:
 
     @cached_property
     def ways(self) -> Ways:
-        """What the seat may choose, as keys."""
+        """The choices of the seat, as keys."""
         return ways(self._choosing, keyed=self.board.card_keys)
 
     @cached_property
@@ -275,7 +277,7 @@ class DealerScreen:
 
     @property
     def cut_card(self) -> Press | None:
-        """The cut card came out before the count says so."""
+        """The key for a cut card that comes out before the count expects it."""
         return self._find(_CUTS)
 
     @property
@@ -316,7 +318,7 @@ class DealerScreen:
 
     @property
     def settles_reader(self) -> tuple[Press, ...]:
-        """Who is right, where reader and dealer disagree."""
+        """The keys that settle a disagreement of reader and dealer."""
         return tuple(_press(button) for button in self.board.buttons if button.input["do"] == "settle_reader")
 
     @property
@@ -344,14 +346,14 @@ class DealerScreen:
 
     @property
     def latest(self) -> str:
-        """What taking back would take back, in words."""
+        """The input that would be taken back, as text."""
         if self.take_back and self.take_back.label != "Take back":
             return self.take_back.label
         return text_of(log.clauses_of(self._latest), self._pack)
 
     @cached_property
     def _latest(self) -> Sequence[log.SpelledAction]:
-        """The actions of the round's latest input, without its secrets."""
+        """The latest input of the round, without hidden cards."""
         return secrecy.latest(self.standing.round)
 
     @property
@@ -441,8 +443,10 @@ class DealerScreen:
 
     @property
     def hands(self) -> tuple[OutcomeLine, ...]:
-        """What the dealer's hands do about the latest input, seat by seat; the walk at a round's end is the prompt's
-        own."""
+        """The chips to pay or take after the latest input, seat by seat.
+
+        The settlement at the end of a round has its own prompt.
+        """
         standing = self.standing
         if not self.felt.is_done_by_hands or standing.round is None or standing.round.paid or self.board.pay:
             return ()
@@ -460,7 +464,7 @@ class DealerScreen:
 
     @property
     def acting(self) -> str:
-        """Who acts, for the eye and for the keyboard's type-ahead."""
+        """The seat or dealer with a decision, for the screen and for keyboard type-ahead; empty for none."""
         if self.board.dealer_acting:
             return "dealer"
         return next((f"seat {box.seat}" for box in self.board.seats if box.acting), "")
@@ -489,7 +493,7 @@ class DealerScreen:
 
     @cached_property
     def price_cents(self) -> int:
-        """What the choices of a seat cost more than its bet, if that is one amount."""
+        """The additional cost of the seat's choices in cents, if all choices with a cost have the same; else 0."""
         costs = {choice.cost_cents for ask in self.board.prompts[:1] for choice in getattr(ask, "choices", ())} - {0}
         return costs.pop() if self.board.side_by_side and self.board.due == "choose" and len(costs) == 1 else 0
 
@@ -549,7 +553,7 @@ class DealerScreen:
         return self.mode == "seats" and self.board.coins
 
     def called(self, part: Part) -> str:
-        """What the game calls a part of its layout."""
+        """The game's name for a part of its layout; empty for a part without one."""
         return self.board.parts.get(part, "")
 
     @property
@@ -559,12 +563,12 @@ class DealerScreen:
 
     @property
     def kept_is_called(self) -> str:
-        """What the game calls the cards that a seat keeps."""
+        """The game's name for the cards that a seat keeps."""
         return self.called("kept")
 
     @property
     def score_is_called(self) -> str:
-        """What the game counts."""
+        """The game's name for its score."""
         return self.called("score")
 
     @property
@@ -610,12 +614,12 @@ def _hotkey(rank: str) -> str:
 
 
 def _lay(box: SeatBox) -> list[int]:
-    """What lay at a seat in the round before, by wager."""
+    """The bets of a seat in the previous round, by wager, in cents."""
     return [cents for cents in [spot.last_cents for spot in box.spots] or [box.last_bet_cents] if cents]
 
 
 def _earlier(box: SeatBox) -> list[Bet]:
-    """What a seat bet in the round before, if it can bet that again and has not bet yet."""
+    """The bets of a seat in the previous round that it can repeat; empty once it has bet."""
     if box.bet_cents:
         return []
     spots = [(spot.ask, spot.last_cents) for spot in box.spots] or [(box.ask, box.last_bet_cents)]

@@ -41,7 +41,7 @@ from tables.state import table_state as standings
 _LEAST_NOTE_CENTS: Final = 500
 NOTES: Final = tuple(value for value in CASH if value >= _LEAST_NOTE_CENTS)
 _GIVEN, _HANDED = "n", "c"
-"""What the fields begin with of what the player gives, and of the chips that are handed out."""
+"""Prefixes of the fields for what the player gives, and for the chips handed out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class CashAction:
     name: str
     label: str
     given: str
-    """What the player gives, in a word."""
+    """The word for what the player gives."""
     smaller: bool = False
     """Whether smaller chips are handed out than the fewest that make the amount."""
 
@@ -64,7 +64,7 @@ WAYS: Final = (SALE, UP, SMALLER)
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What comes in and what goes out, as it was typed so far."""
+    """An exchange as typed so far: what the player gives, and what the dealer hands out."""
 
     way: CashAction
     amount_cents: int
@@ -81,7 +81,7 @@ class Exchange:
 
     @property
     def shows_given(self) -> str:
-        """What comes in, in words: 4 × 100, 2 × 50."""
+        """The notes or chips that the player gives, as text: 4 × 100, 2 × 50."""
         return ", ".join(f"{count} × {money(value)}" for value, count in self.given)
 
 
@@ -97,7 +97,7 @@ class Receipt:
     hands: str
     """The verb for the chips that the dealer hands out."""
     undo: str
-    """What the button says that takes it back; empty where nothing does."""
+    """Label of the button that undoes it; empty where nothing does."""
 
 
 @dealers
@@ -153,7 +153,7 @@ def _way(request: HttpRequest, table: Table) -> CashAction:
 
 
 def _ways(table: Table) -> list[CashAction]:
-    """Where players play for a pot, cash buys in at a seat, on the felt."""
+    """The actions at a table. In a game for a pot, cash buys in at a seat instead."""
     return [way for way in WAYS if way is not SALE or kind_of(GAMES[table.game]).sells_chips]
 
 
@@ -166,7 +166,7 @@ def _key(typed: QueryDict) -> UUID:
 
 
 def _exchange(typed: QueryDict, table: Table) -> Exchange:
-    """What was typed. Raises Refused."""
+    """The exchange from a form. Raises Refused."""
     way = next((way for way in WAYS if way.name == typed.get("way")), None)
     if way is None:
         raise Refused("bad_input", "Say what it is: cash for chips, or chips for others.", 400)
@@ -202,7 +202,7 @@ def _piles(kinds: Iterable[Denomination], chips: Chips) -> tuple[Pile, ...]:
 
 
 def _enter(request: HttpRequest, viewer: Staff, table: Table, entered: Input) -> HttpResponse:
-    """Record it, and say what to hand out. Raises Refused."""
+    """Record the exchange, and show the chips to hand out. Raises Refused."""
     terminals.for_dealing(request, table)
     answer = recorder.record(table, entered, by=viewer, key=key_of(request.POST), expected_seq=None)
     return redirect(f"{reverse('dealer:cash', args=[table.pk])}?entry={answer.entry}")

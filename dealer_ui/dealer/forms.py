@@ -1,4 +1,7 @@
-"""What every form of the dealer brings along: its rendering's key, and the sequence number it was drawn from."""
+"""The fields of every form of the dealer:
+
+the idempotency key of its rendering, and the sequence number it was drawn from.
+"""
 
 from __future__ import annotations
 

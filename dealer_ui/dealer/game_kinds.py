@@ -1,4 +1,4 @@
-"""What the dealer's screen draws otherwise for the kinds of game: against the house, for a pot, and by its counts."""
+"""The layout of the dealer's screen by kind of game: against the house, for a pot, and non-tracked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tables.log.terms import game_title, rounding_words
 
 
 class Felt(ABC):
-    """How a kind of game lies before the dealer."""
+    """The layout of a kind of game on the dealer's screen."""
 
     name: str
     """For its styles."""
@@ -21,7 +21,7 @@ class Felt(ABC):
     seats: str = "dealer_ui/dealer/_seats.html"
     """The template of the seats."""
     centre: str
-    """The template of what lies before the dealer: the house's cards, or the middle and the pot."""
+    """The template of the centre: the dealer's cards, or the community cards and the pot."""
     cards: str
     """The template of a seat's cards."""
     bet: str
@@ -29,11 +29,11 @@ class Felt(ABC):
     keeps_cards: bool
     """Whether the cards of a round that is over lie until the next bet."""
     is_done_by_hands: bool
-    """Whether the dealer's hands do at once what an input decides at a seat, and say so."""
+    """Whether the screen tells the dealer the chips to pay or take at once after an input."""
 
     @abstractmethod
     def lies_cents(self, box: SeatBox) -> int:
-        """What lies at a seat: chips that are tapped go on top."""
+        """The chips at a seat, in cents, to which tapped chips are added."""
 
     @abstractmethod
     def called_cents(self, box: SeatBox) -> int:
@@ -41,7 +41,7 @@ class Felt(ABC):
 
     @abstractmethod
     def is_away(self, board: Board, box: SeatBox) -> bool:
-        """Whether a seat takes no part in what lies on the table."""
+        """Whether a seat takes no part in the game on the table."""
 
     @abstractmethod
     def terms(self, board: Board) -> str:
@@ -49,7 +49,7 @@ class Felt(ABC):
 
 
 class HouseFelt(Felt):
-    """Against the house."""
+    """The layout of a game against the house."""
 
     name, round_is_called = "house", "Round"
     centre = "dealer_ui/dealer/_dealer_row.html"
@@ -74,7 +74,7 @@ class HouseFelt(Felt):
 
 
 class SpreadFelt(HouseFelt):
-    """Against the house, with several wagers at a seat, and standard cards."""
+    """The layout of a game against the house with several wagers at a seat, and standard cards."""
 
     name = "spread"
     seats = "dealer_ui/dealer/_spread_seats.html"

@@ -1,6 +1,6 @@
-"""Mishaps at the table: the list of what can go wrong, and the procedure of each with its one or two acts.
+"""Irregularities at the table: their list, and the procedure of each with its one or two actions.
 
-A card that leaves the shoe is the dealer's to enter; a void round, an abandoned table and a bet over the limit take a
+A card that leaves the shoe is entered by the dealer. A void round, an abandoned table and a bet over the limit take a
 pit boss's badge and PIN on the table's terminal.
 """
 
@@ -52,9 +52,9 @@ from tables.staff import terminals
 from tables.state import table_state as standings
 
 SIGNED: Final = ("void", "abandon", "accept_bet", "unlock", "give_up")
-"""The acts that a pit boss signs, or whom the house's terms let do so."""
+"""The actions that a pit boss signs, or another role that the policies permit."""
 SECOND: Final = {"void": "void_second_roles", "unlock": "unlock_second_roles"}
-"""The terms that say who else signs."""
+"""The policies with the roles of the second signatory."""
 _UNSEEN: Final = "unseen"
 """The form's value for a card that was not seen."""
 _CLOSE: Final = frozenset({"abandon", "lock"})
@@ -64,7 +64,7 @@ _KEYS: Final = "123456789ABCDEFGH"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A mishap on the list, with the key that opens it."""
+    """An irregularity on the list, with the key that opens it."""
 
     mishap: Mishap
     key: str
@@ -73,7 +73,7 @@ class Item:
 @dealers
 @require_GET
 def listed(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """What can go wrong, the most frequent first."""
+    """The list of irregularities, the most frequent first."""
     table, standing = here(viewer, pk)
     is_by_count = kind_of(GAMES[table.game]).is_by_count
     mishaps = [mishap for mishap in MISHAPS.values() if not is_by_count or _CLOSE & {*mishap.acts}]
@@ -113,7 +113,7 @@ def here(viewer: Staff, pk: int) -> tuple[Table, TableState]:
 
 
 def _drawn(table: Table, standing: TableState, mishap: Mishap, viewer: Staff) -> dict[str, Any]:
-    """What the sheet shows."""
+    """The template context of the sheet."""
     possible = _possible(table, standing, mishap, viewer)
     return {
         "table": table,
@@ -170,7 +170,7 @@ def _rulings(standing: TableState) -> dict[str, bool]:
 
 
 def _cards(table: Table, standing: TableState) -> list[str]:
-    """The cards that can be named; of a house shoe none, which names its own."""
+    """The cards that can be named; none for an electronic shoe, which names its own."""
     if standing.shoe is None or standing.shoe.source == HOUSE_SHOE:
         return []
     return [str(spelling) for spelling in standing.shoe.pack.spellings]
@@ -219,7 +219,7 @@ ACTS_DONE: Final = {
 
 
 def _signed(form: QueryDict, act: str, second: str) -> FloorInput:
-    """What a pit boss signs, from the form."""
+    """The input that a pit boss signs, from the form."""
     reason, note = form.get("reason", ""), form.get("note", "")
     if act == "void":
         return VoidRound(reason, note, unknown="unknown" in form, second=second)

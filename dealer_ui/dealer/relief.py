@@ -91,7 +91,7 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 def _take_over(
     request: HttpRequest, viewer: Staff, table: Table, standing: TableState, terminal: str | None
 ) -> HttpResponse:
-    """Ask who agrees; should another dealer have come in between, they are asked about instead."""
+    """Ask for consent to the relief; if another dealer has tapped in since, ask for that dealer's."""
     assert standing.dealer is not None  # noqa: S101 -- the caller looked
     dealer, refused = standing.dealer, None
     if request.POST.get("relieves") == dealer.username:

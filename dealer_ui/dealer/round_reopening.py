@@ -1,4 +1,4 @@
-"""A settled round is reopened: a page that says what goes back, and which payments have to be made again."""
+"""The reopening of a settled round: a page with the chips that return, and the payments to be made again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SettledSeat:
     seat: int
     net_cents: int
     is_paid: bool
-    """Whether its chips have changed hands on the felt, as far as the walk has come."""
+    """Whether the seat has been paid or taken already."""
 
 
 @dealers

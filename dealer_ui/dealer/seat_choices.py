@@ -1,7 +1,7 @@
-"""What a seat may choose, as keys: one press where a choice names nothing, else a pane for what it names.
+"""The choices of a seat as keys: one key for a choice without further parts, else a pane that asks for them.
 
-The panes follow from the inputs alone: whatever differs between them is asked for, in the order seat, choice, target,
-and then the card or the count. So no game needs a pane of its own.
+The panes follow from the inputs alone: every part in which they differ is asked for, in the order seat, choice, target,
+and then card or count. So no game needs a pane of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tables.board.buttons import Button
 from tables.games.cards import RANKS
 
 LARGEST_KEY: Final = 9
-"""Larger counts are typed, and entered with Enter: one figure does not say them."""
+"""The largest count with a key of its own. Larger ones are typed and entered with Enter."""
 _ASKED: Final = ("seat", "choice", "target", "card", "count", "cards")
 _KINDS: Final = {"seat": "seats", "target": "seats", "card": "cards", "count": "counts"}
 
@@ -29,7 +29,7 @@ class Press:
     hotkey: str
     does: str
     spoken: str = ""
-    """The whole of it in words, where the label alone does not say it."""
+    """The full description, where the label alone is unclear."""
     opens: str = ""
     target: int | None = None
     """The seat that it is about: it can be tapped as well."""
@@ -47,7 +47,7 @@ class Pane:
 
     @property
     def is_typed(self) -> bool:
-        """Whether a count is typed and then entered: one figure does not say it."""
+        """Whether a count is typed and then entered, because it may have more than one digit."""
         return self.kind == "counts" and not self.keys[-1].hotkey
 
 
@@ -61,7 +61,11 @@ class Ways:
 
 
 def ways(buttons: Sequence[Button], *, keyed: bool) -> Ways:
-    """The keys of some choices. Where cards are keyed, the keys at hand are those; else whatever needs a pane most."""
+    """The keys of a number of choices.
+
+    Where cards are keyed, the keys at hand are those that need no pane; elsewhere the pane that is needed first is
+    open.
+    """
     if not buttons:
         return Ways(None, (), ())
     top, *panes = _panes("ways", "", buttons, place=0 if _differ(buttons, "seat") else 1)

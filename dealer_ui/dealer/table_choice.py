@@ -32,7 +32,7 @@ class DealerEntry:
     """User name of the dealer relieved."""
 
     def was_left_by(self, username: str) -> bool:
-        """Whether it says that this dealer left."""
+        """Whether this entry records that the user left the table."""
         return username == (self.username if self.kind == "signed_out" else self.relieved)
 
 
@@ -64,17 +64,17 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """What a dealer chooses from: where they are needed, and all else that is open."""
+    """The tables that a dealer can choose from: those that need a dealer, other open ones, and closed ones."""
 
     needed: list[Offer]
     others: list[Offer]
     closed: list[Table]
     here: Table | None
-    """Where the dealer is signed in already."""
+    """The table where the dealer is signed in already."""
 
 
 def choice(viewer: Staff, terminal: Terminal | None) -> TableChoice:
-    """What this dealer may take on this terminal."""
+    """The tables that this dealer may take on this terminal."""
     rows = Table.objects.filter(retired_at=None).select_related("book")
     tables = sorted(rows, key=lambda table: natural(table.name))
     stands = standings.at_all([standings.head_of(table) for table in tables])
@@ -104,7 +104,9 @@ def _deals(viewer: Staff, standing: TableState) -> bool:
 
 
 def _needed(offers: list[Offer]) -> list[Offer]:
-    """Tables without a dealer, then the one they come from, then those whose dealers have stood longest."""
+    """Tables without a dealer, then those that the viewer left to their dealers, then those with the longest-serving
+    dealers.
+    """
     free = [offer for offer in offers if offer.is_free]
     left = [offer for offer in offers if offer.was_left and not offer.is_free]
     tired = sorted((offer for offer in offers if offer.since and offer not in left), key=_begun)
@@ -138,7 +140,7 @@ _TURNS: Final = f"""
 
 
 def _turns(tables: list[Table]) -> dict[int, DealerEntry]:
-    """Who came or went last, by table."""
+    """The latest tap-in or tap-out of each table, by its primary key."""
     with connection.cursor() as cursor:
         cursor.execute(_TURNS, [[table.pk for table in tables], [table.book_id for table in tables]])
         return {pk: DealerEntry(*row) for pk, *row in cursor.fetchall()}

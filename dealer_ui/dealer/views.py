@@ -86,8 +86,10 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 
 def _table(pk: int) -> Table:
-    """A table as far as record() asks for it, which reads all else under its lock. A column that is asked for
-    nevertheless, as its name in the note of a refusal, is read then."""
+    """A table with the columns that record() needs; the rest is read under its lock.
+
+    Another column, such as the name in the note of a refusal, is loaded on access.
+    """
     try:
         return Table.from_db(DEFAULT_DB_ALIAS, ["id", "book_id"], [pk, _book_of(pk)])
     except Table.DoesNotExist:
@@ -96,7 +98,7 @@ def _table(pk: int) -> Table:
 
 @lru_cache(maxsize=10_000)
 def _book_of(pk: int) -> int:
-    """A table keeps its book for good, and none is ever deleted."""
+    """The log of a table, cached: a table keeps its log, and none is deleted."""
     return Table.objects.values_list("book_id", flat=True).get(pk=pk)
 
 
@@ -221,7 +223,7 @@ def _entered(form: QueryDict) -> Input:
 
 
 def _on_spot(form: QueryDict) -> Bet:
-    """The amount in hand on a wager of a seat; without an amount, what lies there is taken off."""
+    """A bet of the amount on a wager of a seat; without an amount, the bet there is removed."""
     seat, _, wager = form.get("spot", "").partition(":")
     amount = form.get("amount", "").strip()
     return Bet(_number(seat), amount_cents(amount) if amount else 0, wager)

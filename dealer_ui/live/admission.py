@@ -44,7 +44,7 @@ class OneTable:
 
     book: int
     last_seq: int
-    """What its screen has of the table already."""
+    """The sequence number that its screen shows."""
     player: bool = False
 
 
@@ -126,7 +126,7 @@ def that_hold(rights: Collection[Right]) -> set[Right]:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """What a view admitted: to watch what, by what right, and with whose other streams it is counted."""
+    """An admission: the subject of the stream, its right, and the holder whose open streams are counted."""
 
     watch: Watch
     right: Right
@@ -174,7 +174,7 @@ def refusal(user: object, table: str | None) -> int | None:
 
 
 def of_seat(request: HttpRequest, page: SeatPage) -> HttpResponseBase:
-    """For the player of a seat, whose page was looked up already."""
+    """Admit the player of a seat, whose page was found already."""
     watch = OneTable(page.table.book_id, _last_event(request), player=True)
     ticket = Ticket(watch, SeatAddress(page.token_digest), f"seat {page.token_digest}", settings.STREAMS_PER_SEAT)
     return admit(request, ticket)
@@ -187,8 +187,10 @@ def _last_event(request: HttpRequest) -> int:
 
 
 def admit(request: HttpRequest, ticket: Ticket) -> HttpResponseBase:
-    """Leave the ticket, and answer with the head alone: what follows is streamed when Django is done, so an open
-    stream holds neither its thread nor its connection."""
+    """Leave the ticket for the server and answer with the headers only.
+
+    The body is streamed after Django is done, so an open stream occupies neither its thread nor its connection.
+    """
     if isinstance(request, ASGIRequest):
         request.scope[TICKET] = ticket  # type: ignore[index]
     response = StreamingHttpResponse(_nothing(), content_type="text/event-stream")

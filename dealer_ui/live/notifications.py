@@ -25,7 +25,7 @@ from ledger.log import CHANNEL
 log = logging.getLogger(__name__)
 
 NAME: Final = "casino live"
-"""What the database calls the listening connection."""
+"""Application name of the listening connection in the database."""
 ALIVE: Final = 30.0
 """Seconds of silence after which the listening connection is tried: one that died quietly is replaced."""
 PAUSE: Final = 0.5
@@ -33,7 +33,7 @@ PAUSE: Final = 0.5
 
 
 class Floor:
-    """What this process hears of the floor. It listens for as long as any screen is open."""
+    """The notifications of the floor in this process. It listens while any screen is open."""
 
     def __init__(self) -> None:
         self._wall = Wall()

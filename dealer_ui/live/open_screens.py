@@ -48,7 +48,7 @@ class OpenStream:
         self._awake.set()
 
     async def messages(self) -> AsyncIterator[bytes]:
-        """What there is to send, whenever there is something, until the stream ends."""
+        """The messages to send, as they arrive, until the stream ends."""
         while True:
             await self._awake.wait()
             self._awake.clear()
@@ -68,7 +68,7 @@ class Follower(OpenStream):
         self.last_seq = last_seq
 
     def tell(self, seq: int) -> None:
-        """How far the table has moved; nothing that this screen was told before."""
+        """Send the sequence number of the table, unless the screen has it already."""
         if seq > self.last_seq:
             self.last_seq = seq
             self.put("table", f"event: table\nid: {seq}\ndata: {seq}\n\n".encode())

@@ -18,8 +18,7 @@ from typing import Final
 import msgspec
 
 Messages = dict[int | str, bytes]
-"""What screens are to be told: of a table by its book's number, and by ``on_page`` of its whole card; of the floor's
-line, of the open alerts."""
+"""Messages for screens by subject: a table's tile by its log, its whole card by ``on_page``, the strip, the alerts."""
 
 Drawing = dict[str, Messages]
 """The messages for people of each role."""
@@ -47,7 +46,7 @@ class Order(msgspec.Struct, frozen=True):
     alerts: bool
     """Whether the open alerts have changed."""
     anew: bool
-    """Whether what the painter remembers may be out of date."""
+    """Whether the painter has to discard its cached state."""
 
     @property
     def books(self) -> frozenset[int]:
@@ -55,7 +54,7 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class CannotDraw(Exception):
-    """The painter could not, and its log says why; or it died, and the next order begins another."""
+    """The painter failed, and its log has the cause; or it died, and the next order starts another."""
 
 
 class PainterProcess:

@@ -28,7 +28,7 @@ REST: Final = 2
 On a busy floor each table is drawn less often, and a core remains free for dealers.
 """
 LONGEST: Final = 1.5
-"""But no longer, whatever took so long: a painter that begins, or a machine that has other work."""
+"""Maximum pause in seconds, also while a painter starts or the machine is busy."""
 ALERTS: Final = "alerts"
 """Subject of messages about the open alerts: a drawing replaces an earlier hint to fetch them."""
 STRIP: Final = "strip"
@@ -77,11 +77,11 @@ class Watcher(OpenStream):
 
 
 class Audience:
-    """The open screens of one role, found by what they show: thousands of them must not be asked one by one."""
+    """The open screens of one role, indexed by subject, because there may be thousands."""
 
     def __init__(self) -> None:
         self.whole: set[Watcher] = set()
-        """Those of the whole floor: they are told of tiles, of its line and of alerts."""
+        """Screens of the whole floor, which get tiles, the strip and alerts."""
         self.alone: dict[str, set[Watcher]] = {}
         """Those of one table, by the name of its card."""
 
@@ -181,8 +181,10 @@ class Wall:
                 self.heard(book, seq)
 
     def alerted(self, book: int | None) -> None:
-        """An alert was opened or acknowledged: about a table, or about the house. It waits for no painter: one that
-        begins on a busy machine takes a quarter of a minute."""
+        """An alert was raised or acknowledged, about a table or the whole site.
+
+        It does not wait for the painter, which may take 15 seconds to start on a busy machine.
+        """
         self._alerted = True
         if book is not None:
             self._moved.add(book)

@@ -40,7 +40,7 @@ from tables.state import table_state
 
 @dataclass(frozen=True, slots=True)
 class BetLimits:
-    """The least and the most of a bet, in the house's money."""
+    """The minimum and the maximum of a bet, as text with the currency."""
 
     title: str
     least: str
@@ -49,7 +49,7 @@ class BetLimits:
 
 @dataclass(frozen=True, slots=True)
 class LimitChange:
-    """What the limits are to be, and from when."""
+    """A change of limits, and its time."""
 
     moment: datetime
     limits: Sequence[BetLimits]
@@ -65,7 +65,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What the house keeps of a wager on average, in per cent."""
+    """The house edge of a wager, in per cent."""
 
     title: str
     percent: Decimal
@@ -73,7 +73,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Placard:
-    """All that a sign of a table says."""
+    """The content of a table's placard."""
 
     table: str
     game: str
@@ -199,8 +199,10 @@ def _rules(table: Table) -> Iterator[Rule]:
 
 
 def _stated(rules: CountedRules) -> Iterator[Rule]:
-    """What the operator says of the wagers of a table without rounds; of the edge, where the house shows the odds. The
-    hold that is usual is the house's own matter."""
+    """The operator's descriptions of the wagers of a non-tracked table, with the house edge where the site shows odds.
+
+    The usual hold is internal and not shown.
+    """
     shows_odds = policies.in_force("placard_odds")
     for wager in rules.wagers:
         words = [wager.pays] if wager.pays else []

@@ -1,4 +1,4 @@
-"""What the page of one seat draws: what this seat may see of the game, and what it may choose now."""
+"""The content of a player page: what this seat may see of the game, and its choices now."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class SeatScreen:
 
     @cached_property
     def view(self) -> View | None:
-        """What this seat may see, and nothing else."""
+        """The view of this seat: what it may see, and nothing else."""
         return self._round.game.view(self._round.state, self.seat) if self._round else None
 
     @property
@@ -120,17 +120,17 @@ class SeatScreen:
 
     @property
     def chips(self) -> Iterable[tuple[int, int]]:
-        """What lies at each seat, in cents."""
+        """The chips at each seat, in cents."""
         return self.standing.stacks.items()
 
     @property
     def hand_is_called(self) -> str:
-        """What the game calls the facedown cards of a seat."""
+        """The game's name for the face-down cards of a seat."""
         return str(self._game.parts.get("hand", "hand"))
 
     @property
     def middle_is_called(self) -> str:
-        """What the game calls the cards in the middle."""
+        """The game's name for the community cards."""
         return str(self._game.parts.get("middle", "middle"))
 
     # --- whose turn it is ---
@@ -142,12 +142,12 @@ class SeatScreen:
 
     @property
     def asked_seq(self) -> int:
-        """Since when this seat is asked what it is asked now."""
+        """The sequence number since which this seat has its decision; 0 for none."""
         return self._round.asked.get(self.seat, 0) if self._round else 0
 
     @property
     def code(self) -> str:
-        """What goes on, as a code."""
+        """The state of the game for this seat, as a code."""
         if not self.standing.is_open:
             return "table_closed"
         if self._round is None or self.mine is None:
@@ -162,7 +162,7 @@ class SeatScreen:
 
     @property
     def says(self) -> str:
-        """What goes on, in one sentence."""
+        """The state of the game for this seat, in one sentence."""
         sentences = {
             "table_closed": "The table is closed.",
             "next_game": f"You are dealt in with {'your next bet' if self._game.spots else 'the next game'}.",
@@ -176,7 +176,7 @@ class SeatScreen:
 
     @property
     def _has_chosen(self) -> bool:
-        """Whether this seat has chosen since those who are still to choose were asked."""
+        """Whether this seat has chosen since the seats with open decisions were asked."""
         if self._round is None or not self._round.asked:
             return False
         since = min(self._round.asked.values())

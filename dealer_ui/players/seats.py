@@ -50,7 +50,7 @@ KNOWN_SECONDS: Final = 12 * 3600
 
 
 class NoPage(Exception):
-    """There is no page at this address, or the client asked too often."""
+    """The address has no page, or the client tried too often."""
 
     def __init__(self, sentence: str, status: int) -> None:
         super().__init__(sentence)
@@ -90,7 +90,7 @@ def _players(view: Any) -> Any:
 
 
 def keep_secret(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """What every answer with such an address says to a browser."""
+    """Set headers that keep the address secret, and drop the session."""
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex"
     response._csp_replace = POLICY  # type: ignore[attr-defined]
@@ -135,7 +135,7 @@ def choose(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
 @_players
 @require_GET
 def news(request: HttpRequest, page: SeatPage, token: str) -> HttpResponseBase:
-    """A stream that says how far the table has moved, and nothing else."""
+    """A stream of the table's sequence numbers, and nothing else."""
     return admission.of_seat(request, page)
 
 

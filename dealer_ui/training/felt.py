@@ -1,4 +1,4 @@
-"""What lies on the practice felt, and nothing that is asked: no total, no outcome of a wager that is not paid yet."""
+"""The layout of a practice question, without the answer: no total, and no outcome of a wager that is not paid yet."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What the dealer's templates read of a table."""
+    """The attributes of a board that the dealer's templates read."""
 
     phrase: Phrase
     hands: tuple[HandBox, ...] = ()
@@ -66,7 +66,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class PracticeFelt:
-    """The felt of a question, as the dealer's templates draw it."""
+    """The layout of a question, for the dealer's templates."""
 
     felt: Felt
     board: Board
@@ -77,7 +77,7 @@ class PracticeFelt:
 
 
 def screen(course: CourseSpec, due: Question, denominations: Sequence[chips.Denomination] = ()) -> PracticeFelt:
-    """The felt of a question, its bets in these chips."""
+    """The layout of a question, with its bets in these chips."""
     phrase = Phrase(do=due.asks, say="", rule=due.decisions)
     game = provider(course.game).game
     if not game.spots:
@@ -123,7 +123,7 @@ def _cleared(seat: int, net_cents: int) -> Seat:
 
 
 def _in_chips(amount_cents: int, denominations: Sequence[chips.Denomination]) -> tuple[Chips, ...]:
-    """An amount as it lies; nothing where the house has no chips that make it."""
+    """An amount in chips; empty where the site has no chips that make it."""
     if not chips.can_cut(amount_cents, denominations):
         return ()
     return tuple(Chips(count, chip.name, chip.value_cents) for chip, count in chips.cut(amount_cents, denominations))
@@ -150,7 +150,7 @@ def _seat(state: HouseState, spot: SpotSeen, due: Question, titles: dict[str, st
 
 
 def _outcome(seat: int, wager: Settled, due: Question) -> str:
-    """What became of a wager, once the trainee has said it."""
+    """The outcome of a wager, once the trainee has answered it; empty before."""
     return wager.outcome if Wagered(seat, wager.bet, wager.hand) in due.paid else ""
 
 

@@ -1,6 +1,6 @@
-"""Practice on screen: a felt whose dealer says each step before it is shown, the result, and certificates.
+"""Practice on screen: a layout on which the trainee answers each step before it is shown, the result, and certificates.
 
-Everything here is marked PRACTICE. No page of it knows a table of the house.
+Everything here is marked PRACTICE. No page refers to a table of the casino.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def session(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 @dealers
 @require_POST
 def answer(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """What the trainee says to a question."""
+    """Record the trainee's answer to a question."""
     row = get_object_or_404(Practice.objects.select_related("dealer"), pk=pk)
     try:
         training.answer(row, number(request.POST.get("number")) or 0, _said(request), by=viewer)
@@ -206,7 +206,7 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
 
 
 def _terms(course: CourseSpec) -> list[tuple[str, str]]:
-    """What it is dealt under."""
+    """The rules of a practice, as rows of name and value."""
     terms = options.in_words(course.options or {})
     return [*terms, ("Chips", f"whole ones of {money(course.unit_cents)}")] if terms else []
 

@@ -78,12 +78,12 @@ class ShownAlert:
 
     @property
     def latest(self) -> AlertRepeat | None:
-        """What was seen last, where it was seen again."""
+        """The latest repeat of the alert; None without any."""
         return alert_raising.repeats_of(self.alert)[1]
 
 
 Notes = Mapping[str, Sequence[str]]
-"""For each kind of alert what it may have come to."""
+"""For each kind of alert, suggested notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class AlertGroup:
     address: str
     """Where the newest of them happened."""
     notes: Sequence[str] = ()
-    """What it may have come to, to be signed at once."""
+    """Suggested notes for the acknowledgement."""
 
     @property
     def newest(self) -> ShownAlert:
@@ -119,7 +119,7 @@ class AlertGroup:
 
     @property
     def gravity(self) -> tuple[int, int]:
-        """What lines are sorted by where the gravest come first."""
+        """Sort key of lines by severity."""
         return self.newest.sort.severity, max(shown_alert.heard.level for shown_alert in self.alerts)
 
 
@@ -174,7 +174,7 @@ def count(newest_first: Iterable[ShownAlert]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What the form asks for; nonsense in it asks for nothing."""
+    """The filter from the form; invalid values are ignored."""
 
     state: str = OPEN
     hearer: str = ""
@@ -255,7 +255,7 @@ _SEVERITIES: Final = {severity.name.lower(): severity for severity in Severity}
 
 
 def _hearer_by_default(viewer: Staff) -> str:
-    """Auditors read everything, others what they are told themselves."""
+    """The role whose alerts are shown at first: all for auditors, for others their own."""
     return "" if viewer.role == Role.AUDITOR else str(viewer.role)
 
 

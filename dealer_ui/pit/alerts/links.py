@@ -13,8 +13,10 @@ from tables.models import Table
 
 
 def address(alert: Alert, *, reads_house: bool) -> str:
-    """The discrepancy, slip, dispute, round, entry, person or table that an alert is about; empty where there is no
-    page of it, or none for this reader."""
+    """The address of the case, slip, dispute, round, entry, person or table that an alert is about.
+
+    Empty where there is no page, or none for this reader.
+    """
     evidence = alert.evidence
     if "discrepancy" in evidence:
         return f"{reverse('pit:discrepancies')}#case-{evidence['discrepancy']}"
@@ -29,7 +31,7 @@ def address(alert: Alert, *, reads_house: bool) -> str:
 
 
 def table_of(alert: Alert) -> Table | None:
-    """The table whose book an alert is about."""
+    """The table whose log an alert is about; None for the site's log."""
     return getattr(alert.book, "table", None)
 
 
@@ -53,7 +55,7 @@ def _at_table(alert: Alert, table: Table) -> str:
 
 
 def _in_house(alert: Alert, *, reads_house: bool) -> str:
-    """An entry of the house's book, or all that is written of a person."""
+    """The address of an entry of the site's log, or of the entries about a person; empty for neither."""
     seq = alert.evidence.get("entry", alert.evidence.get("seq"))
     if reads_house and seq and alert.evidence.get("in", HOUSE) == HOUSE:
         return f"{reverse('pit:search')}?{urlencode({'table': 'house', 'entry': seq})}"

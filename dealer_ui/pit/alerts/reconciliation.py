@@ -1,4 +1,4 @@
-"""What does not reconcile, and the watch that looks for it: discrepancies and their findings, runs and their times."""
+"""Reconciliation: variances with their findings, and the scheduled checks that find them, with their times."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ LONGEST: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A discrepancy as the page shows it."""
+    """A variance on its page."""
 
     discrepancy: Discrepancy
     viewer: Staff
     names: Mapping[str, str] = field(default_factory=dict)
-    """Of those who work here, by user name."""
+    """Names of staff members, by user name."""
     tables: Mapping[int, int] = field(default_factory=dict)
-    """The table of each book."""
+    """The table of each log."""
 
     @property
     def involved(self) -> list[str]:
-        """Who had part in it, by name."""
+        """The persons with a part in it, by name."""
         return [self.names.get(name, name) for name in self.discrepancy.involved]
 
     @property
     def evidence(self) -> list[tuple[str, Any]]:
-        """What it was found by, as it is said; the slip has a link of its own."""
+        """The evidence, as pairs of name and value. The slip is linked separately."""
         return [
             ("entry" if name == "seq" else name, value)
             for name, value in self.discrepancy.evidence.items()
@@ -72,7 +72,7 @@ class Case:
 
     @property
     def finder_url(self) -> str | None:
-        """Where the rounds are sought whose mistakes explain it: for what was counted in a rack."""
+        """The payout-error search for a variance counted in a rack; None for others."""
         name = self._slip
         if name is None or not SLIP_TYPES[name.series].counts(RACK) or "seq" not in self.discrepancy.evidence:
             return None
@@ -97,7 +97,7 @@ class Case:
 
     @property
     def owner(self) -> str | None:
-        """Who looks into it."""
+        """The person who investigates it; None if none does."""
         owner = discrepancies.owner_of(self.discrepancy)
         return owner.name if owner else None
 
@@ -158,7 +158,7 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
 @permission_required("ledger.acknowledge_alert", raise_exception=True)
 @require_POST
 def close(request: HttpRequest, pk: int) -> HttpResponse:
-    """What it came to, in writing."""
+    """Close a variance with a finding in writing."""
     discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), viewer_of(request)
     text = request.POST.get("finding", "")
     try:
@@ -206,7 +206,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A piece of the watch, with its day."""
+    """A scheduled check with its runs of a day."""
 
     state: runs.PlanState
     ticks: tuple[Tick, ...]

@@ -1,4 +1,4 @@
-"""The rules that alerts are raised by, as a pit boss sets them; and the channels by which they leave the house."""
+"""The alert rules as a pit boss sets them, and the channels that send alerts out."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def rules_page(request: HttpRequest) -> HttpResponse:
 @watches
 @require_http_methods(["GET", "POST"])
 def rule_page(request: HttpRequest, about: str) -> HttpResponse:
-    """One rule: how it is set, how it was set before, and the form that sets it otherwise."""
+    """One rule: its settings, its earlier settings, and the form to change it."""
     rule = rules_in_force.in_force().get(about)
     if rule is None:
         raise Http404("There is no such rule.")
@@ -192,7 +192,7 @@ class Sent:
 
     @property
     def what(self) -> str:
-        """What was to be told."""
+        """The subject of the delivery."""
         body: Mapping[str, Any] = self.delivery.body
         if "through" in body:
             return f"Events of the feed, from place {body['first']:,} through {body['through']:,}"
@@ -206,7 +206,7 @@ class Sent:
 @watches
 @require_GET
 def channels_page(request: HttpRequest) -> HttpResponse:
-    """The channels, what failed for good, and what left the house of late."""
+    """The channels, deliveries that failed for good, and recent deliveries."""
     recent = Delivery.objects.prefetch_related("attempts", "resendings").order_by("-pk")[:DELIVERIES_SHOWN]
     dead = delivery.dead()
     counts = Counter(dead.order_by().values_list("name", flat=True))
@@ -230,7 +230,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
 @permission_required("tables.add_alertchannel", raise_exception=True)
 @require_POST
 def send_test(request: HttpRequest, channel: int) -> HttpResponse:
-    """Have a test leave the house, by the same way as alerts."""
+    """Send a test by the same path as alerts."""
     row = get_object_or_404(AlertChannel, pk=channel)
     delivery.send_test(row, by=viewer_of(request))
     messages.success(

@@ -44,13 +44,13 @@ class Act:
     owes: bool = False
     """Whether the form asks at which seat that owes commission, and why."""
     reasons: str = ""
-    """The term of the house with the reasons that the form asks for, with a note."""
+    """Policy with the reasons that the form offers, together with a note."""
     noted: bool = False
     """Whether the form asks for a note alone."""
     second: str = ""
     """Policy with the roles that may give the second signature; empty for none."""
     at_once: bool = False
-    """Whether it is done whatever has happened at the table since the page was drawn."""
+    """Whether it is carried out even if the table has changed since the page was drawn."""
 
     @property
     def asks(self) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _can_take_back(standing: TableState) -> bool:
 
 
 def consequences(standing: TableState, chosen: Act) -> list[str]:
-    """What confirming will do, in sentences."""
+    """The consequences of confirming an action, in sentences."""
     if chosen.name == "retire-shoe":
         opened = standing.shoe is not None and standing.shoe.commitment is not None
         return [
@@ -166,7 +166,7 @@ READERS: Final = ("reader-right", "dealer-right")
 
 
 def _settles(stop: Stop, chosen: Act) -> list[str]:
-    """Who of reader and dealer is believed, and what comes of it."""
+    """The consequences of a decision for the reader or the dealer."""
     beside = f", the dealer keyed {stop.keyed}" if stop.keyed else ""
     goes_on = "The reader names the cards again." if chosen.name == READERS[0] else (
         "The dealer keys the cards. If a wrong one stands in the round, it is taken back and keyed."
@@ -185,7 +185,7 @@ def _locks(chosen: Act) -> list[str]:
 
 
 def _ends(standing: TableState, chosen: Act) -> list[str]:
-    """What a void round and an abandoned table come to."""
+    """The consequences of voiding a round or abandoning a table."""
     number = standing.round.number if standing.round and standing.round_open else None
     void = [
         f"Round {number} ends without a result: every bet goes back, and what was paid in it is reversed."

@@ -29,7 +29,7 @@ class Arrangement:
     game: str = ""
     state: str = ""
     q: str = ""
-    """What was typed: part of a table's name, its game, its place or its dealer's name."""
+    """Typed text: part of a table's name, its game, its place or its dealer's name."""
     folded: str = ""
     """The pits that are folded, one a line."""
     own: frozenset[str] = frozenset()
@@ -60,7 +60,7 @@ class Arrangement:
         return urlencode(self.kept)
 
     def shows(self, card: Seen) -> bool:
-        """Whether a table is one of those that were asked for, whatever was typed."""
+        """Whether a table passes the filters, apart from the typed text."""
         is_in_state = {"": True, "needs": bool(card.needs), "open": card.standing.is_open}
         return (
             (self.place in ("", pit_of(card), section_of(card)) or self._is_own(card))
@@ -119,7 +119,7 @@ class Group:
 
 
 def arranged(cards: Sequence[Seen], chosen: Arrangement) -> list[Group]:
-    """The tables that were asked for: pit by pit, or the most pressing first."""
+    """The filtered tables in groups: by pit, or in one group with the most urgent first."""
     shown = sorted(chosen.of(cards), key=lambda card: card.place.order(card.table.name))
     if chosen.order == "need":
         return [Group("", sorted(shown, key=lambda card: -card.rank))] if shown else []

@@ -1,4 +1,7 @@
-"""Who runs which pit, on the floor: pit by pit, with taking another one over for a while and giving it back."""
+"""Pit assignments on the floor:
+
+the pit bosses of each pit, with taking over another pit temporarily and returning it.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class PitRow:
     tables: int
     runners: list[Runner]
     covers: list[tuple[Runner, datetime, str]]
-    """Who took it over, until when and why."""
+    """Temporary assignments: pit boss, end and reason."""
     is_own: bool
     is_covered: bool
     """Whether the viewer took it over temporarily."""

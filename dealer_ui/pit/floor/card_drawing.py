@@ -31,7 +31,7 @@ class Painter:
         self._seen: dict[str, dict[int, Seen]] = {}
 
     def drawn(self, order: Order) -> Drawing | None:
-        """What was ordered; None, and the reason in the log, where it could not be drawn."""
+        """The drawing that was ordered; None where it failed, with the reason in the server's log."""
         try:
             return self.draw(order)
         except DatabaseError as away:
@@ -49,7 +49,7 @@ class Painter:
             return {role: self._messages(role, order, alerts) for role in order.roles}
 
     def _look(self, order: Order, alerts: Sequence[ShownAlert]) -> None:
-        """Read the tables that moved; all of them on a new day, whose rounds are counted from one."""
+        """Read the tables that changed; all of them on a new day, as rounds are counted by day."""
         today = timezone.localdate()
         if order.anew or today != self._day:
             self._day, self._seen = today, {role: {} for role in order.roles}

@@ -56,7 +56,7 @@ class Seen:
     win_cents: int | None
     """The win on this gaming day in cents, as in Figures. None for a viewer who may be counting its rack."""
     drop_cents: int
-    """What was dropped there on this gaming day."""
+    """The drop of this gaming day, in cents."""
     is_dealt: bool
     """Whether rounds are entered there; or its win is known by its counts."""
     counted_at: datetime | None
@@ -114,7 +114,7 @@ class Seen:
 
     @property
     def need(self) -> Need | None:
-        """What it needs first."""
+        """Its most urgent task; None without any."""
         return self.needs[0] if self.needs else None
 
     @property
@@ -129,7 +129,7 @@ class Seen:
 
     @property
     def marked(self) -> tuple[int, ...]:
-        """Whose turn it is, or who is being paid, if anybody."""
+        """The seat with the turn, or the seat being paid; empty for none."""
         acting = self.board.pay.seat if self.board.pay else _acting(self.board)
         return () if acting is None else (acting,)
 
@@ -157,7 +157,7 @@ class Seen:
 
     @property
     def last_net_cents(self) -> int | None:
-        """What the house won in the round that is over, or raked."""
+        """The casino's win in the last round, or its rake, in cents; None during a round."""
         last = self.standing.round
         return last.house_net_cents if last and last.over else None
 
@@ -225,8 +225,7 @@ class Moments:
 
 
 def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) -> Facts:
-    """What there is to see of tables, with the open alerts (default: read them); the number of queries does not depend
-    on how many."""
+    """The data of tables, with the open alerts (default: read them). The number of queries is constant."""
     chosen = list(tables.select_related("book").prefetch_related("denominations"))
     heads = [head_of(table) for table in chosen]
     standings = at_all(heads)
@@ -301,7 +300,7 @@ def latest_of(standing: TableState) -> int:
 
 
 def _rounds_today(standings: Mapping[int, TableState]) -> dict[int, int]:
-    """For each book, its rounds of this day; those that are void are none."""
+    """The number of rounds of each log since midnight, without void ones."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     latest = {book: latest_of(standing) for book, standing in standings.items()}
     firsts = round_list.first_since(latest, midnight)
@@ -354,7 +353,7 @@ def _racks(books: Sequence[int]) -> dict[int, int]:
 
 
 def _by_book(alerts: Sequence[ShownAlert]) -> dict[int | None, list[ShownAlert]]:
-    """For each book its open alerts, the newest first."""
+    """The open alerts of each log, the newest first."""
     by_book: dict[int | None, list[ShownAlert]] = {}
     for shown_alert in alerts:
         by_book.setdefault(shown_alert.alert.book_id, []).append(shown_alert)

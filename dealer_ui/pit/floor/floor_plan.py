@@ -18,7 +18,7 @@ from tables.setup.pits import natural
 
 NO_PIT: Final = "No pit"
 LONGEST: Final = 18
-"""Letters that a table on the plan has room for."""
+"""Maximum number of letters shown of a table on the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Placed:
 
     @property
     def word(self) -> str:
-        """What it needs, or what goes on there."""
+        """Its most urgent task, or else its state."""
         return self.card.need.says if self.card.need else self.card.state
 
 

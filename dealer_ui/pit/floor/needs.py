@@ -28,7 +28,7 @@ RESTORED, ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS
 )
 """How pressing each is; an alert that goes further counts one more for each level."""
 SOON: Final = timedelta(minutes=10)
-"""So long before a relief is due its tile says so."""
+"""How long before it is due a relief is shown on the tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class Relief:
 
     since: datetime
     due: datetime | None
-    """None where no rule of alerts says so."""
+    """When it is due; None without an alert rule for this table."""
 
     @classmethod
     def of(cls, since: datetime, table: Table, rule: Rule) -> Relief:
-        """By the rule of alerts that says how long a dealer deals."""
+        """The relief due by the alert rule about time at a table; without a due time where the rule does not apply."""
         goes_by = rule.is_on and rule.threshold is not None and rule.is_for(table.name, table.game)
         return cls(since, since + timedelta(minutes=rule.threshold or 0) if goes_by else None)
 
@@ -66,7 +66,7 @@ class Relief:
 
     @property
     def need(self) -> Need | None:
-        """What there is to say of it, if it is near."""
+        """The task of a relief that is late or due soon; None otherwise."""
         if self.due is None:
             return None
         left = self.due - timezone.now()
@@ -92,7 +92,7 @@ class TableNeeds:
 def needs(
     role: str, board: Board, standing: TableState, matters: TableNeeds, relief: Relief | None
 ) -> tuple[Need, ...]:
-    """What people of a role see that a table needs, the most pressing first."""
+    """The tasks that a role sees at a table, the most urgent first."""
     pressing = [*_matters(matters), *_slips(role, standing), *_stops(board, standing)]
     if relief and (near := relief.need):
         pressing.append(near)
@@ -113,7 +113,7 @@ def _slips(role: str, standing: TableState) -> Iterator[Need]:
 
 
 def _stops(board: Board, standing: TableState) -> Iterator[Need]:
-    """What keeps the table from being dealt, or soon will."""
+    """The conditions that stop the table from being dealt, or soon will."""
     if standing.restored is not None and standing.restored.waits:
         yield Need(RESTORED, "To be confirmed after a restore", "alert")
     if standing.lock is not None:

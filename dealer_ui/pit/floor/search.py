@@ -1,6 +1,6 @@
-"""Find anything by typing: screens, tables, rounds, slips and people, the likeliest first, and only what one may open.
+"""Search over screens, tables, rounds, slips and people, best match first, limited to what the viewer may open.
 
-Each kind is one query by an index, whatever the house has dealt.
+Each kind is one indexed query, independent of the number of rounds dealt.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def find(request: HttpRequest) -> HttpResponse:
 
 
 def matches(viewer: Staff, typed: Typed) -> list[Find]:
-    """What fits, the likeliest first."""
+    """The matches, the best first."""
     finds, offers = [*_screens(viewer, typed), *_slips(viewer, typed)], list[Find]()
     if viewer.has_perm(navigation.FLOOR):
         tables = Table.objects.filter(retired_at=None).values_list("pk", "name", "game", "book_id")
@@ -141,7 +141,7 @@ _WITH_ROUND: Final = """
 
 
 def _rounds(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
-    """Rounds of that number, at the tables whose names have the other words: "rocket 3 12", "round 12"."""
+    """Rounds with the typed number, at tables whose names have the other words: "rocket 3 12", "round 12"."""
     if typed.number is None:
         return
     words = [word for word in typed.words if word not in ("round", "r")]

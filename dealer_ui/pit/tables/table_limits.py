@@ -1,4 +1,4 @@
-"""A table's limits from the floor: what holds, what changes next, and proposing others for an operator to approve."""
+"""The limits of a table on the floor: those in force, the next change, and proposals for an operator to approve."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def next_changes(table: Table, viewer: Staff) -> list[Next]:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """One limit of a table: what holds, by which layer, and what waits."""
+    """One limit of a table: the value in force, the layer that sets it, and a value that waits."""
 
     title: str
     value: str
     why: str
     waits: str = ""
-    """What the plans ask for, where something else holds still."""
+    """The value that the plans require, while another is still in force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _plain(held: int) -> str:
 
 
 def _entered(request: HttpRequest, table: Table, viewer: Staff) -> None:
-    """What the button says is done. Raises Refused."""
+    """Carry out the button's action. Raises Refused."""
     if not proposals.may_propose("limits", viewer):
         raise Refused("not_permitted", "In this house you do not propose what a table is set to.", 403)
     match request.POST.get("do"):
@@ -228,7 +228,7 @@ def _changes(request: HttpRequest, table: Table) -> dict[str, Any]:
 
 
 def _tightened(request: HttpRequest, table: Table) -> dict[str, Value]:
-    """The limits that were typed and are others than what holds."""
+    """The typed limits that differ from those in force."""
     typed = {name: _amount(request, name) for name in AMOUNTS if request.POST.get(name, "").strip()}
     tightened: dict[str, Value] = {
         name: cents for name, cents in typed.items() if cents is not None and getattr(table, name) != cents

@@ -75,7 +75,7 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
 
 
 def _arrangement(request: HttpRequest) -> Arrangement:
-    """What the address asks for; without a question what the same person chose last, and at first their own pits."""
+    """The arrangement from the address; without one the user's latest, and at first their own pits."""
     own = held_posts.bounds(viewer_of(request))
     if not request.GET:
         return Arrangement.read(request.session.get(KEPT, {"place": held_posts.YOURS} if own else {}), own)
@@ -103,7 +103,7 @@ def _one(request: HttpRequest, pk: int) -> Seen:
 @watches
 @require_GET
 def table_drawer(request: HttpRequest, pk: int) -> HttpResponse:
-    """What a table needs, and everything that can be done there, each in a place of its own."""
+    """The tasks of a table, and all actions there."""
     card = _one(request, pk)
     context = {"seen": card, "elsewhere": assignments.elsewhere(viewer_of(request), card)}
     return render(request, "dealer_ui/pit/more.html", context)
@@ -128,7 +128,7 @@ class Filter:
 
 
 def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
-    """What the query asks for; nonsense in it asks for nothing."""
+    """The filter from a query string; invalid values are ignored."""
     outcome = query.get("outcome") if query.get("outcome") in OUTCOMES else None
     wanted = RoundFilter(outcome, _number(query, "seat"), query.get("corrected") == "on")
     through, day = _number(query, "through"), dates.day(query.get("day"))
@@ -138,7 +138,7 @@ def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
 
 
 def _end_of(day: date) -> datetime:
-    """The midnight after a day, as the house keeps its time."""
+    """The midnight after a day, in the site's time zone."""
     return timezone.make_aware(datetime.combine(day + timedelta(days=1), time.min))
 
 
@@ -207,7 +207,7 @@ def rounds(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def rounds_query(request: HttpRequest, pk: int) -> TableQuery:
-    """The rounds that the file lists, from the newest asked for down to the first."""
+    """The rounds of a table as CSV, from the newest of the filter to the first."""
     table, latest = _table(pk)
     shown = _filter(request.GET, table.book_id, latest)
     return TableQuery(table, _slug(table), shown.through, shown.wanted)
@@ -250,7 +250,7 @@ def _table(pk: int) -> tuple[Table, int]:
 
 
 def _proof(table: Table) -> Verification | None:
-    """How far the table's log was proved last."""
+    """The latest verification of the table's log; None before the first."""
     return Verification.objects.filter(book=table.book_id).order_by("-through_seq").first()
 
 
@@ -357,7 +357,7 @@ def steps_query(request: HttpRequest, pk: int, number: int) -> tuple[str, round_
 @runs
 @require_http_methods(["GET", "POST"])
 def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Something that the pit does at a table: first a page that says what will happen, then the deed."""
+    """An action of the pit at a table: first a page with its consequences, then its execution."""
     chosen = ACTS.get(name)
     if chosen is None:
         raise Http404("There is no such thing to do.")
