@@ -1,1 +1,1 @@
-"""What happens at a table: inputs recorded, rounds, shoes, cash, opening and closing, irregularities."""
+"""The floor: inputs at tables and their recording; rounds, shoes, cash, opening and closing, irregularities."""

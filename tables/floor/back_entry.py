@@ -209,9 +209,9 @@ def _dealt_by(book_id: int, mode: Mode | None, number: str) -> set[str]:
 
 
 def noted(decision: Decision, paper: FromPaper | None, by: Any, mode: Mode | None, head: Head) -> Decision:
-    """Stage `annotate`:
+    """Stage `annotate`: add an entry about the paper that an input was entered from. Raises Refused.
 
-    a decision plus an entry about the paper of its input; unchanged for a live input. Raises Refused.
+    A live input is returned unchanged.
     """
     if paper is None or decision.refusal:
         return decision
@@ -232,10 +232,7 @@ def noted(decision: Decision, paper: FromPaper | None, by: Any, mode: Mode | Non
 
 
 def about_of(event: Event) -> str | None:
-    """What a paper is about:
-
-    the slip's number, or CASH for chips sold or redeemed; None for events entered live only.
-    """
+    """The slip of an event that may be entered from paper, or CASH for chips sold or redeemed; None for all others."""
     if isinstance(event, SlipSigned):
         return event.slip
     return CASH if isinstance(event, ChipsSold | SoldAtTheCage | Redeemed) else None

@@ -103,9 +103,9 @@ def enact_undoing(context: CommandContext, event: SaleUndone, entry: Entry) -> P
 
 @enters(ChangeChips, permit=permissions.the_dealer)
 def change(context: CommandContext, entered: ChangeChips) -> Decision:
-    """Chips changed for others of the same worth:
+    """Chips coloured up or broken down, for others of the same worth. Raises Refused.
 
-    coloured up, or broken down. The rack's value is unchanged. Raises Refused.
+    The value of the rack does not change.
     """
     _refuse(context, entered.amount_cents)
     worth = entered.amount_cents, "amount"

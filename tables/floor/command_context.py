@@ -1,6 +1,6 @@
-"""The context that the handler of an input gets, and the decision that it returns:
+"""The context that the handler of an input gets, and its decision, which is the entries to write.
 
-entries to write, none written yet.
+A handler writes nothing itself.
 """
 
 from __future__ import annotations

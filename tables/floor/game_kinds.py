@@ -1,6 +1,6 @@
-"""How each kind of game is dealt:
+"""The dealing of each kind of game.
 
-the seats dealt in, the start of a round, and the cards an electronic shoe deals on.
+It decides the seats dealt in, the start of a round, and the cards that an electronic shoe deals without further input.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class ForgiveCommission(Struct, frozen=True, tag_field="do", tag="forgive_commis
 
 
 class SellChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="sell_chips"):
-    """A player buys chips for cash at a table against the house."""
+    """A player buys chips for cash at a table with a game against the house."""
 
     amount_cents: int
     chips: tuple[tuple[int, int], ...] = ()
@@ -240,9 +240,9 @@ class OpenDispute(Struct, frozen=True, tag_field="do", tag="open_dispute"):
     """0: the whole round."""
     claim_cents: int = 0
     happened: str = ""
-    """Local time of the event at a table without rounds:
+    """Time of the event at a table without rounds, as 2026-11-22T21:40.
 
-    2026-11-22T21:40, in the site's time zone unless it names one.
+    It is in the site's time zone unless it names one.
     """
 
 

@@ -219,9 +219,9 @@ def _doubted(shoe: Shoe) -> Doubted:
 
 @reproduces(CardSetAside)
 def enact_aside(context: CommandContext, event: CardSetAside, entry: Entry) -> PendingEntry:
-    """The card as entered:
+    """The card as it was entered, because only the person who saw it can name it.
 
-    only the person who saw it can name it. For an electronic shoe, the opened order verifies it.
+    For an electronic shoe, the opened order verifies it.
     """
     return shoes.aside_step(context, event.card, entry.seq, relief=event.relief)
 

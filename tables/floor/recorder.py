@@ -53,7 +53,7 @@ class StateAfter:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What record() acknowledges: the first entry that it wrote, and the table's sequence number now."""
+    """The acknowledgement of record(): the first entry that it wrote, and the table's sequence number now."""
 
     entry: int
     seq: int
@@ -170,9 +170,11 @@ def _apply_changes_for_next_shoe(table: Table, entered: Input, answer: Receipt) 
 
 
 def show(table: Table, head: Head, receipt: Acknowledged | None, by: Staff | ServiceAccount) -> bool:
-    """Report a receipt that the log of a table does not bear out, from a screen that only reads the table; whether the
-    table waits to be confirmed because of it. A screen whose user may not report it keeps the receipt for the next
-    one."""
+    """Report a receipt that the log of a table contradicts, from a screen that only reads the table.
+
+    Returns whether the table waits to be confirmed because of it. A screen whose user may not report it keeps the
+    receipt for the next one.
+    """
     if receipt is None or (receipt.seq == head.seq and not acknowledgement.is_missing(receipt, head.hash)):
         return False
     if not lacks(head.book_id, receipt) or not restored_tables.is_news(table_state.at(head), receipt):

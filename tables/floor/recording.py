@@ -1,4 +1,4 @@
-"""What the stages of record() hand to each other: an input with its options, and its table under the lock."""
+"""The data that the stages of record() pass on: an input with its options, and its table under the lock."""
 
 from __future__ import annotations
 

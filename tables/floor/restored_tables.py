@@ -184,9 +184,9 @@ def permits_confirming(context: CommandContext) -> None:
 
 @reproduces(BookBehind)
 def enact_behind(context: CommandContext, event: BookBehind, entry: Entry) -> PendingEntry:
-    """The report as entered:
+    """The report as it was entered: only the reporting screen has the receipt.
 
-    the earlier reports and the end of the log are compared, the newest receipt is taken as shown.
+    Earlier reports and the end of the log follow from the log itself, and are computed.
     """
     earlier = context.standing.restored or Restored()
     count = len(earlier.beyond) if earlier.waits else 0

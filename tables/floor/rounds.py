@@ -54,7 +54,7 @@ from tables.refusals import Refused, sentence
 from tables.setup import policies
 
 REOPENED_BY: Final = "settled_round_reopened_by"
-"""The policy that says whether a dealer may reopen a settled round alone."""
+"""Policy: whether a dealer may reopen a settled round alone."""
 
 REPORTED = ("impossible_card",)
 """Refusals that are recorded and alerted: either a wrong card is in the shoe or a wrong key was pressed."""
@@ -288,7 +288,7 @@ def _refuse_unapproved(context: CommandContext, event: TakenBack, entry: Entry) 
 
 
 def _approvals_are_named(entry: Entry) -> bool:
-    """Whether an earlier entry of the same log names the approval of a reopening, or says that none was needed."""
+    """Whether an earlier entry of the log names the approval of a reopening, or records that none was needed."""
     first = _first_named(entry.book_id, Book.objects.values_list("head_seq", flat=True).get(pk=entry.book_id))
     return first is not None and first < entry.seq
 
@@ -316,9 +316,9 @@ def enact_refusal(context: CommandContext, event: CardRefused, entry: Entry) -> 
 
 
 def _refuse_writer(context: CommandContext, event: Played, entry: Entry) -> None:
-    """Raises AuditFailure or Refused for the wrong author:
+    """Raises AuditFailure or Refused where an entry of a round has the wrong author.
 
-    a seat for its own hidden cards, the dealer for everything else.
+    Seats write their own hidden choices, readers cards, pit bosses approved bets and rulings, dealers everything else.
     """
     current = None if event.opening is not None else context.standing.round
     seat = seat_of(entry.by)

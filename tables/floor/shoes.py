@@ -430,9 +430,9 @@ def _commit(table: Table, composition: Composition) -> str:
 
 
 def _shuffle(cards: Iterable[int]) -> list[int]:
-    """A Fisher-Yates shuffle:
+    """A Fisher-Yates shuffle of the cards, in which all orders are equally likely.
 
-    all orders are equally likely, as the system's generator draws each index without bias.
+    The system's generator draws each index without bias.
     """
     order = list(cards)
     for last in range(len(order) - 1, 0, -1):

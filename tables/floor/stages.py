@@ -46,7 +46,7 @@ def deduplicate(recording: Recording, locked: LockedTable) -> int | None:
 
 
 def in_context(recording: Recording, locked: LockedTable) -> CommandContext:
-    """What a handler gets: the table as it is set now, and its state at the head of the log."""
+    """The context for the handler: the table with its current settings, and its state at the head of the log."""
     table, head = locked.table, locked.head
     # The clock is that of the database, read after the lock: entries and decisions use one moment, and a proof can
     # repeat the decision from the entry's own time.
@@ -113,7 +113,7 @@ def append(recording: Recording, locked: LockedTable, context: CommandContext, d
 
 
 def _has_moved_on(context: CommandContext, expected_seq: int) -> bool:
-    """Whether cards, bets or the dealer are other ones than at an earlier entry, on which an input was made.
+    """Whether cards, bets or the dealer have changed since the entry that an input was made on.
 
     A player may choose on any number since the seat was asked: secret choices of other seats change nothing that the
     player has seen, so several seats may answer on one number, in any order.
