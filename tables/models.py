@@ -329,7 +329,7 @@ class ChipSeries(AppendOnly):
     manufacturer = models.CharField(max_length=60)
     year = models.PositiveSmallIntegerField()
     values = models.JSONField("kinds")
-    """What its chips are worth, in cents, the largest first."""
+    """The denominations of its chips in cents, the largest first."""
     by = models.CharField("added by", max_length=120)
     at = models.DateTimeField("added at")
 

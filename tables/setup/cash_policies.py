@@ -1,4 +1,4 @@
-"""What the house's terms say about cash."""
+"""The site's policies about cash."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def currency() -> str:
 
 
 def imprest_cents() -> int:
-    """What the cage's cash is topped up to; 0 where there is no float."""
+    """The cage imprest in cents, to which its cash is topped up; 0 where there is none."""
     return policies.number("imprest_cents")
 
 

@@ -17,14 +17,14 @@ from tables.refusals import Refused
 
 @dataclass(frozen=True, slots=True)
 class ProposalDraft:
-    """A change that is to be proposed, as its entry will say it."""
+    """A change to be proposed, with the fields of its entry."""
 
     matter: str
     about: str = ""
     before: Mapping[str, Any] = field(default_factory=dict)
     after: Mapping[str, Any] = field(default_factory=dict)
     effective: Any = None
-    """The moment from which it is to hold; None for when it is approved."""
+    """When it takes effect; None for on approval."""
     set_to: Mapping[str, Any] = field(default_factory=dict)
     """All settings of the table after the change. Not part of the proposal itself."""
 
@@ -45,30 +45,30 @@ class ApprovedProposal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalHandler:
-    """How a room handles proposals of its settings."""
+    """How a package handles proposals of its settings."""
 
     stands: Callable[[Sequence[Any]], list[Mapping[str, Any]]]
     """The current values that correspond to the ``before`` of each proposal; one query for all proposals."""
     apply: Callable[[Any, Any], object]
     """Carry out a proposal in the name of the approver. Raises Refused."""
     permission: str
-    """Who may approve."""
+    """The permission to approve."""
     may_propose: tuple[str, ...] = ()
     """Further permissions of which one is enough to propose."""
     dates_itself: bool = False
-    """Whether what it applies is itself dated: then nothing is left to be done when its moment comes."""
+    """Whether the change carries its own time of effect, so that nothing remains to be done then."""
     takes_two: Callable[[Any, Values], bool] | None = None
-    """Whether a proposal takes two people under some terms of the house; None where every one does."""
+    """Whether a proposal needs two persons under these policies; None where each one does."""
     of_tables: Callable[[Any], Iterable[str]] = lambda _: ()
     """Names of the tables concerned. A pit boss has to be assigned to their pits."""
     hindrances: Callable[[Sequence[Any]], list[str]] | None = None
-    """Why each could not be done now, as far as that can be told by looking; empty if nothing is in the way."""
+    """Why each cannot be carried out now, as far as visible in advance; empty if nothing prevents it."""
 
 
 HANDLERS: Final[dict[str, ApprovalHandler]] = {}
 
 BY_THE_CLOCK: Final = "the watch"
-"""Who writes what was decided before, once its moment has come."""
+"""The author of entries for approved changes whose time has come."""
 
 
 def handles(*names: str, matter: ApprovalHandler) -> None:
@@ -77,7 +77,7 @@ def handles(*names: str, matter: ApprovalHandler) -> None:
 
 
 def refuse_alone(matter: str | None, terms: Values, proposal: int | None) -> None:
-    """Raises Refused where a change takes two people, and none were asked."""
+    """Raises Refused where a change under dual control has no approved proposal."""
     if matter is not None and proposal is None and dual_control.needed(matter, terms):
         title = dual_control.title_of(matter)
         sentence = f"{title}: that takes two people. Propose it, and somebody else approves."

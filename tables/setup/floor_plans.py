@@ -39,8 +39,7 @@ def newest(pit: str) -> FloorPlan | None:
 
 
 def spots_of(drawn: Mapping[str, Collection[int]], tables: Collection[str]) -> Spots:
-    """Where the tables of a pit stand: as they were drawn; the others in the next free places, in further rows if need
-    be: none lies upon another."""
+    """The positions of the tables of a pit: as drawn, and for the others the next free ones, without overlaps."""
     spots = {name: _spot(drawn[name]) for name in tables if name in drawn}
     free = _free(spots.values())
     return spots | {name: next(free) for name in tables if name not in spots}
@@ -65,10 +64,7 @@ def high_of(spots: Collection[Spot]) -> int:
 
 
 def most_high(tables: int) -> int:
-    """The lowest bottom edge of a plan of this number of tables, in steps of the grid:
-
-    all of them below each other fit.
-    """
+    """The lowest possible bottom edge of a plan, in grid steps, with all its tables below each other."""
     return max(HIGH, tables * (TABLE_HIGH + 1))
 
 

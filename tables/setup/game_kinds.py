@@ -1,4 +1,4 @@
-"""What an operator may set at a table for each kind of game: its seats, the steps of its limits, a cap, a pot."""
+"""The settings of a table by kind of game: its seats, the steps of its limits, an aggregate limit, a pot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_UNITS_A_BET: Final = 10
 
 
 class Setting(ABC):
-    """What may be set for a kind of game."""
+    """The permitted settings for a kind of game."""
 
     has_pot: bool
     """Whether the table has accounts for a pot and for the chips at its seats. A remainder in the pot carries over."""
@@ -28,7 +28,7 @@ class Setting(ABC):
 
     @abstractmethod
     def seats(self, game: Game[Any, Any]) -> range:
-        """How many seats a table may have."""
+        """The permitted numbers of seats of a table."""
 
     @abstractmethod
     def cap_fault(self, game: Game[Any, Any], cap_cents: int, min_cents: int) -> str:
@@ -36,7 +36,7 @@ class Setting(ABC):
 
 
 class HouseSetting(Setting):
-    """Against the house: every seat may stay empty."""
+    """Games against the house: any seat may be empty."""
 
     has_pot = False
     has_bet_step = True
@@ -70,7 +70,7 @@ class PotSetting(Setting):
 
 
 class CountedSetting(HouseSetting):
-    """By its counts: the limits are what its sign says."""
+    """Non-tracked tables: their limits are those on their sign."""
 
     has_bet_step = False
 
@@ -82,5 +82,5 @@ _SETTINGS: Final[dict[Kind, Setting]] = {"banked": HouseSetting(), "pot": PotSet
 
 
 def setting_of(game: Game[Any, Any]) -> Setting:
-    """What may be set at a table of a game."""
+    """The permitted settings for a game."""
     return _SETTINGS[game.kind]

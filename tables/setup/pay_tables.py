@@ -1,7 +1,7 @@
-"""Pay tables that operators make: a name, versions that rise, and lines within the game's form. None is ever changed.
+"""Pay tables made by operators: a name, rising versions, and lines within the game's form. They are never changed.
 
-A table is set to one of them by name and version, and every round that it opens pins the lines. So a row is looked at
-here whenever it is taken into use: by its own digest, and by the entry of the house's book that it was made in.
+A table is set to a pay table by name and version, and each round records the lines that it opened with. A row is
+therefore verified each time it is taken into use: by its own digest, and by its entry in the site's log.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Faults = dict[str, str]
 
 
 def games() -> list[str]:
-    """The games whose wagers are paid by tables."""
+    """The games with wagers that are paid by pay tables."""
     return [name for name, game in GAMES.items() if game.pay_form.wagers]
 
 

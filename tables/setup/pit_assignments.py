@@ -112,7 +112,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def runners_of(pit: str) -> list[str]:
-    """The names of those whose post or cover a pit is, who work here."""
+    """The names of the active pit bosses with an assignment, also a temporary one, to a pit."""
     people = runners()
     all_duties = duties([person.username for person in people])
     return [person.name for person in people if pit in all_duties[person.username].pits]
@@ -241,7 +241,7 @@ def _write(
 
 
 def stands() -> tuple[Stand, ...]:
-    """Which tables stand where, as an entry says it."""
+    """The tables of each section, as an entry records them."""
     return tuple(Stand(row.pit, row.section, tuple(row.tables)) for row in pits.sections())
 
 
@@ -275,7 +275,7 @@ def _facts_of(row: Post | None) -> dict[str, Any]:
 
 
 def facts_of(row: Post) -> dict[str, Any]:
-    """What a row says, as a proposal has it."""
+    """The fields of a row, as a proposal has them."""
     return {"pits": list(row.pits), "whole_floor": row.whole_floor}
 
 
@@ -304,7 +304,7 @@ def faults(post: AssignmentChange, effective: datetime | None, moment: datetime)
 
 
 def entry_fault(event: PostSet, entry: Chained) -> str:
-    """Why the house would not have written such an entry; empty where it would."""
+    """Why an entry of an assignment is invalid; empty if it is valid."""
     names, effective = {stand.pit for stand in event.floor}, datetime.fromisoformat(event.effective)
     if strangers := sorted(set(event.pits) - names):
         return f"there was no pit {strangers[0]}"
@@ -316,7 +316,7 @@ def entry_fault(event: PostSet, entry: Chained) -> str:
 
 
 def before(event: PostSet, entry: Chained) -> dict[str, Any]:
-    """What held where a post was set, before the entry that set it."""
+    """The assignment in effect at the time of a new one, before its entry."""
     rows = Post.objects.filter(username=event.username, effective__lte=event.effective, seq__lt=entry.seq)
     row = rows.order_by("-effective", "-seq").first()
     return facts_of(row) if row and (row.pits or row.whole_floor) else _NONE
@@ -426,7 +426,7 @@ def cover_faults(pit: str, until: datetime, reason: str, moment: datetime) -> Fa
 
 
 def cover_entry_fault(event: CoverSet, entry: Chained) -> str:
-    """Why the house would not have written such an entry; empty where it would."""
+    """Why an entry of a temporary assignment is invalid; empty if it is valid."""
     if event.pit not in {stand.pit for stand in event.floor}:
         return f"there was no pit {event.pit}"
     if len(event.reason) > LONGEST_REASON or not event.reason.isprintable():
@@ -448,7 +448,7 @@ _TELLING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def history(through_seq: int | None = None) -> Posts:
-    """Who ran what at every moment, from the log alone; as it was through an entry of the house's book."""
+    """The assignments at every moment, from the site's log only, as of an entry of it."""
     entries = _telling() if through_seq is None else _telling().filter(seq__lte=through_seq)
     newest_entry = entries.order_by("-seq").values_list("book_id", "seq", "hash").first()
     if newest_entry is None or not entries.filter(subject=PostSet.subject).exists():
@@ -465,8 +465,10 @@ def _telling() -> Any:
 
 @lru_cache(maxsize=4)
 def _folded(book_id: int, last_seq: int, digest: bytes) -> Posts:
-    """By the hash of the newest of these entries, which names all before it. One that the house would not have written
-    counts for nothing: a proof of the house's book names it."""
+    """The assignments after replaying the entries up to ``last_seq``; ``digest``, its hash, makes the cache key unique.
+
+    An invalid entry is ignored here: the verification of the site's log reports it.
+    """
     folded = Posts()
     first = LogEntry.objects.filter(book_id=book_id, subject=PostSet.subject).order_by("seq").values_list("seq").first()
     entries = _telling().filter(book_id=book_id, seq__lte=last_seq, seq__gte=first[0] if first else 0)

@@ -52,7 +52,7 @@ NOWHERE: Final = TablePlace()
 
 
 def sections(through_seq: int | None = None, moment: datetime | None = None) -> list[PitSection]:
-    """The sections that there are; as it was through an entry of the house's book, or at a moment."""
+    """The sections with tables, as of an entry of the site's log or of a moment."""
     rows = PitSection.objects.order_by("pit", "section", "-seq").distinct("pit", "section")
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     rows = rows if moment is None else rows.filter(at__lte=moment)
@@ -70,7 +70,7 @@ def places(through_seq: int | None = None) -> dict[str, TablePlace]:
 
 
 def set_section(event: PitSectionSet, *, by: Staff) -> PitSection:
-    """Say which tables stand in a section of a pit; without any the section ends. Raises Refused."""
+    """Set the tables of a section of a pit; without tables the section ends. Raises Refused."""
     if not by.has_perm("tables.add_pitsection"):
         raise Refused("not_permitted", "Only an operator sets which tables stand in a pit.", 403)
     with transaction.atomic():
@@ -121,5 +121,5 @@ def _repeated(names: Iterable[str]) -> str:
 
 
 def entry_fault(event: PitSectionSet, entry: Entry) -> str:
-    """Why the house would not have written such an entry; empty where it would."""
+    """Why an entry of a section is invalid; empty if it is valid."""
     return " ".join(faults(event, entry.seq).values())

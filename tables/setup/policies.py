@@ -33,7 +33,7 @@ from tables.setup import dual_control
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles
 
 JUDGES: Final[list[Callable[[Values], dict[str, str]]]] = []
-"""What rooms have against a change beyond the bounds of its terms: one sentence for each."""
+"""Checks by other packages beyond the range of a policy. Each returns a sentence by policy."""
 KEPT: Final = 5.0
 """Seconds for which a process keeps what it read: so much later than this one's, other processes' rounds, slips and
 tries may go by a change that was entered just now."""
@@ -112,7 +112,7 @@ def _kept_there() -> tuple[PolicyChange, ...]:
 
 
 def changes(before_seq: int | None = None) -> tuple[PolicyChange, ...]:
-    """Every change that was entered, in the order of their entries; or those before an entry of the house's book."""
+    """All changes in the order of their entries, or those before an entry of the site's log."""
     rows = HouseTerms.objects.order_by("seq")
     rows = rows if before_seq is None else rows.filter(seq__lt=before_seq)
     return tuple(PolicyChange(*row) for row in rows.values_list("effective", "seq", "values"))
@@ -135,10 +135,11 @@ def change(
     profile: str | None = None,
     proposal: int | None = None,
 ) -> HouseTerms | None:
-    """From a moment on, or at once, these terms have these values. None where they would have them anyway. Raises
-    Refused. ``proposal``: the one that two people stand for, where it takes two.
+    """Change policies from a moment on, or at once; None where nothing changes. Raises Refused.
 
-    The house's book is locked before the values in force are read, so that no others are entered in between."""
+    ``proposal`` is the approved proposal where dual control needs one. The site's log is locked before the values in
+    force are read, so no other change can be entered in between.
+    """
     if not by.has_perm("tables.add_houseterms"):
         raise Refused("not_permitted", "Only an operator changes the house's terms.", 403)
     values = as_read(values)
@@ -196,7 +197,7 @@ def opened_lately() -> bool:
 
 
 def as_read(values: Values) -> dict[str, Any]:
-    """Values as JSON or a form has them, as the house goes by them."""
+    """Values from JSON or a form, converted to the types of their policies."""
     return {name: policies.read(TERMS[name], value) if name in TERMS else value for name, value in values.items()}
 
 
@@ -241,7 +242,7 @@ handles("terms", "profile", matter=ApprovalHandler(_present_values, _apply, "tab
 
 
 def event_of(effective: datetime, before: Values, after: Values) -> TermsChanged:
-    """A change as the house's book says it."""
+    """The entry of a change."""
     earlier = {name: before[name] for name in after}
     return TermsChanged(effective=spelled(effective), before=_builtins(earlier), after=_builtins(after))
 

@@ -1,7 +1,7 @@
-"""What this house chose for its roles: asked on the floor and by proofs, and changed from a moment on.
+"""The site's choices about its roles, used on the floor and in proofs, with changes from a moment on.
 
-The choices are three of the house's terms (``tables/log/role_choices.py``), so they are entered, dated, approved by two
-and proved like all of them.
+The choices are three policies (``tables/log/role_choices.py``), so they are entered, dated, approved and verified like
+all of them.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from tables.setup import policies
 from tables.setup.dual_control import ProposalDraft
 
 ABOUT: Final = "roles"
-"""What a proposal of such a change is about."""
+"""The subject of a proposal of such a change."""
 
 
 # --- Asked -----------------------------------------------------------------------------------------------------
 
 
 def otherwise(moment: datetime | None = None) -> tuple[str, ...]:
-    """The permissions that the house gives or takes otherwise than it ships."""
+    """The permissions that the site grants or withdraws, as changes from the defaults."""
     return policies.words(PERMISSIONS_TERM, moment)
 
 
 def struck(moment: datetime | None = None) -> tuple[str, ...]:
-    """The roles that the house struck from those who sign a step."""
+    """The roles that the site removed from the signatories of a step."""
     return policies.words(SIGNERS_TERM, moment)
 
 
 def signers(series: SlipType, stage: Stage) -> frozenset[str]:
-    """Who signs a step here."""
+    """The roles that may sign a step at this site."""
     return role_choices.signers(series, stage, struck())
 
 
@@ -81,7 +81,7 @@ def check_signer(slip: Slip, role: str, entry: Entry) -> None:
 
 
 def kept_apart(moment: datetime | None = None) -> tuple[str, ...]:
-    """The further roles that the house keeps apart, now or at a moment."""
+    """The pairs of incompatible roles that the site added, now or at a moment."""
     return policies.words(APART_TERM, moment)
 
 
@@ -152,13 +152,13 @@ CHOICE: Final = "choice"
 
 @dataclass(frozen=True, slots=True)
 class RoleAnswer:
-    """Whether a role may do something, and whose word that is."""
+    """Whether a role has a permission, and whether by default or by the site's choice."""
 
     role: str
     bounds: str
     allowed: bool
     word: str = ""
-    """What the house's term would have, were it chosen otherwise."""
+    """The word for the opposite choice in the policy."""
     why: str = ""
 
     @property
@@ -176,7 +176,7 @@ class DutyRow:
 
 
 def permission_grid(chosen: Collection[str]) -> list[DutyRow]:
-    """Every permission in words, and which role has it where these are chosen otherwise."""
+    """Every permission as text, with the roles that have it under these choices."""
     return [
         DutyRow(words, tuple(_permission_cell(role, permission, chosen) for role in Role.values))
         for permission, words in WORDS.items()
@@ -208,7 +208,7 @@ def _signer_cell(name: str, stage: Stage, role: str, struck_words: Collection[st
 
 
 def chosen_for(role: str, moment: datetime | None = None) -> tuple[str, ...]:
-    """What the house chose about a role, in words."""
+    """The site's choices about a role, as texts."""
     words = [*otherwise(moment), *struck(moment)]
     own = [word for word in words if role in (word.rpartition("-")[2], word.partition("+")[0], word.partition("-")[0])]
     apart = [word for word in kept_apart(moment) if role in role_choices.APART.get(word, ())]
@@ -216,7 +216,7 @@ def chosen_for(role: str, moment: datetime | None = None) -> tuple[str, ...]:
 
 
 def in_words() -> list[tuple[str, list[str]]]:
-    """Everything that the house chose otherwise, by term."""
+    """All choices that differ from the defaults, by policy."""
     return [
         (TERMS[name].title, [role_choices.CALLED.get(word, word) for word in policies.words(name)])
         for name in role_choices.TERM_NAMES

@@ -1,5 +1,8 @@
-"""The accounts of programs: what each may do, where, from which addresses and until when. An operator sets them, with a
-second person where access takes two; whatever is set, renewed or revoked is an entry of the house's book."""
+"""Service accounts of API clients: scopes, tables, networks and expiry.
+
+An operator sets them, under dual control where access needs it. Each change, renewal and revocation is an entry of the
+site's log.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ LONGEST_TEXT: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What an operator says of a program."""
+    """The access of a service account, as an operator sets it."""
 
     purpose: str
     scopes: tuple[str, ...]
@@ -43,7 +46,7 @@ class Access:
     expires: datetime
 
     def facts(self) -> dict[str, Any]:
-        """As an entry and a proposal say it."""
+        """The access as an entry and a proposal record it."""
         return {
             "purpose": self.purpose,
             "scopes": list(self.scopes),
@@ -54,13 +57,13 @@ class Access:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Access:
-        """From the facts again."""
+        """The access from these fields."""
         lists = {name: tuple(facts[name]) for name in ("scopes", "tables", "addresses")}
         return cls(purpose=facts["purpose"], expires=datetime.fromisoformat(facts["expires"]), **lists)
 
 
 def access_of(account: ServiceAccount) -> Access:
-    """What a row says."""
+    """The access of a stored account."""
     return Access(
         purpose=account.purpose,
         scopes=tuple(account.scopes),
@@ -74,7 +77,7 @@ def access_of(account: ServiceAccount) -> Access:
 
 
 def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = None) -> ServiceAccount:
-    """Say what a program may do from now on, by whatever name: a new one, or one that there is. Raises Refused."""
+    """Create a service account or replace its access. Raises Refused."""
     permit(by)
     with transaction.atomic():
         head = site_log.lock()
@@ -108,7 +111,7 @@ def _event(name: str, access: Access, proposal: int | None) -> ServiceAccountSet
 
 
 def revoke(account: ServiceAccount, reason: str, *, by: Staff) -> None:
-    """A program may do nothing any more, at once and for good: it takes one operator. Raises Refused."""
+    """Revoke a service account at once and for good. One operator is enough. Raises Refused."""
     permit(by)
     if not reason.strip() or not reason.isprintable() or len(reason) > LONGEST_TEXT:
         raise Refused("no_reason", f"Say why in 1 to {LONGEST_TEXT} characters.", 422)
@@ -121,7 +124,7 @@ def revoke(account: ServiceAccount, reason: str, *, by: Staff) -> None:
 
 
 def note_expired() -> int:
-    """Say of every program whose time is over that it has expired; how many those were."""
+    """Record the expiry of each account whose time is over; returns their number."""
     due = ServiceAccount.objects.filter(ended_at=None, expires_at__lte=timezone.now())
     if not due.exists():
         return 0

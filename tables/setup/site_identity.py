@@ -1,4 +1,4 @@
-"""Whose paper this is: the names of the house and of its property, and its currency."""
+"""The names and the currency of the site, for the head of its printed pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Identity:
 
     @property
     def title(self) -> str:
-        """Both names as one line; empty where the house has none."""
+        """Both names in one line; empty without a name."""
         return ", ".join(name for name in (self.house_name, self.property_name) if name)
 
     @property
@@ -34,7 +34,7 @@ class Identity:
 
 
 def identity() -> Identity:
-    """As it is now. While the database is away, a house without a name: its pages are still drawn."""
+    """The current identity. While the database is unavailable, the defaults: pages are still drawn."""
     try:
         terms = policies.all_in_force()
     except DatabaseError:

@@ -56,7 +56,7 @@ WAITS: Final = {
     "denominations": "the chips",
     "marks_commission": "when commission is taken",
 }
-"""What may not change while a round is open."""
+"""The settings that cannot change while a round is open, with their names in messages."""
 
 
 MOST_CAMERAS: Final = 80
@@ -92,7 +92,7 @@ def settings_of(table: Table) -> Settings:
 
 
 def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | None = None) -> Table:
-    """A new table with its book and places for chips; closed, and without a shoe."""
+    """Create a table with its log and accounts, closed and without a shoe. Raises Refused."""
     _permit(by, "tables.add_table")
     settings = _paying_exactly(settings)
     refuse(name_faults(name) | faults(settings) | retired_faults(settings.denominations))
@@ -131,7 +131,7 @@ def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposa
 
 
 def set_by_plans(table: Table, head: Head, limits: Mapping[str, Any], *, plans: ByPlans, key: UUID, by: str) -> None:
-    """Set the limits of a table as its plans say. The caller holds the table's book, and read its row since."""
+    """Set the limits of a table by its limit plans. The caller has locked the table's log and then read its row."""
     before = settings_of(table)
     after = replace(before, **limits)
     _store(table, after)
@@ -263,7 +263,7 @@ WITH_THE_SHOE: Final = _LIMITS | {"options", "source"}
 
 
 def shoe_faults(table: Table, changes: Mapping[str, Any]) -> Faults:
-    """What of a change cannot wait for a shoe, each by its name."""
+    """The faults of a change that shall wait for the next shoe: settings that cannot."""
     before = settings_of(table)
     after = _after(before, changes)
     sentence = "Only limits, the game's options and the shoe itself can hold with the next shoe; change this by itself."
@@ -311,7 +311,7 @@ def _apply(proposal: ApprovedProposal, by: Staff) -> None:
 
 
 def _changes(table: Table, proposal: ApprovedProposal) -> dict[str, Any]:
-    """What a proposal sets at a table, as settings have it."""
+    """The settings of a table that a proposal changes, with their values."""
     values = values_of(proposal)
     after = asdict(settings_after(settings_of(table), values))
     return {name: after[name] for name in values}
@@ -329,7 +329,7 @@ def _set_to(proposal: ApprovedProposal | ToPropose) -> Mapping[str, Any]:
 
 
 def values_of(proposal: ApprovedProposal) -> dict[str, Any]:
-    """What a proposal says of a table's settings, without the word that it waits for a shoe."""
+    """The settings in a proposal, without the mark that it waits for a shoe."""
     return {name: value for name, value in proposal.after.items() if name != "takes"}
 
 
@@ -340,7 +340,7 @@ def _shoe_faults_now(table: Table, state: TableState) -> Faults:
 
 
 def _hindrances(proposals: Sequence[ApprovedProposal]) -> list[str]:
-    """What of each change has to wait: a round that is open, chips that lie at the seats."""
+    """Why each proposal has to wait: an open round, or chips in play. Empty where it need not."""
     tables = _tables_of([proposal for proposal in proposals if proposal.before])
     states = table_state.at_all([table_state.head_of(table) for table in tables.values()])
     return [
@@ -440,7 +440,7 @@ def _chips_lie(name: str, state: TableState, after: Settings) -> str:
 
 
 def round_is_open(table: Table, state: TableState, advice: str) -> str:
-    """The sentence that says why something has to wait."""
+    """The sentence about a change that has to wait for the end of the round."""
     number = state.round.number if state.round else 0
     return f"Round {number} is open at {table.name}: {advice} when it is over."
 
@@ -507,7 +507,7 @@ def limit_faults(settings: Settings) -> Faults:
 
 
 def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
-    """Of bets against the house, or of what a player may put in play for a pot."""
+    """The faults of limits of bets, or of buy-ins at a table with a pot, by field."""
     kind, sentences = setting_of(game), {}
     units, units_are = kind.units(game)
     step = units * settings.unit_cents
