@@ -1,5 +1,8 @@
-"""The table's page in back-entry: the dealer types from which paper the next round is, once for the whole round; a
-second person compares what was entered, by badge and PIN."""
+"""The table's page in back-entry.
+
+The dealer types the paper of the next round, once for the whole round. A second person compares the entries with the
+paper, and signs by badge and PIN.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The fields of every form of the dealer:
-
-the idempotency key of its rendering, and the sequence number it was drawn from.
-"""
+"""Hidden fields of every form of the dealer: the idempotency key of its rendering, and its sequence number."""
 
 from __future__ import annotations
 

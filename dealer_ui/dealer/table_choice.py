@@ -104,9 +104,7 @@ def _deals(viewer: Staff, standing: TableState) -> bool:
 
 
 def _needed(offers: list[Offer]) -> list[Offer]:
-    """Tables without a dealer, then those that the viewer left to their dealers, then those with the longest-serving
-    dealers.
-    """
+    """Tables without a dealer, then those that the viewer left last, then those with the longest-serving dealers."""
     free = [offer for offer in offers if offer.is_free]
     left = [offer for offer in offers if offer.was_left and not offer.is_free]
     tired = sorted((offer for offer in offers if offer.since and offer not in left), key=_begun)

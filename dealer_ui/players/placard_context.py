@@ -1,6 +1,6 @@
-"""The content of a table's placard:
+"""The content of a table's placard: limits, their next change, rules and pays.
 
-limits, the next change, rules, pays. Nothing about rounds, seats, people or racks.
+Nothing about rounds, seats, people or racks.
 """
 
 from __future__ import annotations

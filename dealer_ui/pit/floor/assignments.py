@@ -1,7 +1,4 @@
-"""Pit assignments on the floor:
-
-the pit bosses of each pit, with taking over another pit temporarily and returning it.
-"""
+"""The pit bosses of each pit, on the floor's page, with taking over another pit temporarily and returning it."""
 
 from __future__ import annotations
 

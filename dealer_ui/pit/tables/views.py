@@ -1,5 +1,8 @@
-"""The pit: the whole floor live, one table's rounds and log, one round step by step. Reading needs ``watch_floor``,
-opening, closing and taking back need ``run_floor``: an auditor sees everything here and changes nothing."""
+"""The pit: the whole floor live, the rounds and the log of one table, and one round step by step.
+
+Reading needs ``watch_floor``; opening, closing and taking back need ``run_floor``. An auditor sees everything here and
+changes nothing.
+"""
 
 from __future__ import annotations
 
