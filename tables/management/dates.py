@@ -1,4 +1,4 @@
-"""Days and moments on the command line. Each function raises ArgumentTypeError, which says what would be right."""
+"""Days and moments on the command line. Each function raises ArgumentTypeError with the correct form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Give the application's role exactly what deploy/grants.sql lists, or (--check) say where it has more or less."""
+"""Grant the application's role exactly the rights in deploy/grants.sql, or (--check) report every difference."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""``manage.py audit``: the house's key, bundles for outsiders, and the verifier that they check them with."""
+"""``manage.py audit``: the site's key, evidence bundles for outsiders, and the verifier that they check them with."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         self.stdout.write(str(tree.key))
 
     def _note(self, restored: str | None, by: list[str], witness: str | None) -> None:
-        """A note is made of a database that holds, and never of another."""
+        """Write the note of the sealed days, after every log was verified. Raises CommandError for one that fails."""
         testimony = tree_proof.hear(Source(witness, witness_delivery.keys())) if witness else None
         for book in proofs.books():
             if fault := proofs.verify(book, noted=False).fault:

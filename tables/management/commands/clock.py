@@ -20,7 +20,7 @@ from tables.staff import signers
 
 
 def edge(text: str) -> tuple[int, datetime]:
-    """SEQ=MOMENT: an entry, and by when the book had been written through it."""
+    """SEQ=MOMENT: an entry, and the time by which it had been written."""
     seq, _, spelling = text.partition("=")
     return int(seq), dates.moment(spelling)
 

@@ -1,4 +1,4 @@
-"""``manage.py doctor``: whether this host and its house are well, a line for each part, with what to do."""
+"""``manage.py doctor``: check this host and installation, one line for each component, with the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manage.py game_docs``: writes into the pages of the games what the games say of themselves."""
+"""``manage.py game_docs``: write the tables of the games' pages from the games themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PACKS: Final = {
 
 
 class Command(BaseCommand):
-    """Rewrites the marked part of each page; with --check, only says which pages are out of date."""
+    """Rewrite the marked part of each page; with --check, only list the pages that are out of date."""
 
     help = "Write seats, options, choices and layouts of the games into docs/games."
     requires_system_checks: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def rewritten(page: str, part: str, start: str = START) -> str:
 
 
 def facts(game: Game[Any, Any]) -> Iterator[str]:
-    """What a game says of itself."""
+    """The generated lines about a game."""
     low, high = game.seat_counts[0], game.seat_counts[-1]
     rules = game.rules_type()
     yield f"- Players: {low if low == high else f'{low} to {high}'}"
@@ -109,7 +109,7 @@ def _of_standard_cards(game: Game[Any, Any], rules: Any) -> Iterator[str]:
 
 
 def every_wager(game: Game[Any, Any]) -> tuple[Wager, ...]:
-    """The wagers of a game with all its side bets, whatever a table spreads of them."""
+    """The wagers of a game with all its side bets, spread at a table or not."""
     spread = next(option for option in _options(game) if option.encode_name == "spread")
     sides = _kind_and_meaning(spread.type)[0].item_type.values
     rules = msgspec.structs.replace(game.rules_type(), spread=_in_order(game.rules_type().spread, sides))
@@ -142,7 +142,7 @@ def _options(game: Game[Any, Any]) -> tuple[Any, ...]:
 
 
 def _kind_and_meaning(kind: Any) -> tuple[Any, str]:
-    """What an option may be, and what it means."""
+    """The type of an option, and its description."""
     if isinstance(kind, msgspec.inspect.Metadata):
         return kind.type, (kind.extra_json_schema or {}).get("description", "")
     return kind, ""

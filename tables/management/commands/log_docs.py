@@ -24,7 +24,7 @@ COLUMNS: Final = "| entry | what it says | content | written by | moves | except
 
 
 class Command(BaseCommand):
-    """Rewrites the marked part of the page; with --check, only says whether it is out of date."""
+    """Rewrite the marked part of the page; with --check, only report whether it is out of date."""
 
     help = "Write every kind of entry into docs/the-log.md."
     requires_system_checks: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ def page() -> str:
 
 
 def facts() -> Iterator[str]:
-    """Every kind of entry, a line each, by book."""
+    """Every kind of entry, one line each, by log."""
     for title, of_the_house in (("At a table", False), ("In the house's book", True)):
         yield from (f"### {title}", "", COLUMNS, "|---" * COLUMNS.count(" | ") + "|---|")
         yield from (_line(event) for event in EVENTS if event.of_the_house is of_the_house)

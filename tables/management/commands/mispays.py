@@ -1,4 +1,4 @@
-"""``manage.py mispays --measure``: how often the mispay finder is right, in rounds into which mistakes are planted."""
+"""``manage.py mispays --measure``: the accuracy of the payout-error search, on rounds with planted mistakes."""
 
 from __future__ import annotations
 

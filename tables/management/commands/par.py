@@ -168,7 +168,7 @@ def _rocket(
 def _decision(
     decks: int, burn: int, unseen: Composition | None, player: tuple[int, ...], dealer: tuple[int, ...]
 ) -> str:
-    """What each way is worth, in tenths of the bet."""
+    """The value of each choice, in tenths of the bet."""
     from tables.maths.rocket_value import decide, solve
     from tables.maths.situation import Situation, fresh
 

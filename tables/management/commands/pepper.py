@@ -62,8 +62,10 @@ class Command(BaseCommand):
 
 
 def carry() -> int:
-    """Seal anew whatever is not sealed with the current key, in one transaction; how many secrets there were. The
-    house's book says whose, and with which key; of a channel, by its next version."""
+    """Seal every secret with the current key in one transaction; returns the number of secrets that were behind.
+
+    The site's log records their owners and the key; for a channel, by its next version.
+    """
     with transaction.atomic():
         site_log.lock()
         list(Staff.objects.select_for_update(no_key=True).order_by("pk"))
@@ -85,7 +87,7 @@ Sealed = dict[str, dict[str, str]]
 
 
 def _carry_codes(sealed: Sealed) -> int:
-    """Both halves of every one-time code that is good still."""
+    """Seal both halves of every valid one-time code again; returns the number of halves."""
     behind = 0
     for code in OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff"):
         for half in ("first", "second"):

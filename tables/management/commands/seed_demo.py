@@ -76,7 +76,7 @@ FILL: Final = (
     ("received", "dan"),
     ("confirmed", "boris"),
 )
-"""Who signs a table's first fill."""
+"""The signatories of a table's first fill."""
 
 CHIPS: Final = (
     (50, "pink", "#e5a0bb"),
@@ -189,11 +189,11 @@ SERIES_NAME: Final = "First series"
 DELIVERED: Final = (
     (100_000, 1_000), (50_000, 1_600), (10_000, 4_500), (2_500, 6_000), (500, 10_000), (100, 50_000), (50, 20_000),
 )  # fmt: skip
-"""The house's whole stock, by pieces."""
+"""The whole stock of chips, as (value in cents, pieces)."""
 WITHDRAWN: Final = (
     (100_000, 800), (50_000, 1_280), (10_000, 3_600), (2_500, 4_800), (500, 8_000), (100, 40_000), (50, 16_000),
 )  # fmt: skip
-"""What of it the cage begins with."""
+"""The chips that the cage starts with, as (value in cents, pieces)."""
 SOLD_CENTS: Final = 10_000_000
 BETS_IN_A_RACK: Final = 60
 """The opening rack, as a number of bets of the table's maximum."""
@@ -268,7 +268,7 @@ def _taken_on(login: Login, operator: Staff, second: Staff | None, terminal: Ter
 
 
 def seed_chips(operator: Staff) -> None:
-    """Every kind of chip; and the house's whole stock, of which the players have bought some."""
+    """Add missing denominations and the site's whole stock of chips, of which players have bought some."""
     for value, colour, face in CHIPS:
         if not Denomination.objects.filter(value_cents=value).exists():
             denominations.add_denomination(value_cents=value, colour=colour, face=face, by=operator)

@@ -1,4 +1,4 @@
-"""``manage.py shoe verify``: prove the house shoes: what was committed to, what was opened, and what was dealt."""
+"""``manage.py shoe verify``: verify the electronic shoes: commitments, opened orders, and the cards dealt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tables.models import Table
 
 
 class Command(BaseCommand):
-    """Prints each order that holds; exits 1 and names the first entry that does not."""
+    """Print each verified order; exit 1 at the first entry that fails."""
 
     help = "Prove that house shoes were dealt in the order that was committed to before their first card."
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--shoe", metavar="N", type=int, help="print only this shoe of each table")
 
     def handle(self, *args: Any, table: str | None, shoe: int | None, **options: Any) -> None:
-        """Prove table by table; exit 1 at the first fault."""
+        """Verify table by table; exit 1 at the first fault."""
         orders = 0
         for row in _tables(table):
             try:

@@ -25,7 +25,7 @@ TOKEN: Final = "CASINO_READER_TOKEN"  # noqa: S105 -- the name of a variable
 HEADER: Final = "Casino-Acknowledged"
 POLL_SECONDS: Final = 0.3
 IDLE_SECONDS: Final = 2.0
-"""Between two questions at a table where no card was due for a while: the house counts a reader as there for longer."""
+"""Seconds between polls at an idle table, shorter than the time after which a reader is offline."""
 LONGEST_WAIT_SECONDS: Final = 5.0
 TIMEOUT_SECONDS: Final = 10.0
 DRAWS: Final = 0.6
@@ -35,7 +35,7 @@ State = dict[str, Any]
 
 
 class RefusedMessage(Exception):
-    """The house refused a message, with its code, the number that is due and the seconds to wait at least."""
+    """A refused message: the code, the number that is due and the minimum wait in seconds."""
 
     def __init__(self, status: int, body: State, retry_after: str = "") -> None:
         super().__init__(body.get("detail", f"status {status}"))
@@ -56,7 +56,7 @@ class MessageQueue:
     """The receipt in the last answer. Sent again, it reveals entries that a restored database lacks."""
 
     def ask(self, body: State | None = None) -> State:
-        """Send until it is answered. Raises Refusal for what the house does not take."""
+        """Send until there is an answer. Raises RefusedMessage for a refusal that a repetition cannot change."""
         wait = POLL_SECONDS
         while True:
             least = 0.0
@@ -136,7 +136,7 @@ class Reader:
             self.line.sleep(POLL_SECONDS)  # until the dealer has said who was right
 
     def name(self, card: int | str) -> None:
-        """Send a card under the next number, until the house has it; leave it out where the dealer keys."""
+        """Send a card under the next number until it is accepted; skip it while the dealer keys the cards."""
         misread, duplicate, skip = (bool(every) and self.read % every == 0 for every in self.faults)
         said = 1 if misread and card != 1 else card
         number = self.number + (2 if skip else 1)

@@ -39,7 +39,7 @@ OF_ROCKET: Final[dict[str, Any]] = {
     "strategy": "optimal",
     "fresh": False,
 }
-"""What its tables are by default. The arguments have no defaults, so that one given for another game is seen."""
+"""The default tables of Rocket. The arguments have no defaults, so that one passed with another game is noticed."""
 MILLION: Final = 1_000_000
 
 
@@ -262,7 +262,7 @@ def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, rep
 
 
 def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> RocketTally:
-    """The rounds that ``run`` would deal, dealt by the house's workers."""
+    """The rounds that ``run`` would deal, dealt by the site's workers. Raises CommandError without a worker."""
     from tables.edge import distributed_simulation
     from tables.maths.advantage.rocket_simulation import CHUNK, described, nothing
 

@@ -1,4 +1,4 @@
-"""``manage.py verify``: prove the log, the rounds and the chips again, from the first entry on."""
+"""``manage.py verify``: verify the log, the rounds and the chips again, from the first entry on."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         witness_key: list[str] | None,
         **options: Any,
     ) -> None:
-        """Check book by book."""
+        """Verify log by log; exit 1 on a fault."""
         self.every, self.faults = options["all"], 0
         try:
             books = proofs.books(table)
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _say(self, proved: Iterable[Finding]) -> None:
-        """Each line; then the end of it, where one of them does not hold and not every fault was asked for."""
+        """Print each line; exit 1 after the first fault, unless all were requested."""
         for line in proved:
             self.stdout.write(line.says if line.holds else self.style.ERROR(line.says))
             self.faults += not line.holds

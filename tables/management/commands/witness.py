@@ -1,4 +1,4 @@
-"""``manage.py witness``: a small witness, for a machine that is not the house's. It needs no database."""
+"""``manage.py witness``: a small witness, for a machine outside the site's control. It needs no database."""
 
 from __future__ import annotations
 
