@@ -1,1 +1,1 @@
-"""The past of a demo's house, made by the functions that the floor calls, and dealers who keep its present moving."""
+"""The demo: its history, made by the functions that the floor calls, and dealers who keep its tables busy."""

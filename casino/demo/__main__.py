@@ -1,4 +1,4 @@
-"""`./run demo`: a whole house on one machine, and a supervisor that leaves nothing behind when it goes."""
+"""`./run demo`: a whole site on one machine, under a supervisor that stops every process it started."""
 
 import argparse
 import contextlib
@@ -25,7 +25,7 @@ from casino.embedded import keeper, servers
 NAME = "demo"
 FOLDER = servers.LOCAL / NAME
 HALF_MADE = FOLDER / "half-made"
-"""There while a house's past is made, and after that was cut short."""
+"""Exists while the history is being made, and after that was interrupted."""
 PREPARED = FOLDER / "prepared"
 """Names the checkout that migrated the database last, and collected the static files."""
 PACKAGES = ("casino", "dealer_ui", "ledger", "tables", "requirements")
@@ -33,7 +33,7 @@ LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 PATIENCE = 60  # seconds that the first page may take
 GRACE = 12  # seconds that a child may take to stop
 MIGRATED, LOGINS = "The database is migrated", "Logins:"
-"""What the process that prepares the house says (casino/demo/preparation.py)."""
+"""Lines that the preparation prints (casino/demo/preparation.py)."""
 WITNESS_OPTIONS = FOLDER / "witness-options"
 """How the demo's witness is started (casino/demo/witness.py)."""
 RECORDED_DAYS, RECORDED_SEED = 14, 1
@@ -41,7 +41,7 @@ RECORDED_DAYS, RECORDED_SEED = 14, 1
 
 
 class Refused(RuntimeError):
-    """The demo cannot start; the message is the one sentence to say."""
+    """The demo cannot start; the message is one sentence with the reason."""
 
 
 class Stopped(Exception):
@@ -54,7 +54,7 @@ def say(text: str) -> None:
 
 @dataclass
 class Child:
-    """One of the house's processes, in a process group of its own; its output goes to a file."""
+    """A process of the demo, in a process group of its own, with its output in a file."""
 
     name: str
     command: list[str]
@@ -63,7 +63,7 @@ class Child:
     started: float = 0
     quick_deaths: int = field(default=0)
     due: float | None = None
-    """When one that died is started again."""
+    """When a process that died is started again."""
 
     def start(self) -> None:
         self.started = time.monotonic()
@@ -205,7 +205,7 @@ class Demo:
         shutil.rmtree(FOLDER, ignore_errors=True)
 
     def set_environment(self) -> None:
-        """What the demo's processes are told: the configured servers, or else the embedded ones."""
+        """Set the environment of the demo's processes: the configured servers, or else the embedded ones."""
         house = servers.ServerSet(FOLDER)
         house.prepare()
         self.owns_database = "DATABASE_URL" not in os.environ
@@ -331,14 +331,14 @@ _CELERY: Final = (sys.executable, "-m", "celery", "--app", "casino")
 
 
 def worker(queue: str, name: str, *, processes: int, level: str) -> list[str]:
-    """A worker for one queue alone: what waits in one of them holds up no other."""
+    """The command of a worker for one queue: a full queue then delays no other."""
     options = ["--queues", queue, "--concurrency", str(processes), "--hostname", f"{name}@%h", "--loglevel", level]
     return [*_CELERY, "worker", *options]
 
 
 @dataclass
 class Preparation:
-    """The steps before the house opens, in a process of their own, and the static files in another."""
+    """The steps before the demo opens, in a process of their own, and the static files in another."""
 
     step: subprocess.Popen[str]
     statics: subprocess.Popen[str] | None
@@ -346,7 +346,7 @@ class Preparation:
     logins: str = ""
 
     def said(self) -> Iterator[str]:
-        """Each line that it says, up to the logins."""
+        """The lines printed up to the logins."""
         assert self.step.stdout is not None  # noqa: S101 -- it was begun with a pipe
         try:
             for line in self.step.stdout:
@@ -393,7 +393,10 @@ def begin(*arguments: str, output: int | None = subprocess.PIPE) -> subprocess.P
 
 
 def finish(step: subprocess.Popen[str]) -> str:
-    """What a step printed; its failure is ours, and if we are stopped meanwhile it stops too."""
+    """The output of a step.
+
+    Raises Refused where it failed; if the demo is stopped meanwhile, the step is stopped too.
+    """
     try:
         printed, _ = step.communicate()
     except Stopped:

@@ -1,7 +1,7 @@
-"""A clock that can be set, so that a demo's house has a past: in this process, and for its connection to the database.
+"""A clock that can be set, to make the history of a demo: in this process, and for its connection to the database.
 
-Only a demo has one, and only while its house is made. The database's clock is replaced by its owner, which the
-application is not, and is put back as it was, whatever happens.
+Only a demo has one, and only while its history is made. The database's clock is replaced by its owner, not by the
+application's role, and is restored in any case.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _SET_FOR_ME: Final = f"""
 
 
 class PastRefused(Exception):
-    """No clock is set here; the message is one sentence that says why."""
+    """No clock may be set here; the message is one sentence with the reason."""
 
 
 class Clock:
-    """What time it is, here and in the database."""
+    """The time in this process and in its database connection."""
 
     def __init__(self, moment: datetime) -> None:
         self.moment = moment
         self.stand(moment)
 
     def stand(self, moment: datetime) -> None:
-        """It is then. Time only goes forward: the house's book could not be written otherwise."""
+        """Set the time. It only moves forward, because timestamps of the log never decrease."""
         self.moment = max(self.moment, moment)
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config(%s, %s, false)", [_MOMENT, self.moment.isoformat()])

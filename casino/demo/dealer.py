@@ -1,4 +1,4 @@
-"""A dealer who deals by chance: answers whatever the table asks for, with cards as a shuffled shoe would bring them."""
+"""A simulated dealer: enters the next input of a table at random, with cards as a shuffled shoe would bring them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class SimulatedDealer:
         return 1 if current is None else current.number + current.over
 
     def step(self) -> None:
-        """One input: whatever the table waits for."""
+        """Enter one input: the one that the table waits for."""
         drawn = self.board
         if drawn.pay is not None:
             self.enter("paid", seat=drawn.pay.seat)
@@ -136,7 +136,7 @@ class SimulatedDealer:
         self.enter("bet", seat=seat, amount_cents=cents, wager=first[seat].wager)
 
     def _wished(self, first: Mapping[int, AskBet]) -> list[tuple[int, int]]:
-        """What each player bets on the round to come; one of them at least does."""
+        """The bets of the players on the next round, as (seat, cents); at least one."""
         gone = self.stands.gone
         amounts = [
             (seat, player.bet(first[seat], gone, self.chance)) for seat, player in self.players.items() if seat in first
@@ -153,7 +153,7 @@ class SimulatedDealer:
             self._card(cards[0])
 
     def _hits(self, ask: AskChoice, has_card: bool) -> bool:
-        """Whether a card answers the question: it says that the seat hit."""
+        """Whether to answer a decision with a card, which means a hit."""
         return has_card and (ask.seat == DEALER or self.chance.random() < 0.8)
 
     def _choice(self, ask: AskChoice) -> str:

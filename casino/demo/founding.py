@@ -1,4 +1,4 @@
-"""The founding of a demo's house: people, chips, a key, tables; and the morning on which its tables open for today."""
+"""The setup of the demo's site: people, chips, a key, tables; and the opening of its tables for today."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tables.models import Table
 
 
 def found(present: clock.Clock, chance: random.Random) -> DemoSite:
-    """The house as it is founded, with every rack counted and every table closed."""
+    """The site after its setup, with every rack counted and every table closed."""
     operator = seed_demo.seed_staff()
     seed_demo.seed_chips(operator)
     make_key()

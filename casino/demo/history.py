@@ -50,7 +50,7 @@ def live_through(house: DemoSite, days: Sequence[date], say: Callable[[str], Non
 
 
 def pass_until(clock: Clock, people: People, present: datetime) -> None:
-    """The house is awake until then: a cage that wrote nothing for half a day stood still, or its clock leapt."""
+    """Let time pass up to a moment, with a sale every few hours: a half day without entries would raise an alert."""
     while clock.moment + AWAKE < present:
         clock.stand(clock.moment + AWAKE)
         cage_desk.sell(50_000, by=people["cara"], key=people.key())

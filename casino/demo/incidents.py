@@ -1,5 +1,7 @@
-"""What goes wrong in the demo's fortnight, and on which evening: counted back from the last one, so that a shorter past
-has the latest of it."""
+"""The irregularities of the demo's fortnight, by evening.
+
+Evenings are counted back from the last, so that a shorter history has the latest ones.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def certify(house: DemoSite, dealer: Staff) -> None:
 
 
 def of_the_morning(house: DemoSite, ago: int) -> None:
-    """What the evening before left is looked into."""
+    """Investigate and acknowledge the cases of the evening before."""
     if ago == SHORTAGE - 1 and (shortage := discrepancies.open_ones().filter(amount_cents=-SHORT_CENTS).first()):
         boris = house.people["boris"]
         discrepancies.assign(shortage, boris.username, boris.name, by=boris.signature)
@@ -62,7 +64,7 @@ def of_the_morning(house: DemoSite, ago: int) -> None:
 
 
 def of_the_night(house: DemoSite, dealers: list[SimulatedDealer], ago: int) -> None:
-    """What players and the surveillance have to say of the last rounds."""
+    """Enter the disputes of players and the bookmarks of surveillance about the last rounds."""
     if ago == DISPUTE:
         _dispute(house, dealers[0], is_settled=True)
     if ago == OPEN_DISPUTE:
@@ -75,7 +77,7 @@ def of_the_night(house: DemoSite, dealers: list[SimulatedDealer], ago: int) -> N
 
 
 def _dispute(house: DemoSite, dealer: SimulatedDealer, *, is_settled: bool) -> None:
-    """A seat says that it was not paid; it is heard, believed and paid, or waits."""
+    """A seat claims that it was not paid. The claim is heard, and settled or left open."""
     table, (round_, winner) = dealer.table, _won(dealer)
     claim = OpenDispute(round_, "Was not paid", "The player", seat=winner.seat, claim_cents=winner.net_cents)
     house.people.enters(table, dealer.by.username, claim)
@@ -116,7 +118,7 @@ def dealer_seq(dealer: SimulatedDealer) -> int:
 
 
 def off_cents(dealer: SimulatedDealer, ago: int) -> int:
-    """What the rack holds more or less than the transfers say: a chip handed out by mistake, a seat paid twice."""
+    """The variance of the rack in cents: a chip handed out by mistake, or a seat paid twice; 0 on other days."""
     dealer.latest = None
     round_ = dealer.stands.round
     if ago == SHORTAGE and dealer.table.name == COUNTERS_TABLE:

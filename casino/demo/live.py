@@ -89,7 +89,7 @@ def enter(dealer: SimulatedDealer) -> bool:
 
 
 def dealers_of(chance: random.Random) -> list[SimulatedDealer]:
-    """One for each table against the house that is not the newcomer's."""
+    """A dealer for each table against the house, except the newcomer's."""
     banked = [
         table
         for table in Table.objects.filter(retired_at=None).prefetch_related("denominations").order_by("pk")

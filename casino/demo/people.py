@@ -1,4 +1,4 @@
-"""Who works in the demo's house, by their user names, and what they sign."""
+"""The staff of the demo by user name, and the slips that they sign."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class People:
         return self.by_username[username]
 
     def key(self) -> UUID:
-        """Of an input: as chance has it, so that the same seed makes the same house."""
+        """An idempotency key from the seeded generator, so that one seed always makes one history."""
         return UUID(int=self.chance.getrandbits(128), version=4)
 
     # --- at a table
@@ -65,7 +65,7 @@ class People:
             self.enters(table, username or dealer, SignSlip(slip, stage))
 
     def removes_box(self, table: Table, box: str) -> Box:
-        """A drop box is taken to the count room."""
+        """Take a drop box to the count room."""
         cents = balance("drop_box", table)
         self.enters(table, "sue", BeginSlip("drop", (), box))
         slip = self.newest_slip(table)
@@ -91,7 +91,7 @@ class People:
 
 
 def balance(place: str, table: Table | None = None) -> int:
-    """What lies in a place of the house, or of a table."""
+    """The balance of a place of the site or of a table, in cents."""
     accounts = Account.objects.filter(place=place, **({"book_id": table.book_id} if table else {}))
     return sum(cage.balance(account) for account in accounts)
 

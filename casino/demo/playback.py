@@ -49,8 +49,10 @@ _DERIVED: Final = re.compile(r"\{\{(row|hash) ([^}]+)\}\}")
 
 
 def load(days: Sequence[date], *, through: datetime) -> None:
-    """Load the recording into an empty house, with these as its days, and let the hours since then pass. Raises
-    Damaged, with nothing loaded."""
+    """Load the recording into an empty site with these days, and let the hours since then pass.
+
+    Raises Damaged, with nothing loaded.
+    """
     text = recording.read()
     header = recording.Header.of(text)
     founding.make_key()
@@ -67,7 +69,7 @@ def load(days: Sequence[date], *, through: datetime) -> None:
 
 
 def _count_on(tables: Sequence[str]) -> None:
-    """Rows that come later have the numbers after those that were loaded. Only the owner may say so."""
+    """Set the sequences of the loaded tables after their last rows. Only the owner of the database may."""
     with psycopg.connect(settings.DATABASE_OWNER_URL, autocommit=True) as owner:
         for (table,) in owner.execute(_COUNTED, [list(tables)]).fetchall():
             owner.execute(
@@ -158,14 +160,14 @@ class _Loader:
     clock: clock.Clock
     moved: MovedText
     hashes: dict[str, str] = field(default_factory=dict)
-    """Of the entries that are sealed, by book and number."""
+    """Hashes of the loaded entries, by log and number."""
     journal: dict[str, str] = field(default_factory=dict)
     """Digests that entries tell of rows, by table, row and name."""
     batch: Batch | None = None
 
     @cached_property
     def house(self) -> int:
-        """The number of the house's book."""
+        """The id of the site's log."""
         return Book.objects.get(name=HOUSE).pk
 
     def load(self, lines: Sequence[str]) -> None:
@@ -180,7 +182,7 @@ class _Loader:
         self._flush()
 
     def _derived(self, found: re.Match[str]) -> str:
-        """What follows from rows and entries that are there by now."""
+        """The value of a placeholder that follows from rows and entries loaded before."""
         if found[1] == "hash":
             return self.hashes[found[2]]
         table, number, name = found[2].split()
@@ -249,7 +251,7 @@ class _Loader:
                 self._move_years(member, moment)
 
     def _seal(self, day: str, at: str, seq: int) -> None:
-        """Seal a day as the watch does. Its entry has the place that it had."""
+        """Seal a day as the scheduled check does. Raises Damaged unless its entry has its recorded number."""
         self._flush()
         self.clock.stand(datetime.fromisoformat(at))
         day_seals.seal(date.fromisoformat(day))
@@ -264,9 +266,9 @@ class _Loader:
 
 
 _OPENED_BY_ANYBODY: Final = ("ledger_book", "ledger_account")
-"""The house's book and its places: whichever process needs them first makes them, and they are then as recorded."""
+"""The site's log and its accounts are created by the first process that needs them, so they may exist already."""
 _WITH_YEARS: Final = ("slip", "chip_series")
-"""What entries tell a year of."""
+"""The subjects of entries that contain a year."""
 
 
 def _year(moment: datetime) -> int:
@@ -280,7 +282,7 @@ def _move(kind: str, source: str, target: str, cents: int, reverses: int | None)
 
 
 def _digests_of(table: str) -> dict[str, str]:
-    """What entries tell of a table's rows by their digests."""
+    """The digests of a table's rows that entries record, by placeholder."""
     [journal] = [journal for journal in JOURNALS if journal.table == table]
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT r.id, {journal.row} FROM {table} AS r")  # noqa: S608

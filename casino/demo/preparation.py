@@ -1,6 +1,6 @@
 """`python -m casino.demo.preparation`: prepares the demo's database in one process, from the migrations to the logins.
 
-It says each step on a line of its own, and after the line LOGINS how everybody signs in.
+It prints each step on a line of its own, and the logins after the line LOGINS.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`python -m casino.demo.recorder [--check]`: deals the demo's two weeks in a house of its own, and keeps them as
-the recording that ships; or holds that one against what dealing gives now.
+"""`python -m casino.demo.recorder [--check]`: records the demo's two weeks, as they are dealt in a new site.
 
-Chance is seeded, that of the operating system too, and the days are always the same: two runs give the same bytes.
+With --check it compares the stored recording with a new one. All randomness is seeded, also the operating system's,
+and the days are fixed: two runs give equal bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEFT_OUT: Final = (
     "django_migrations", "django_content_type", "auth_permission", "ledger_logentry", "ledger_transfer",
     "ledger_bookroot", "ledger_dayroot",
 )  # fmt: skip
-"""What migrations make, what entries bring with them, and what each site signs by itself."""
+"""Tables left out: filled by migrations, by entries, or by each site itself."""
 
 
 def main() -> int:
@@ -53,7 +53,7 @@ def known_keys(folder: Path) -> dict[str, str]:
 
 
 def dealt(say: Callable[[str], None]) -> str:
-    """The recording of a house that is dealt here, in the empty database that the settings name."""
+    """The recording of a site that is dealt here, in the empty database that the settings name."""
     import django
 
     django.setup()
@@ -93,8 +93,10 @@ def _check(text: str) -> int:
 
 @contextmanager
 def seeded_chance(seed: int) -> Iterator[None]:
-    """Where chance is asked for, the operating system's too, it comes from a seed. For a recording alone: what it holds
-    is no secret."""
+    """Replace all randomness, also the operating system's, by a seeded generator.
+
+    For a recording only: it has no secrets.
+    """
     chance = random.Random(seed)  # noqa: S311
     real = os.urandom, random._urandom  # type: ignore[attr-defined]
     os.urandom = random._urandom = chance.randbytes  # type: ignore[attr-defined]
@@ -112,7 +114,7 @@ def _spelled(line: Any) -> str:
 
 
 def lines() -> Iterator[Any]:
-    """What the database holds, in the order in which it is loaded: the header, rows, entries, and the days' seals."""
+    """The content of the database in loading order: the header, rows, entries, and the seals of days."""
     from django.db import connection
 
     from casino.demo import recording
@@ -178,7 +180,7 @@ def _with_marks(text: str, marks: dict[str, str]) -> str:
 
 
 def _tables(cursor: Any) -> tuple[list[str], list[str]]:
-    """The tables that have rows: those that stand by themselves, and those whose rows name entries."""
+    """The tables with rows: those without references to entries, and those with."""
     cursor.execute(
         "SELECT relname, EXISTS (SELECT FROM pg_constraint AS c WHERE c.conrelid = t.oid"
         " AND c.confrelid = 'ledger_logentry'::regclass) FROM pg_class AS t WHERE relkind = 'r'"
@@ -194,9 +196,9 @@ def _tables(cursor: Any) -> tuple[list[str], list[str]]:
 
 
 def _rows(cursor: Any, table: str, marks: dict[str, str]) -> list[Any]:
-    """A table as a line of the recording:
+    """A table as a line of the recording, with its columns and its rows as COPY spells them.
 
-    its columns, and its rows as COPY spells them. Logs are recorded without heads.
+    Logs are recorded without their heads.
     """
     cursor.execute(
         "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
@@ -212,7 +214,7 @@ def _rows(cursor: Any, table: str, marks: dict[str, str]) -> list[Any]:
 
 
 def _rows_of_entries(cursor: Any, table: str, marks: dict[str, str]) -> list[tuple[tuple[int, int], list[Any]]]:
-    """The lines of a table whose rows name entries, one a row, each with its entry."""
+    """The lines of a table whose rows name entries, one for each row, each with its entry."""
     _, _, columns, rows = _rows(cursor, table, marks)
     places = [columns.index(name) for name in ("book_id", "seq")]
     split = [row.split("\t") for row in rows]
@@ -222,7 +224,7 @@ def _rows_of_entries(cursor: Any, table: str, marks: dict[str, str]) -> list[tup
 def _ready(
     waiting: dict[str, list[tuple[tuple[int, int], list[Any]]]], written: set[tuple[int, int]]
 ) -> Iterator[list[Any]]:
-    """The rows whose entries are written by now, a line a table."""
+    """The rows whose entries are written by now, one line for each table."""
     for table, rows in waiting.items():
         ready = [line for place, line in rows if place in written]
         waiting[table] = [(place, line) for place, line in rows if place not in written]

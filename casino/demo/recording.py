@@ -33,7 +33,7 @@ DAYS: Final = 14
 SEED: Final = 1
 MAKE: Final = "python -m casino.demo.recorder"
 SOURCES: Final = ("founding", "history", "dealer", "people", "incidents", "roulette", "more_tables")
-"""The modules that say what happens in the two weeks."""
+"""The modules that determine the events of the two weeks."""
 FACTS: Final = (
     "FILL", "CHIPS", "TABLES", "SERIES_NAME", "DELIVERED", "WITHDRAWN", "SOLD_CENTS", "BETS_IN_A_RACK",
     "MOST_PIECES", "TERMINALS",
@@ -42,7 +42,7 @@ FACTS: Final = (
 
 
 class Damaged(Exception):
-    """The recording is not the one that ships; the message says what to do."""
+    """The recording is not the one in the repository; the message has the remedy."""
 
 
 class Stamp(NamedTuple):
@@ -62,7 +62,7 @@ def days() -> list[date]:
 
 
 def is_for(days: int, seed: int) -> bool:
-    """Whether the recording holds the past that is asked for."""
+    """Whether the recording has the requested history."""
     return (days, seed) == (DAYS, SEED)
 
 
@@ -120,10 +120,11 @@ class Header(NamedTuple):
 
 
 def sources(header: Header) -> str:
-    """SHA-256, in hex, over what the content of the recording follows from: the statements that deal it, what the house
-    is founded with, the rules of its games, the columns of its rows and the fields of its log entries.
+    """SHA-256, in hex, of everything that the content of the recording follows from.
 
-    Comments and docstrings are left out, and so is every other module: a change of those leaves the recording as it is.
+    It covers the statements that deal it, the setup of its site, the rules of its games, the columns of its rows and
+    the fields of its log entries. Comments, docstrings and all other modules are left out, so a change of those leaves
+    the recording valid.
     """
     models = apps.get_models(include_auto_created=True)
     structs = {kind.__name__: kind for kind in (*AT_TABLES.values(), *IN_THE_HOUSE.values())}
@@ -143,8 +144,10 @@ def _columns(model: Any) -> list[str]:
 
 
 def _statements(source: str) -> list[str]:
-    """The lines of a module without docstrings, comments and blank lines. Its tree would be spelled otherwise by
-    another version of Python."""
+    """The lines of a module without docstrings, comments and blank lines.
+
+    Lines and not the syntax tree, which differs between versions of Python.
+    """
     silent = set(_docstring_lines(ast.parse(source)))
     lines = [line.partition("  # ")[0].rstrip() for line in source.splitlines()]
     return [line for number, line in enumerate(lines, 1) if line and number not in silent and line.lstrip()[:1] != "#"]

@@ -13,7 +13,7 @@ from tables.models import Table
 NAME: Final = "Roulette 1"
 SALES: Final = 7
 HOLD_PER_CENT: Final = (4, 34)
-"""What the table keeps of a half evening's drop, by chance; the house says that 18 to 26 % are usual."""
+"""The hold of half an evening in per cent, as a random range. The configured usual hold is 18 to 26 %."""
 STEP_CENTS: Final = 500
 
 

@@ -1,4 +1,4 @@
-"""`python -m casino.demo.sheets`: values the demo's slow games and writes sheets.json, which ships with the code.
+"""`python -m casino.demo.sheets`: computes the demo's slow games and writes sheets.json for the repository.
 
 A new demo loads these rows: its worker would otherwise compute them in the first minutes, while proofs are requested.
 """

@@ -1,4 +1,4 @@
-"""The past of a new demo's house: dealt, or loaded from the recording; then the hours since, and its tables opened."""
+"""The history of a new demo, dealt or loaded from the recording, up to the opening of its tables for today."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 
 
 def make(days: int, seed: int, say: Say, *, is_dealt: bool = False) -> None:
-    """The past of a house that is not there yet, up to now; nothing for one that is. Raises Damaged."""
+    """Make the history of a site without entries, up to now; nothing for another site. Raises Damaged."""
     if settings.CASINO_ENV != "demo":
         raise clock.PastRefused("Only a demo (CASINO_ENV=demo) has a past made for it.")
     if Book.objects.filter(head_seq__gt=0).exists():
@@ -39,7 +39,7 @@ def make(days: int, seed: int, say: Say, *, is_dealt: bool = False) -> None:
 
 
 def deal(days: Sequence[date], seed: int, say: Say, *, through: datetime | None = None) -> random.Random:
-    """Live through these days as a house that was founded on the first of them; the chance that they came by."""
+    """Deal these days at a site set up on the first of them; returns the generator that was used."""
     chance = random.Random(seed)  # noqa: S311 -- the same seed makes the same house
     with clock.set_back(gaming_hours.span(days[0]).start) as present:
         with connection.cursor() as cursor:

@@ -1,5 +1,8 @@
-"""The demo's witness. It runs on the same machine as the site, so it demonstrates a witness and proves nothing to
-outsiders. The witness of a real site runs on a machine outside the casino's control (docs/witness.md)."""
+"""The demo's witness.
+
+It runs on the machine of the site, so it demonstrates a witness and proves nothing to outsiders. The witness of a real
+site runs on a machine outside the casino's control (docs/witness.md).
+"""
 
 from __future__ import annotations
 
