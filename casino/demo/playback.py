@@ -144,9 +144,9 @@ def _own() -> dict[str, str]:
     for login in seed_demo.STAFF:
         for secret, typed in ((PASSWORD, seed_demo.PASSWORD), (PIN, login.pin)):
             owner = Staff(username=login.username).owner_of(secret)
-            kept = pepper.seal(hashers.make_password(typed), owner) if typed else ""
-            own[f"kept {login.username} {secret}"] = kept
-            own[f"digest {login.username} {secret}"] = digest_of(kept)
+            sealed = pepper.seal(hashers.make_password(typed), owner) if typed else ""
+            own[f"kept {login.username} {secret}"] = sealed
+            own[f"digest {login.username} {secret}"] = digest_of(sealed)
     return own
 
 

@@ -86,8 +86,10 @@ def _check(text: str) -> int:
     from casino.demo import recording
 
     is_same = recording.digest(text.encode()) == recording.stamp().content
-    says = "is what dealing gives" if is_same else f"is not what dealing gives now: make it again (`{recording.MAKE}`)"
-    print(f"{recording.FILE.name} {says}")
+    message = (
+        "is what dealing gives" if is_same else f"is not what dealing gives now: make it again (`{recording.MAKE}`)"
+    )
+    print(f"{recording.FILE.name} {message}")
     return 0 if is_same else 1
 
 
@@ -159,8 +161,8 @@ def _marks(cursor: Any) -> dict[str, str]:
     for journal in JOURNALS:
         cursor.execute(f"SELECT r.id, {journal.row} FROM {journal.table} AS r")  # noqa: S608
         for number, row in cursor.fetchall():
-            found = {name: value for name, value in json.loads(row).items() if name.endswith("_sha256")}
-            marks |= {value: f"{{{{row {journal.table} {number} {name}}}}}" for name, value in found.items()}
+            digests = {name: value for name, value in json.loads(row).items() if name.endswith("_sha256")}
+            marks |= {value: f"{{{{row {journal.table} {number} {name}}}}}" for name, value in digests.items()}
     for staff in Staff.objects.order_by("pk"):
         for secret in SECRETS:
             kept = getattr(staff, secret)

@@ -81,8 +81,8 @@ def write(text: str) -> None:
     """Keep a recording, with its stamp."""
     packed = gzip.compress(text.encode(), mtime=0)
     FILE.write_bytes(packed)
-    made = Stamp(digest(packed), digest(text.encode()), sources(Header.of(text)))
-    STAMP.write_text(json.dumps(made._asdict(), indent=1) + "\n")
+    stamp = Stamp(digest(packed), digest(text.encode()), sources(Header.of(text)))
+    STAMP.write_text(json.dumps(stamp._asdict(), indent=1) + "\n")
 
 
 def stamp() -> Stamp:
@@ -128,7 +128,7 @@ def sources(header: Header) -> str:
     """
     models = apps.get_models(include_auto_created=True)
     structs = {kind.__name__: kind for kind in (*AT_TABLES.values(), *IN_THE_HOUSE.values())}
-    found = {
+    facts = {
         "dealing": {name: _statements((HERE / f"{name}.py").read_text()) for name in SOURCES},
         "facts": {name: repr(getattr(seed_demo, name)) for name in FACTS},
         "staff": [repr(login._replace(pin=None)) for login in (seed_demo.OPERATOR, seed_demo.SECOND, *seed_demo.STAFF)],
@@ -136,7 +136,7 @@ def sources(header: Header) -> str:
         "columns": {model._meta.db_table: _columns(model) for model in models if model._meta.db_table in header.tables},
         "entries": {name: structs[name].__struct_fields__ for name in header.kinds},
     }
-    return digest(json.dumps(found, sort_keys=True).encode())
+    return digest(json.dumps(facts, sort_keys=True).encode())
 
 
 def _columns(model: Any) -> list[str]:

@@ -145,9 +145,9 @@ def own_pin(request: HttpRequest) -> HttpResponse:
             raise Refused(
                 "incomplete", f"Give your password, your PIN, and the new PIN twice. {staffing.pin_rule()}", 422
             )
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         staff = secret_changes.change_own_pin(
-            request, given["password"], given["old_pin"], given["new_pin"], given["again_pin"]
+            request, cleaned["password"], cleaned["old_pin"], cleaned["new_pin"], cleaned["again_pin"]
         )
     except Refused as refusal:
         if not request.user.is_authenticated:

@@ -56,8 +56,8 @@ def options(request: HttpRequest) -> HttpResponse:
     assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
     try:
         if not staff.has(PASSWORD):
-            says = "You have no password: make one with a code first, for a passkey is registered with it."
-            raise Refused("no_password", says, 422)
+            message = "You have no password: make one with a code first, for a passkey is registered with it."
+            raise Refused("no_password", message, 422)
         signing_in.prove_again(request, request.POST.get("password", "")[:128])
         return HttpResponse(keys.registration_options(request, staff), content_type="application/json")
     except Refused as refused:

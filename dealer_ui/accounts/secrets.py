@@ -90,11 +90,11 @@ def _make_pin(request: HttpRequest, terminal: Terminal | None, by_code: bool) ->
     form: forms.Form = CodePinForm(request.POST) if by_code else ChangePinForm(request.POST)
     if not form.is_valid():
         raise Refused("incomplete", _typed_wrong(form, by_code), 422)
-    given = form.cleaned_data
+    cleaned = form.cleaned_data
     if by_code:
-        halves = (given["first"], given["second"])
-        return secret_changes.make_pin(terminal, given["badge"], halves, given["new"], given["again"])
-    return secret_changes.change_pin(terminal, given["badge"], given["old"], given["new"], given["again"])
+        halves = (cleaned["first"], cleaned["second"])
+        return secret_changes.make_pin(terminal, cleaned["badge"], halves, cleaned["new"], cleaned["again"])
+    return secret_changes.change_pin(terminal, cleaned["badge"], cleaned["old"], cleaned["new"], cleaned["again"])
 
 
 def _typed_wrong(form: forms.Form, by_code: bool) -> str:
@@ -114,11 +114,11 @@ def password_by_code(request: HttpRequest) -> HttpResponse:
         try:
             form = CodePasswordForm(request.POST)
             if not form.is_valid():
-                says = "Give your user name, both halves of the code (8 digits each), and the new password twice."
-                raise Refused("incomplete", says, 422)
-            given = form.cleaned_data
-            halves = (given["first"], given["second"])
-            secret_changes.make_password(request, given["username"], halves, given["new"], given["again"])
+                message = "Give your user name, both halves of the code (8 digits each), and the new password twice."
+                raise Refused("incomplete", message, 422)
+            cleaned = form.cleaned_data
+            halves = (cleaned["first"], cleaned["second"])
+            secret_changes.make_password(request, cleaned["username"], halves, cleaned["new"], cleaned["again"])
             messages.success(request, "Your password is made: sign in with it.", extra_tags="password_made")
             return redirect("sign-in")
         except Refused as refusal:

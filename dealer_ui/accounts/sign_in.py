@@ -86,9 +86,9 @@ def _prove(request: HttpRequest, by_name: bool) -> Staff:
 
 def _after(request: HttpRequest) -> str:
     """Where to go afterwards, if that is a page of ours."""
-    asked = request.POST.get("next") or request.GET.get("next", "")
-    ours = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
-    return asked if ours else ""
+    destination = request.POST.get("next") or request.GET.get("next", "")
+    ours = url_has_allowed_host_and_scheme(destination, {request.get_host()}, require_https=request.is_secure())
+    return destination if ours else ""
 
 
 def sign_in_for_admin(request: HttpRequest) -> HttpResponse:

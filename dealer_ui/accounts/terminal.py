@@ -97,8 +97,8 @@ def _do(request: HttpRequest, terminal: Terminal) -> None:
                 by=operator,
                 old=post.get("old", "")[:2_000],
             )
-            says = "waits for another terminal to vouch for it" if key.waits else "signs from now on"
-            messages.success(request, f"{terminal.name} has a key, which {says}.", extra_tags="key_made")
+            message = "waits for another terminal to vouch for it" if key.waits else "signs from now on"
+            messages.success(request, f"{terminal.name} has a key, which {message}.", extra_tags="key_made")
         case "vouch" if operator:
             name, fingerprint = post.get("name", "")[:40], post.get("fingerprint", "")[:64]
             terminal_keys.vouch(terminal, name, fingerprint, post.get("signature", "")[:2_000], by=operator)

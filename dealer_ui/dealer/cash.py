@@ -171,20 +171,20 @@ def _exchange(typed: QueryDict, table: Table) -> Exchange:
     if way is None:
         raise Refused("bad_input", "Say what it is: cash for chips, or chips for others.", 400)
     kinds = list(table.denominations.all())
-    given = denomination_fields.chips_of(typed, kinds, NOTES if way is SALE else (), _GIVEN)
-    amount = _amount(typed.get("amount", ""), given)
+    received = denomination_fields.chips_of(typed, kinds, NOTES if way is SALE else (), _GIVEN)
+    amount = _amount(typed.get("amount", ""), received)
     handed = denomination_fields.chips_of(typed, kinds, prefix=_HANDED) if "out" not in typed else ()
     smaller = typed.get("out") == "smaller" if "out" in typed else way.smaller
-    return Exchange(way, amount, given, handed or handed_out(amount, kinds_at(table), smaller=smaller))
+    return Exchange(way, amount, received, handed or handed_out(amount, kinds_at(table), smaller=smaller))
 
 
-def _amount(typed: str, given: Chips) -> int:
+def _amount(typed: str, received: Chips) -> int:
     """The amount, or what was counted of notes or chips. Raises Refused where both stand there and differ."""
-    counted = total(given)
-    amount = amount_cents(typed, "bad_amount") if typed.strip() or not given else counted
-    if given and amount != counted:
-        says = f"What was counted comes to {money(counted)}, the amount is {money(amount)}: correct one of them."
-        raise Refused("bad_amount", says, 422)
+    counted = total(received)
+    amount = amount_cents(typed, "bad_amount") if typed.strip() or not received else counted
+    if received and amount != counted:
+        message = f"What was counted comes to {money(counted)}, the amount is {money(amount)}: correct one of them."
+        raise Refused("bad_amount", message, 422)
     return amount
 
 

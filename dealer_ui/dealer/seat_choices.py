@@ -79,53 +79,53 @@ def ways(buttons: Sequence[Button], *, keyed: bool) -> Ways:
     return Ways(first, beside, tuple(pane for pane in panes if pane is not first))
 
 
-def _differ(buttons: Sequence[Button], asked: str) -> bool:
-    return len({repr(button.input.get(asked)) for button in buttons}) > 1
+def _differ(buttons: Sequence[Button], part: str) -> bool:
+    return len({repr(button.input.get(part)) for button in buttons}) > 1
 
 
-def _panes(name: str, says: str, buttons: Sequence[Button], place: int) -> Iterator[Pane]:
+def _panes(name: str, message: str, buttons: Sequence[Button], place: int) -> Iterator[Pane]:
     """A pane for the first thing that these inputs differ in, and those that its keys open."""
     while place + 1 < len(_ASKED) and place != 1 and not _differ(buttons, _ASKED[place]):
         place += 1
-    asked = _ASKED[place]
+    part = _ASKED[place]
     keys: list[Press] = []
     further: list[Pane] = []
-    for named, group in _grouped(buttons, asked):
-        key = _key(asked, named, group)
+    for named, group in _grouped(buttons, part):
+        key = _key(part, named, group)
         if len(group) > 1:
             opened = f"{name}-{len(keys)}"
-            words = f"{says}: {key.label.lower()}" if says else key.label
+            words = f"{message}: {key.label.lower()}" if message else key.label
             further += _panes(opened, words, group, place + 1)
             key = replace(key, value="", does="", opens=opened, spoken="")
         keys.append(key)
-    kind = _KINDS.get(asked, "ways")
+    kind = _KINDS.get(part, "ways")
     if kind == "cards":
         keys = list(_every_rank(keys))
     elif kind == "counts" and max(key.count or 0 for key in keys) > LARGEST_KEY:
         keys = [replace(key, hotkey="") for key in keys]
-    yield Pane(name, kind, says, tuple(keys))
+    yield Pane(name, kind, message, tuple(keys))
     yield from further
 
 
-def _grouped(buttons: Sequence[Button], asked: str) -> Iterable[tuple[Any, list[Button]]]:
+def _grouped(buttons: Sequence[Button], part: str) -> Iterable[tuple[Any, list[Button]]]:
     groups: dict[str, tuple[Any, list[Button]]] = {}
     for button in buttons:
-        named = button.input.get(asked)
+        named = button.input.get(part)
         groups.setdefault(repr(named), (named, []))[1].append(button)
     return groups.values()
 
 
-def _key(asked: str, named: Any, group: Sequence[Button]) -> Press:
+def _key(part: str, named: Any, group: Sequence[Button]) -> Press:
     """The key for one thing that is named, as if nothing else had to be."""
     button = group[0]
     value, does = json.dumps(button.input), button.input["do"]
-    if named is None and asked != "choice":
+    if named is None and part != "choice":
         return Press(button.label, value, "", does)
-    if asked in ("seat", "target"):
+    if part in ("seat", "target"):
         return Press(f"Seat {named}", value, str(named), does, button.label, target=named)
-    if asked in ("card", "count"):
+    if part in ("card", "count"):
         return Press(str(named), value, str(named % 10) if named <= 10 else "", does, button.label, count=named)
-    if asked == "cards":
+    if part == "cards":
         return Press(", ".join(map(str, named)) or "None", value, "", does, button.label)
     return Press(button.label if len(group) == 1 else button.way, value, button.hotkey, does)
 

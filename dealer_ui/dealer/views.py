@@ -81,8 +81,8 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         refused = refusal
     if refused is None and not by_script(request):
         return redirect("dealer:screen", pk)
-    done = None if refused else entered
-    return draw(request, viewer, pk, after=after, refused=refused, done=done, whole=not by_script(request))
+    recorded = None if refused else entered
+    return draw(request, viewer, pk, after=after, refused=refused, done=recorded, whole=not by_script(request))
 
 
 def _table(pk: int) -> Table:
@@ -177,15 +177,15 @@ def draw(
     return response
 
 
-def _hand_out(table: Table, done: Input | None) -> str:
+def _hand_out(table: Table, recorded: Input | None) -> str:
     """Which chips go to the player for what was just entered, as its entry has them."""
-    if not isinstance(done, BuyIn) or done.chips:
+    if not isinstance(recorded, BuyIn) or recorded.chips:
         return ""
     kinds = kinds_at(table)
-    chips = handed_out(done.amount_cents, kinds)
+    chips = handed_out(recorded.amount_cents, kinds)
     names = {chip.value_cents: chip.name for chip in kinds}
-    says = " ".join(f"{count} {names[value]}" for value, count in chips)
-    return f"Hand out {says}: {money(done.amount_cents)}" if chips else ""
+    message = " ".join(f"{count} {names[value]}" for value, count in chips)
+    return f"Hand out {message}: {money(recorded.amount_cents)}" if chips else ""
 
 
 # --- Who is not at the table -----------------------------------------------------------------------------------

@@ -102,8 +102,8 @@ class SeatAddress:
     @classmethod
     def that_hold(cls, rights: Iterable[SeatAddress]) -> set[SeatAddress]:
         """The page may have been revoked. One query, however many players watch."""
-        asked = [right.digest for right in rights]
-        pages = SeatPage.objects.filter(token_digest__in=asked)
+        digests = [right.digest for right in rights]
+        pages = SeatPage.objects.filter(token_digest__in=digests)
         return {cls(digest) for digest in pages.values_list("token_digest", flat=True)}
 
 
@@ -141,19 +141,19 @@ class Ticket:
 def live(request: HttpRequest) -> HttpResponseBase:
     """For those who are signed in; 401, 403 or 404 for others."""
     user, card = request.user, request.GET.get("card")
-    asked = request.GET.get("table") if card is None else card
-    refused = refusal(user, asked if card is None else None)
+    requested = request.GET.get("table") if card is None else card
+    refused = refusal(user, requested if card is None else None)
     if refused is not None or not isinstance(user, Staff):
         return HttpResponse(status=refused)
-    tables = Table.objects.all() if asked is None else Table.objects.filter(pk=number(asked) or 0)
+    tables = Table.objects.all() if requested is None else Table.objects.filter(pk=number(requested) or 0)
     books = _shared(frozenset(tables.values_list("book_id", "pk")))
-    if asked is not None and not books:
+    if requested is not None and not books:
         return HttpResponse(status=404)
-    if asked is None or card is not None:
-        watch: Watch = Cards(user.role, books, whole=asked is None)
+    if requested is None or card is not None:
+        watch: Watch = Cards(user.role, books, whole=requested is None)
     else:
         watch = OneTable(next(iter(books)), _last_event(request))
-    right = Session(request.META.get("HTTP_COOKIE", ""), user.role, asked if card is None else None)
+    right = Session(request.META.get("HTTP_COOKIE", ""), user.role, requested if card is None else None)
     return admit(request, Ticket(watch, right, f"staff {user.pk}", settings.STREAMS_PER_PERSON))
 
 

@@ -58,16 +58,16 @@ def _public(draw: Callable[[HttpRequest, str], Drawn]) -> Any:
         if _too_often(f"placards-{_address(request)}", REQUESTS_A_MINUTE):
             return _finished(request, _sorry("Too many ask from here: this page comes back by itself."), 429)
         key = f"placard-{sha256(f'{request.get_host()} {request.path}'.encode()).hexdigest()}"
-        kept: Drawn | None = cache.get(key)
-        if kept is None:
+        drawing: Drawn | None = cache.get(key)
+        if drawing is None:
             if cache.get(f"placard-strangers-{_address(request)}", 0) >= STRANGERS_A_MINUTE:
                 return _finished(request, _sorry("Too many tries: wait a minute."), 429)
-            kept = draw(request, token)
-            if kept[0] == 200:
-                cache.set(key, kept, KEPT_SECONDS)
+            drawing = draw(request, token)
+            if drawing[0] == 200:
+                cache.set(key, drawing, KEPT_SECONDS)
             else:
                 _too_often(f"placard-strangers-{_address(request)}", STRANGERS_A_MINUTE)
-        status, page, tag = kept
+        status, page, tag = drawing
         if status == 200 and request.headers.get("If-None-Match") == tag:
             return _finished(request, HttpResponseNotModified(), tag=tag)
         return _finished(request, HttpResponse(page), status, tag)

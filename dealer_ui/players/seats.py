@@ -229,5 +229,5 @@ def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:
         terminals.for_dealing(request, table)
     token = recorder.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
     address = request.build_absolute_uri(reverse("seat", args=[token]))
-    drawn = segno.make(address, micro=False).svg_inline(scale=6)
-    return {"seat": wanted, "address": address, "code": mark_safe(drawn)}  # noqa: S308 -- drawn here, from our own link
+    image = segno.make(address, micro=False).svg_inline(scale=6)
+    return {"seat": wanted, "address": address, "code": mark_safe(image)}  # noqa: S308 -- image here, from our own link

@@ -170,7 +170,7 @@ def _own_hand(state: HouseState, spot: SpotSeen, hand: HandSeen, due: Question) 
     wager = next((wager for wager in spot.wagers if wager.hand == hand.number), None)
     if wager is None:
         return _hand(state, hand, spot.seat)
-    asked = due.pays and due.wager == Wagered(spot.seat, wager.bet, wager.hand) and len(spot.hands) > 1
+    is_asked = due.pays and due.wager == Wagered(spot.seat, wager.bet, wager.hand) and len(spot.hands) > 1
     outcome = _outcome(spot.seat, wager, due)
     return _hand(
         state,
@@ -180,7 +180,7 @@ def _own_hand(state: HouseState, spot: SpotSeen, hand: HandSeen, due: Question) 
         is_doubled=any(part == "double" for part, _ in wager.parts),
         outcome=outcome,
         state_shown=hand.state if outcome else "",
-        acting=asked,
+        acting=is_asked,
     )
 
 

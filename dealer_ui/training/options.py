@@ -40,9 +40,9 @@ def options_of(game: str, set_to: Mapping[str, Any]) -> list[Option]:
 
 
 def _option(described: msgspec.inspect.Field, set_to: Mapping[str, Any], spots: tuple[str, ...]) -> Option:
-    kind, says = described.type, ""
+    kind, description = described.type, ""
     if isinstance(kind, msgspec.inspect.Metadata):
-        says = (kind.extra_json_schema or {}).get("description", "")
+        description = (kind.extra_json_schema or {}).get("description", "")
         kind = kind.type
     several = isinstance(kind, msgspec.inspect.VarTupleType)
     if isinstance(kind, msgspec.inspect.VarTupleType):
@@ -51,7 +51,7 @@ def _option(described: msgspec.inspect.Field, set_to: Mapping[str, Any], spots: 
     return Option(
         described.name,
         described.name.replace("_", " ").capitalize(),
-        says,
+        description,
         tuple((str(each), _words(each), each) for each in _values(kind, spots)),
         several,
         tuple(value) if several else (value,),

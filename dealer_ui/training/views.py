@@ -90,11 +90,11 @@ def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
 
 def _offer(request: HttpRequest, refused: Refused | None) -> dict[str, Any]:
     """The games, and the options of the one that is looked at: its own, or those of a table."""
-    asked = request.POST if refused else request.GET
-    game = asked.get("game", _FIRST)
+    query = request.POST if refused else request.GET
+    game = query.get("game", _FIRST)
     game = game if game in PROVIDERS else _FIRST
     tables = list(Table.objects.filter(game=game).order_by("name"))
-    like = next((table for table in tables if table.pk == number(asked.get("table"))), None)
+    like = next((table for table in tables if table.pk == number(query.get("table"))), None)
     set_to = options.chosen(game, request.POST) if refused else like.options if like else {}
     return {
         "game": GAMES[game],

@@ -146,10 +146,10 @@ def ended(kind: type[BackEntryEnded], entered: EndBackEntry, by: Any, mode: Mode
 
 def person(username: str) -> Signatory:
     """The second signatory, by user name. Raises Refused unless an active staff member has it."""
-    somebody = Staff.objects.filter(username=username, is_active=True).first()
-    if somebody is None:
+    second = Staff.objects.filter(username=username, is_active=True).first()
+    if second is None:
         raise Refused("second_person", "Two people sign: the second signs by badge and PIN.", 403)
-    return somebody.signatory
+    return second.signatory
 
 
 # --- Rounds and papers -----------------------------------------------------------------------------------------
@@ -166,8 +166,8 @@ def announce(context: CommandContext, entered: AnnounceRound) -> Decision:
         after = round_after(standing, entered.number.strip(), happened, by.username)
     except Wrong as wrong:
         raise refused(wrong) from None
-    if says := contradicted(context.table.book_id, standing.seq, happened, is_round=True):
-        raise Refused("counted_since", says, 409)
+    if message := contradicted(context.table.book_id, standing.seq, happened, is_round=True):
+        raise Refused("counted_since", message, 409)
     # An entry before the first card: a round from paper must never look as if it had been dealt live.
     event = RoundFromPaper(
         **context.author, dealt_as=standing.next_number, number=entered.number.strip(), happened=happened, mode=after
@@ -189,8 +189,8 @@ def compare(context: CommandContext, entered: ComparePaper) -> Decision:
         raise refused(wrong) from None
     # The person who keyed the paper would confirm their own misreading.
     if context.by.signature in _dealt_by(context.table.book_id, context.standing.back_entry, number):
-        says = f"{context.by.name} dealt a round of paper no. {number}: another person has to compare it."
-        raise Refused("signed_already", says, 403)
+        message = f"{context.by.name} dealt a round of paper no. {number}: another person has to compare it."
+        raise Refused("signed_already", message, 403)
     return Decision([PendingEntry(PaperCompared(**context.author, number=number, mode=after))])
 
 
@@ -223,8 +223,8 @@ def noted(decision: Decision, paper: FromPaper | None, by: Any, mode: Mode | Non
         after = back_entry.entered(mode, number, about, happened, by.username)
     except Wrong as wrong:
         raise refused(wrong) from None
-    if says := contradicted(head.book_id, head.seq, happened, in_house=event.of_the_house):
-        raise Refused("counted_since", says, 409)
+    if message := contradicted(head.book_id, head.seq, happened, in_house=event.of_the_house):
+        raise Refused("counted_since", message, 409)
     kind = HouseEnteredFromPaper if event.of_the_house else EnteredFromPaper
     # The first entry of the decision follows the head of the locked log, so its number is known before it is written.
     note = kind(**author_of(by), of=head.seq + 1, number=number, about=about, happened=happened, mode=after)
@@ -262,8 +262,10 @@ def contradicted(book_id: int, through: int, happened: str, *, is_round: bool = 
     # The count has replaced the balance. A fill posted now for a time before it would be in the rack twice.
     counted = _moment(book_id, seq)
     if counted is not None and happened < spelled(counted):
-        says = f"It was counted at {back_entry.shown(spelled(counted))}, and this happened before: it is in that count."
-        return f"{says} What the count was over or short is a discrepancy; the paper belongs to its file."
+        message = (
+            f"It was counted at {back_entry.shown(spelled(counted))}, and this happened before: it is in that count."
+        )
+        return f"{message} What the count was over or short is a discrepancy; the paper belongs to its file."
     if not is_round:
         return ""
     played = _moment(book_id, _last_round(book_id, through))
@@ -361,8 +363,8 @@ def check(event: AboutBackEntry, entry: Entry) -> None:
     if isinstance(event, EnteredFromPaper | RoundFromPaper):
         through = event.of - 1 if isinstance(event, EnteredFromPaper) else entry.seq - 1
         house, is_round = entry.book == HOUSE, isinstance(event, RoundFromPaper)
-        if says := contradicted(entry.book_id, through, event.happened, is_round=is_round, in_house=house):
-            raise AuditFailure(f"it could not be entered then: {says}")
+        if message := contradicted(entry.book_id, through, event.happened, is_round=is_round, in_house=house):
+            raise AuditFailure(f"it could not be entered then: {message}")
 
 
 def _check_entry(event: EnteredFromPaper, entry: Entry) -> None:

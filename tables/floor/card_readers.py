@@ -137,8 +137,8 @@ def permit(context: CommandContext, by: ServiceAccount, entered: Input) -> None:
         raise Refused("house_shoe", f"The house shoe deals at {context.table.name}: no card is read.", 422)
     # The log and the feed would reveal a hidden card before the players may know it.
     if context.game.hides or context.game.looks:
-        says = f"Cards lie facedown at {context.table.name}: a reader would tell them before their time."
-        raise Refused("cards_hidden", says, 422)
+        message = f"Cards lie facedown at {context.table.name}: a reader would tell them before their time."
+        raise Refused("cards_hidden", message, 422)
 
 
 @enters(StartReader, permit=permissions.only_readers)
@@ -170,8 +170,8 @@ def read_card(context: CommandContext, entered: ReadCard) -> Decision:
         return _stopped(context, entered.card, NO_CARD_DUE, number=due)
     ask = rounds.card_due(current, current.state)
     if ask is not None and ask.lies_at:
-        says = "The card that is due lies facedown: the dealer names it when it is turned."
-        raise Refused("not_told_yet", says, 409, due=due)
+        message = "The card that is due lies facedown: the dealer names it when it is turned."
+        raise Refused("not_told_yet", message, 409, due=due)
     key = KeyStandardCard(str(entered.card)) if _is_standard(context) else KeyCard(_rank(entered.card))
     try:
         decision = rounds.play(context, current, None, key)
@@ -212,11 +212,11 @@ def _rank(card: int | str) -> int:
         return 0  # no rank: the prompt says which there are
 
 
-def _stopped(context: CommandContext, card: int | str, says: str, *, number: int) -> Decision:
+def _stopped(context: CommandContext, card: int | str, message: str, *, number: int) -> Decision:
     """The entry that stops the round for an impossible card, and the refusal that the reader gets at each retry."""
-    says = sentence(says)
-    event = ReaderStopped(**about(context), number=number, read=str(card), says=says)
-    refusal = Refused("reader_stopped", f"{context.table.name} stops: {says}", 409, due=number + 1)
+    message = sentence(message)
+    event = ReaderStopped(**about(context), number=number, read=str(card), says=message)
+    refusal = Refused("reader_stopped", f"{context.table.name} stops: {message}", 409, due=number + 1)
     return _reported(context, event, refusal)
 
 

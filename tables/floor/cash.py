@@ -91,8 +91,8 @@ def _stands(context: CommandContext, sale_seq: int) -> Refused:
     """The refusal to undo a sale that was undone before, or that other entries followed."""
     if isinstance(chips_entry(context.table.book_id, sale_seq + 1), SaleUndone):
         return Refused("sale_undone", "That sale was undone already.", 409)
-    says = "Something else was entered at this table since: the sale stands, and the pit corrects it."
-    return Refused("sale_stands", says, 409)
+    message = "Something else was entered at this table since: the sale stands, and the pit corrects it."
+    return Refused("sale_stands", message, 409)
 
 
 @reproduces(SaleUndone)
@@ -149,6 +149,6 @@ def _typed(context: CommandContext, field: str, chips: Chips, due: tuple[int, st
         if count < 0:
             raise Refused("bad_count", f"Of {money(value)}, count 0 or more.", 422)
     if (worth := total(chips)) != amount_cents:
-        says = f"These chips are worth {money(worth)}, the {beside} is {money(amount_cents)}."
-        raise Refused("bad_amount", says, 422)
+        message = f"These chips are worth {money(worth)}, the {beside} is {money(amount_cents)}."
+        raise Refused("bad_amount", message, 422)
     return typed

@@ -60,8 +60,8 @@ def refuse_owed(context: CommandContext, before: str) -> None:
     marks = context.standing.marks
     if marks:
         seat = min(marks)
-        says = f"Seat {seat} owes commission of {money(marks[seat])}: collect it before {before}."
-        raise Refused("commission_owed", says, 409)
+        message = f"Seat {seat} owes commission of {money(marks[seat])}: collect it before {before}."
+        raise Refused("commission_owed", message, 409)
 
 
 def _without(context: CommandContext, seat: int) -> tuple[int, Stacks]:

@@ -39,8 +39,8 @@ def _refuse_impossible(shoe: Shoe, counts: Sequence[int]) -> None:
         if counted > 2 * largest:
             whole = shoe.pack.shoes[shoe.decks][card - 1]
             name = f"{shoe.pack.columns} {shoe.pack.spell(card)}"
-            says = f"{counted} of {name} are more than any shoe has. This shoe has {whole}: correct the count."
-            raise Refused("bad_counts", says, 422, column=card)
+            message = f"{counted} of {name} are more than any shoe has. This shoe has {whole}: correct the count."
+            raise Refused("bad_counts", message, 422, column=card)
 
 
 def _checked(context: CommandContext, entered: CheckDecks) -> Decision:
@@ -81,8 +81,8 @@ def _number(pack: Pack, place: int, card: str) -> int:
     try:
         return pack.number(spelling)
     except KeyError:
-        says = f"Card {place} of the list is {card[:10]!r}; cards are written {pack.spell(1)}, {pack.spell(2)}, ..."
-        raise Refused("bad_cards", says, 422) from None
+        message = f"Card {place} of the list is {card[:10]!r}; cards are written {pack.spell(1)}, {pack.spell(2)}, ..."
+        raise Refused("bad_cards", message, 422) from None
 
 
 def _off(pack: Pack, decks: int, counts: Sequence[int]) -> Iterator[str]:
@@ -97,13 +97,13 @@ def _outcome(
 ) -> Decision:
     if not wrong:
         return Decision([PendingEntry(DeckChecked(shoe=replace(shoe, stage="checked"), counts=counts, cards=cards))])
-    says = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
+    message = f"This shoe is not whole: {'; '.join(wrong)}. Count again, or change the decks."
     # The failed count is written as well: a count repeated until it fits would hide a missing card.
     report = PendingEntry(DeckCheckFailed(shoe=shoe, counts=counts, cards=cards))
-    more = f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
-    alert = f"{context.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{more}"
+    rest = f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
+    alert = f"{context.table.name}, shoe {shoe.number}: the deck check found {'; '.join(wrong[:NAMED])}{rest}"
     evidence = {"cause": f"shoe {shoe.number}", "counts": list(counts), "seq": context.next_seq}
-    return Decision([report], Refused("decks_not_whole", says, 422), alert, evidence)
+    return Decision([report], Refused("decks_not_whole", message, 422), alert, evidence)
 
 
 @reproduces(DeckChecked, DeckCheckFailed)

@@ -142,8 +142,8 @@ class NoDealing(Dealing):
 
 def no_rounds() -> Refused:
     """The refusal of any round at a non-tracked table."""
-    says = "No rounds are entered at this table: sell chips, sign slips and count the rack; its counts tell its win."
-    return Refused("no_rounds", says, 409)
+    message = "No rounds are entered at this table: sell chips, sign slips and count the rack; its counts tell its win."
+    return Refused("no_rounds", message, 409)
 
 
 _DEALINGS: Final[dict[Kind, Dealing]] = {"banked": HouseDealing(), "pot": PotDealing(), "counted": NoDealing()}

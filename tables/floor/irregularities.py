@@ -110,8 +110,8 @@ def rule_on_hand(context: CommandContext, entered: RuleOnHand) -> Decision:
         raise Refused("out_of_turn", "The hand of a player who left is ruled on when that seat has to decide.", 409)
     choice = irregularities.choice_of(entered.ruling, ask.choices) if entered.ruling in irregularities.RULINGS else ""
     if not choice:
-        says = "This hand has no choice for that ruling. Choose the other ruling, or void the round."
-        raise Refused("no_ruling", says, 422)
+        message = "This hand has no choice for that ruling. Choose the other ruling, or void the round."
+        raise Refused("no_ruling", message, 422)
     note = _note(entered.note, "what happened")
     event = MishapEntered(**context.author, which=irregularities.PLAYER_LEFT, act=entered.ruling, note=note)
     played, *more = rounds.play(context, current, None, Choose(ask.seat, choice)).steps

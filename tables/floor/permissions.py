@@ -37,11 +37,11 @@ def not_barred(by: Staff, begun: datetime) -> None:
         cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
     since = signs_since(by.username)
     if since is not None and begun < since:
-        says = (
+        message = (
             f"The PIN of {by.name} was reset while this paper was open: somebody else has to sign it. {by.name} signs"
             " what is begun after the new PIN was made."
         )
-        raise Refused("barred", says, 403)
+        raise Refused("barred", message, 403)
 
 
 def signs_since(username: str, moment: datetime | None = None) -> datetime | None:
@@ -53,8 +53,8 @@ def signs_since(username: str, moment: datetime | None = None) -> datetime | Non
     if moment is not None:
         versions = versions.filter(at__lte=moment)
     since: datetime | None = None
-    for kept, made_at in versions.values_list("kept", "at"):
-        if not kept:
+    for sealed, made_at in versions.values_list("kept", "at"):
+        if not sealed:
             since = _NEVER
         elif since == _NEVER:
             since = made_at
@@ -106,8 +106,8 @@ def not_administering(by: Staff) -> None:
     # An administrator who also handled chips could create an account, move chips under it and delete it within a shift.
     until = by.administered_until
     if until is not None and timezone.now() - until < timedelta(hours=hours):
-        says = f"{by.name} administered the house less than {hours} hours ago: somebody else has to sign."
-        raise Refused("not_permitted", says, 403)
+        message = f"{by.name} administered the house less than {hours} hours ago: somebody else has to sign."
+        raise Refused("not_permitted", message, 403)
 
 
 def a_dealer(context: CommandContext, by: Staff) -> None:
@@ -222,22 +222,24 @@ def not_while_counted(context: CommandContext, by: Staff) -> None:
     # A count is an open slip until its last signature, so chips stay where they were counted until both persons agree.
     for slip in context.standing.slips:
         if slip.series.counts(RACK):
-            says = f"The rack is being counted: sign {slip.series.name} {slip.number} first."
-            raise Refused("count_open", says, 409)
+            message = f"The rack is being counted: sign {slip.series.name} {slip.number} first."
+            raise Refused("count_open", message, 409)
 
 
 def not_locked(context: CommandContext) -> None:
     """Raises Refused while the rack is locked: no card is dealt, and no chips enter or leave the rack."""
     if context.standing.lock is not None:
-        says = f"The rack of {context.table.name} is locked: it is unlocked first, by a pit boss on the floor's page."
-        raise Refused("rack_locked", says, 409)
+        message = (
+            f"The rack of {context.table.name} is locked: it is unlocked first, by a pit boss on the floor's page."
+        )
+        raise Refused("rack_locked", message, 409)
 
 
 def not_stopped(context: CommandContext) -> None:
     """Raises Refused while a card reader has stopped the round."""
     if context.standing.reader is not None and context.standing.reader.stop is not None:
-        says = "The card reader and the dealer do not agree: say first which of them is right."
-        raise Refused("reader_stopped", says, 409)
+        message = "The card reader and the dealer do not agree: say first which of them is right."
+        raise Refused("reader_stopped", message, 409)
 
 
 SETTLED_BY: Final = "reader_settled_by"

@@ -51,8 +51,8 @@ def issue(context: CommandContext, entered: IssueSeatPage) -> Decision:
     """Issue a page to a seat and revoke its earlier one. During a game an alert reports it. Raises Refused."""
     table, seat = context.table, entered.seat
     if not possible(table):
-        says = f"Seats have pages of their own where a house shoe deals them facedown cards: {table.name} has none."
-        raise Refused("no_seat_pages", says, 422)
+        message = f"Seats have pages of their own where a house shoe deals them facedown cards: {table.name} has none."
+        raise Refused("no_seat_pages", message, 422)
     if not 1 <= seat <= table.seats:
         raise Refused("unknown_seat", f"There is no seat {seat}: {table.name} has {table.seats}.", 422)
     # Replaced and not added: with two valid addresses, two persons could play one hand.
@@ -63,10 +63,10 @@ def issue(context: CommandContext, entered: IssueSeatPage) -> Decision:
     if not context.standing.round_open:
         return Decision([step])
     # The author could have looked at the hand. The player notices, as their own page ends, and the pit gets an alert.
-    says = (
+    message = (
         f"{table.name}, round {context.standing.next_number}: {context.by.name} made a page for seat {seat} in mid-game"
     )
-    return Decision([step], alert=says, evidence={"seat": seat, "seq": context.next_seq})
+    return Decision([step], alert=message, evidence={"seat": seat, "seq": context.next_seq})
 
 
 @reproduces(SeatPageIssued)

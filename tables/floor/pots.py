@@ -144,8 +144,8 @@ def playing(context: CommandContext) -> dict[int, bool]:
     seats, last = able(context, context.standing.stacks), context.standing.round
     if last is None or last.game.kind != context.game.kind:
         return {seat: place < context.game.seat_counts[-1] for place, seat in enumerate(seats)}
-    there = dict(last.stacks) if context.for_coins else dict.fromkeys(seats, 0)
-    return {seat: seat in last.opening.seats or seat not in there for seat in seats}
+    played = dict(last.stacks) if context.for_coins else dict.fromkeys(seats, 0)
+    return {seat: seat in last.opening.seats or seat not in played for seat in seats}
 
 
 def able(context: CommandContext, stacks: Mapping[int, int]) -> tuple[int, ...]:
@@ -165,5 +165,5 @@ def _refuse_seats(context: CommandContext, chosen: Sequence[int], stacks: Mappin
     if context.for_coins and (broke := [seat for seat in chosen if stacks.get(seat, 0) < context.table.unit_cents]):
         raise Refused("no_chips", f"Seat {broke[0]} has no chips in play: buy in first, or leave it out.", 422)
     if len(chosen) not in counts:
-        says = f"{game.title} is played by {counts[0]} to {counts[-1]}; {len(chosen)} can be dealt in."
-        raise Refused("bad_seats", says, 422)
+        message = f"{game.title} is played by {counts[0]} to {counts[-1]}; {len(chosen)} can be dealt in."
+        raise Refused("bad_seats", message, 422)

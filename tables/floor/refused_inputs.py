@@ -96,10 +96,10 @@ def note(entered: object, refused: Refused, by: str, *, table: str = "", termina
     what = (by, name, refused.code, table, terminal)
     if not bound.admits(what, time.monotonic()):
         return
-    more = bound.left_out.pop(what, 0)
+    left_out = bound.left_out.pop(what, 0)
     # Cut to length here: the sentence may quote what was typed.
-    says = refused.sentence[:LONGEST]
-    event = InputRefused(entered=name, code=refused.code, says=says, table=table, terminal=terminal, more=more)
+    message = refused.sentence[:LONGEST]
+    event = InputRefused(entered=name, code=refused.code, says=message, table=table, terminal=terminal, more=left_out)
     try:
         with transactions.atomic():
             site_log.enqueue_at(event.subject, event.kind, by, event.content(), clock.agreed())

@@ -125,8 +125,10 @@ def _refuse_given_up(current: Round | None, *actions: object) -> None:
     absent = {action.seat for action in rulings if isinstance(action, Choose)}
     for action in actions:
         if isinstance(action, Choose) and action.choice in irregularities.GIVES_UP and action.seat in absent:
-            says = f"The player of seat {action.seat} left, and the wager stands. Only a pit boss may give the hand up."
-            raise Refused("player_left", says, 403)
+            message = (
+                f"The player of seat {action.seat} left, and the wager stands. Only a pit boss may give the hand up."
+            )
+            raise Refused("player_left", message, 403)
 
 
 def deciding(current: Round | None) -> AskChoice | None:
@@ -200,8 +202,8 @@ def _approver(context: CommandContext, username: str) -> Signatory | None:
     boss = Staff.objects.filter(username=username, is_active=True).first()
     # Active, another person and a pit boss: checked under the lock, because the approval is part of the entry.
     if boss is None or _is_author(context, boss) or not boss.has_perm("tables.run_floor"):
-        says = "This round is settled. A pit boss has to approve its reopening by badge and PIN."
-        raise Refused("wrong_role" if boss else "second_signature", says, 403)
+        message = "This round is settled. A pit boss has to approve its reopening by badge and PIN."
+        raise Refused("wrong_role" if boss else "second_signature", message, 403)
     permissions.in_their_pit(context, boss)
     return boss.signatory
 
@@ -469,8 +471,8 @@ def _refuse_for_another(context: CommandContext, current: Round, entered: Choose
     """Raises Refused for staff who choose for a seat with hidden cards: the refusals could reveal them."""
     # Only choices that the hand permits are accepted, so trying them would reveal the hand.
     if isinstance(context.by, Staff) and current.hides_cards_of(entered.seat):
-        says = f"Seat {entered.seat} holds cards that nobody else may know: it chooses on its own page."
-        raise Refused("seat_chooses", says, 403)
+        message = f"Seat {entered.seat} holds cards that nobody else may know: it chooses on its own page."
+        raise Refused("seat_chooses", message, 403)
 
 
 def _start(context: CommandContext, current: Round, turn: RoundActions, *, house: bool) -> Any:
@@ -673,5 +675,5 @@ def _may_take_back(context: CommandContext, current: Round, shoe: Shoe, target: 
     if current.latest_card_seq > target.seq:
         raise Refused("card_stands", "Another card was keyed since: a pit boss has to take it back.", 409)
     if target.is_ruling and not current.over:  # over, its reopening is approved by a pit boss
-        says = "This is a ruling on the hand of a player who left: a pit boss takes it back."
-        raise Refused("player_left", says, 403)
+        message = "This is a ruling on the hand of a player who left: a pit boss takes it back."
+        raise Refused("player_left", message, 403)

@@ -147,11 +147,11 @@ def aside_step(context: CommandContext, card: int, seq: int, *, relief: bool = F
     if relief and (step != "relief" or standing.dealer is None):
         raise Refused("out_of_turn", "No card is to be burned for a relief now.", 409)
     if context.game.is_fresh_each_round(context.rules) or not dealing_at(context).begins_with_bets:
-        says = f"{context.game.title} is shuffled for each round: put the card back, and shuffle before the next."
-        raise Refused("bad_burn", says, 422)
+        message = f"{context.game.title} is shuffled for each round: put the card back, and shuffle before the next."
+        raise Refused("bad_burn", message, 422)
     if shoe.source == ShoeSource.CONTINUOUS:
-        says = "The machine shuffles every card that it is given: put this one back into it between two rounds."
-        raise Refused("bad_burn", says, 422)
+        message = "The machine shuffles every card that it is given: put this one back into it between two rounds."
+        raise Refused("bad_burn", message, 422)
     left = standing.cards_left
     if left <= 1:
         raise Refused("last_card", "It is the last card of the shoe: shuffle, or retire the shoe.", 409)
@@ -288,8 +288,8 @@ def expect(context: CommandContext, step: str) -> Shoe:
     _no_round(context)
     expected = due(context)
     if expected != step:
-        says = SENTENCES[expected] if expected else "The shoe is ready: take bets."
-        raise Refused("out_of_turn", says, 409)
+        message = SENTENCES[expected] if expected else "The shoe is ready: take bets."
+        raise Refused("out_of_turn", message, 409)
     return context.standing.shoe or Shoe(0, 0, "", "")
 
 
@@ -370,7 +370,7 @@ def shuffled_in_play(context: CommandContext, current: Round, state: Any) -> tup
     if shoe is None or shoe.source != ShoeSource.HOUSE:
         return None, None
     held, whole = current.game.gone(state), shoe.pack.shoes[shoe.decks]
-    discards = tuple(all_of - kept for all_of, kept in zip(whole, held, strict=True))
+    discards = tuple(all_of - row for all_of, row in zip(whole, held, strict=True))
     return _commit(context.table, discards), order_opened(shoe)
 
 
@@ -446,8 +446,8 @@ def order_opened(shoe: Shoe) -> Opened | None:
     """The order and the nonce of an electronic shoe, for the log; None for a hand-dealt one."""
     if shoe.commitment is None:
         return None
-    kept = HouseShoe.objects.get(commitment=shoe.commitment)
-    return Opened(shoe.commitment, tuple(bytes(kept.order)), bytes(kept.nonce).hex())
+    row = HouseShoe.objects.get(commitment=shoe.commitment)
+    return Opened(shoe.commitment, tuple(bytes(row.order)), bytes(row.nonce).hex())
 
 
 @lru_cache(maxsize=200)

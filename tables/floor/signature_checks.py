@@ -104,8 +104,8 @@ def _signed(event: E, attested: Attestation | None, head: Head, by: str, key: UU
     except NoPasskey:
         raise _no_passkey(keys, event) from None
     except WrongPasskey as wrong:
-        says = f"That passkey does not sign it: {wrong}. Use your own, which signs slips."
-        raise Refused("wrong_passkey", says, 403) from None
+        message = f"That passkey does not sign it: {wrong}. Use your own, which signs slips."
+        raise Refused("wrong_passkey", message, 403) from None
     except AuditFailure as wrong:
         raise _refused(keys, attested, wrong) from None
     if attested is not None and attested.passkey is not None:
@@ -137,8 +137,8 @@ def _count(username: str, answer: PasskeyAnswer) -> None:
         raise Refused("wrong_passkey", "That passkey was withdrawn: use another one that signs slips.", 403)
     count = p256.uses_of(answer.authenticator)
     if (count or row.sign_count) and count <= row.sign_count:
-        says = "That passkey counts backwards: somebody may have copied it. Withdraw it, and use another one."
-        raise Refused("passkey_copied", says, 403, username=username, passkey=row.name)
+        message = "That passkey counts backwards: somebody may have copied it. Withdraw it, and use another one."
+        raise Refused("passkey_copied", message, 403, username=username, passkey=row.name)
     row.sign_count, row.used_at = count, timezone.now()
     row.save(update_fields=["sign_count", "used_at"])
 
@@ -153,10 +153,10 @@ def _no_passkey(keys: Trust, event: Event) -> Refused:
     # The PIN is verified later, so the answer must not name the holder of the badge.
     username = event.username if isinstance(event, SlipSigned) else ""
     if keys.signs(username):
-        says = "This takes your passkey beside badge and PIN: unlock it when the browser asks. Load the page again."
-        return Refused("passkey_due", says, 403)
-    says = f"This takes a passkey beside badge and PIN, and you have none that signs slips: {HOW_TO_GET_ONE}."
-    return Refused("no_passkey", says, 403)
+        message = "This takes your passkey beside badge and PIN: unlock it when the browser asks. Load the page again."
+        return Refused("passkey_due", message, 403)
+    message = f"This takes a passkey beside badge and PIN, and you have none that signs slips: {HOW_TO_GET_ONE}."
+    return Refused("no_passkey", message, 403)
 
 
 def _refused(keys: Trust, attested: Attestation | None, wrong: AuditFailure) -> Refused:

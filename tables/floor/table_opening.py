@@ -116,8 +116,8 @@ def _refuse_unconfirmed(context: CommandContext, entered: SignIn) -> None:
         return
     boss = Staff.objects.filter(username=entered.confirmed_by).first()
     if boss is None or not boss.has_perm("tables.run_floor"):
-        says = f"{dealer.name}, or a pit boss, has to agree to the relief by badge and PIN."
-        raise Refused("not_theirs", says, 403)
+        message = f"{dealer.name}, or a pit boss, has to agree to the relief by badge and PIN."
+        raise Refused("not_theirs", message, 403)
     permissions.in_their_pit(context, boss)
 
 

@@ -53,8 +53,8 @@ def void_since(firsts: Mapping[int, int], lasts: Mapping[int, int], heads: Mappi
     """The number of void rounds in a range of round numbers, for each log by its id, up to an entry."""
     # Heads come from the caller: figures of one report are all read up to one entry of each log.
     books = list(firsts)
-    asked = {name: [given[book] for book in books] for name, given in
+    arguments = {name: [values[book] for book in books] for name, values in
              (("firsts", firsts), ("lasts", lasts), ("heads", heads))}  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.execute(_SINCE, {"books": books, **asked})
+        cursor.execute(_SINCE, {"books": books, **arguments})
         return dict(cursor.fetchall())

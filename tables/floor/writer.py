@@ -86,7 +86,7 @@ def write(head: Head, decision: Decision, request: Request, by: str) -> Iterator
     slip's signature follows its entry. The last entry carries the commit with it, unless a row follows."""
     # Entry and commit in one message to the database: the lock of the table is held one round trip less. A signature
     # or an alert belongs to the same transaction and comes after the entry, so the commit has to wait for those.
-    more = decision.signing or decision.alert
+    follows = decision.signing or decision.alert
     for position, step in enumerate(decision.steps):
         event, key = step.event, None
         if position == 0:
@@ -94,7 +94,7 @@ def write(head: Head, decision: Decision, request: Request, by: str) -> Iterator
             refused = RefusedInput(**decision.refusal.spelled()) if decision.refusal else None
             event, key = structs.replace(event, request=request.fingerprint, refused=refused), request.key
         draft, is_last = Draft.of(event, by, round=step.round, key=key), step is decision.steps[-1]
-        head = cage.post(head, draft, step.moves, commit=is_last and not more)
+        head = cage.post(head, draft, step.moves, commit=is_last and not follows)
         if position == 0 and decision.signing:
             slips.write(decision.signing, head.book_id, head.seq)
         yield AppendedEntry(head, event, step.round)

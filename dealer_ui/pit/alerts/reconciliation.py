@@ -76,10 +76,10 @@ class Case:
         name = self._slip
         if name is None or not SLIP_TYPES[name.series].counts(RACK) or "seq" not in self.discrepancy.evidence:
             return None
-        asked = urlencode(
+        query = urlencode(
             {"variance": money(self.discrepancy.amount_cents), "through": self.discrepancy.evidence["seq"]}
         )
-        return f"{reverse('pit:mispays', args=[self._table])}?{asked}"
+        return f"{reverse('pit:mispays', args=[self._table])}?{query}"
 
     @property
     def _slip(self) -> SlipName | None:

@@ -65,17 +65,17 @@ def plan(request: HttpRequest) -> HttpResponse:
 
 def _plans(cards: list[Seen]) -> list[DrawnPit]:
     """Pit by pit, in the same queries however many there are."""
-    drawn = {row.pit: row.spots for row in FloorPlan.objects.order_by("seq")}
+    plans = {row.pit: row.spots for row in FloorPlan.objects.order_by("seq")}
     by_pit: dict[str, list[Seen]] = {}
     for card in sorted(cards, key=lambda card: card.place.order(card.table.name)):
         by_pit.setdefault(card.place.pit or NO_PIT, []).append(card)
-    return [DrawnPit(pit, _placed(drawn.get(pit, {}), by_pit[pit])) for pit in sorted(by_pit, key=_order)]
+    return [DrawnPit(pit, _placed(plans.get(pit, {}), by_pit[pit])) for pit in sorted(by_pit, key=_order)]
 
 
 def _order(pit: str) -> tuple[bool, object]:
     return pit == NO_PIT, natural(pit)
 
 
-def _placed(drawn: dict[str, list[int]], cards: list[Seen]) -> list[Placed]:
-    spots = floor_plans.spots_of(drawn, [card.table.name for card in cards])
+def _placed(plan: dict[str, list[int]], cards: list[Seen]) -> list[Placed]:
+    spots = floor_plans.spots_of(plan, [card.table.name for card in cards])
     return [Placed(card, *spots[card.table.name]) for card in cards]

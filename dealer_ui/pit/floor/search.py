@@ -186,11 +186,11 @@ def _slips(viewer: Staff, typed: Typed) -> Iterator[Find]:
 
 def _series(viewer: Staff, words: Iterable[str]) -> Mapping[str, SlipType]:
     seen = slip_records.seen_by(viewer.role)
-    asked = [word for word in words if word != "slip"]
+    terms = [word for word in words if word != "slip"]
     return {
         name: series
         for name, series in SLIPS.items()
-        if name in seen and all(_names(f"{series.title} {series.label} {name}", [word]) for word in asked)
+        if name in seen and all(_names(f"{series.title} {series.label} {name}", [word]) for word in terms)
     }
 
 

@@ -133,11 +133,11 @@ class Filter:
 def _filter(query: QueryDict, book_id: int, latest: int) -> Filter:
     """The filter from a query string; invalid values are ignored."""
     outcome = query.get("outcome") if query.get("outcome") in OUTCOMES else None
-    wanted = RoundFilter(outcome, _number(query, "seat"), query.get("corrected") == "on")
+    filters = RoundFilter(outcome, _number(query, "seat"), query.get("corrected") == "on")
     through, day = _number(query, "through"), dates.day(query.get("day"))
     if through is None and day is not None:
         through = round_list.first_since({book_id: latest}, _end_of(day))[book_id] - 1
-    return Filter(min(latest if through is None else through, latest), wanted, day, latest)
+    return Filter(min(latest if through is None else through, latest), filters, day, latest)
 
 
 def _end_of(day: date) -> datetime:
@@ -155,16 +155,16 @@ def _rounds(request: HttpRequest, table: Table, latest: int) -> dict[str, Any]:
         page = round_list.search(table, shown.wanted, through=shown.through)
     else:
         page = round_list.rounds(table.book_id, through=shown.through)
-    asked = request.GET.copy()
+    query = request.GET.copy()
     for name in ("through", "day"):
-        asked.pop(name, None)
+        query.pop(name, None)
     return {
         "table": table,
         "seq": table.book.head_seq,
         "page": page,
         "filter": shown,
         "chart": wins(page.lines),
-        "asked": asked.urlencode(),
+        "asked": query.urlencode(),
         "outcomes": GAMES[table.game].outcomes,
         "seats": range(1, table.seats + 1),
     }
@@ -294,8 +294,8 @@ def nearest_entry(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404("Nothing was entered at this table yet.")
     if nearest.round is None:
         return redirect(f"{reverse('pit:log', args=[pk])}?before={nearest.seq + 1}#entry-{nearest.seq}")
-    asked = urlencode({"t": dates.spelled(moment)})
-    return redirect(f"{reverse('pit:round', args=[pk, nearest.round])}?{asked}#entry-{nearest.seq}")
+    query = urlencode({"t": dates.spelled(moment)})
+    return redirect(f"{reverse('pit:round', args=[pk, nearest.round])}?{query}#entry-{nearest.seq}")
 
 
 @watches
@@ -303,8 +303,8 @@ def nearest_entry(request: HttpRequest, pk: int) -> HttpResponse:
 def round_detail(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One round: every input, the layout after it, and what it came to."""
     table, latest, story = round_or_404(pk, number)
-    asked = _number(request.GET, "step") or _step_at(story, dates.moment(request.GET.get("t")))
-    place = min(max((asked or len(story.steps)) - 1, 0), len(story.steps) - 1)
+    query = _number(request.GET, "step") or _step_at(story, dates.moment(request.GET.get("t")))
+    place = min(max((query or len(story.steps)) - 1, 0), len(story.steps) - 1)
     context = {
         "may_bookmark": viewer_of(request).has_perm("tables.bookmark"),
         "table": table,

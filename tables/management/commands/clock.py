@@ -89,5 +89,7 @@ class Command(BaseCommand):
 
     def _confirm(self, *, by: str, reason: str, **_: Any) -> None:
         leaps = activity_checks.confirm(signers.who_signs(by), reason, keys.signing_key())
-        says = f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
-        self.stdout.write(says)
+        message = (
+            f"Confirmed: {len(leaps)}. The watch seals what is over." if leaps else "There was nothing to confirm."
+        )
+        self.stdout.write(message)

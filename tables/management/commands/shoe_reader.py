@@ -170,7 +170,7 @@ class Reader:
     def work(self, most: int = 0) -> None:
         """Name each card as it leaves the shoe: one that is due, or that a player takes."""
         decided: Iterator[bool] | None = None
-        asked, wait = "", POLL_SECONDS
+        place_asked, wait = "", POLL_SECONDS
         self.start()
         while not most or len(self.named) < most:
             state = self.line.ask()
@@ -178,8 +178,8 @@ class Reader:
                 self.start()
                 continue
             place = f"{state['due']} {state['may_draw']}"
-            if state["may_draw"] and place != asked:
-                asked = place
+            if state["may_draw"] and place != place_asked:
+                place_asked = place
                 decided = iter([self.shoe.chance.random() < DRAWS])
             if state["card_due"] or (state["may_draw"] and decided is not None and next(decided, False)):
                 self.read += 1
