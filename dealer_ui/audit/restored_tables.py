@@ -78,8 +78,8 @@ def waiting() -> list[Waiting]:
     ]
 
 
-def _waits(standing: TableState) -> bool:
-    return standing.restored is not None and standing.restored.waits
+def _waits(state: TableState) -> bool:
+    return state.restored is not None and state.restored.waits
 
 
 def _moments(places: list[tuple[int, int]]) -> dict[tuple[int, int], datetime | None]:

@@ -47,18 +47,18 @@ def papers(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/dealer/papers.html", context, status=refused.status if refused else 200)
 
 
-def _deals(standing: TableState, viewer: Staff) -> bool:
-    return standing.dealer is not None and standing.dealer.username == viewer.username
+def _deals(state: TableState, viewer: Staff) -> bool:
+    return state.dealer is not None and state.dealer.username == viewer.username
 
 
-def _drawn(table: Table, standing: TableState) -> dict[str, Any]:
-    mode = standing.back_entry
+def _drawn(table: Table, state: TableState) -> dict[str, Any]:
+    mode = state.back_entry
     return {
         "table": table,
-        "standing": standing,
+        "standing": state,
         "mode": mode,
-        "number": standing.next_number,
-        "is_house_shoe": standing.shoe is not None and standing.shoe.source == HOUSE_SHOE,
+        "number": state.next_number,
+        "is_house_shoe": state.shoe is not None and state.shoe.source == HOUSE_SHOE,
         "latest": _latest(mode),
         "rounds": [paper for paper in mode.papers if paper.about == ROUNDS] if mode else [],
         "key": uuid4(),

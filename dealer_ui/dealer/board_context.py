@@ -447,13 +447,11 @@ class DealerScreen:
 
         The settlement at the end of a round has its own prompt.
         """
-        standing = self.standing
-        if not self.felt.is_done_by_hands or standing.round is None or standing.round.paid or self.board.pay:
+        state = self.standing
+        if not self.felt.is_done_by_hands or state.round is None or state.round.paid or self.board.pay:
             return ()
         shuffled_since = (
-            standing.shoe is None
-            or standing.shoe.stage != "ready"
-            or standing.round.first_seq < standing.shoe.ready_seq
+            state.shoe is None or state.shoe.stage != "ready" or state.round.first_seq < state.shoe.ready_seq
         )
         return () if shuffled_since else self.board.outcomes
 

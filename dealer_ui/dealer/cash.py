@@ -105,11 +105,11 @@ class Receipt:
 def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The amounts of an exchange; then its confirmation; then, once entered, the chips to hand out."""
     table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
-    standing = standings.of(table)
-    if standing.dealer is None or standing.dealer.username != viewer.username:
-        return gone(request, why_gone(table, standing))
+    state = standings.of(table)
+    if state.dealer is None or state.dealer.username != viewer.username:
+        return gone(request, why_gone(table, state))
     if request.method == "GET" and "entry" in request.GET:
-        receipt = _receipt(table, standing, number(request.GET.get("entry")))
+        receipt = _receipt(table, state, number(request.GET.get("entry")))
         return render(request, "dealer_ui/dealer/cash.html", {"table": table, "receipt": receipt})
     refused, exchange = None, None
     if request.method == "POST":
@@ -221,7 +221,7 @@ def _event(table: Table, seq: int | None) -> Entered:
     return event
 
 
-def _receipt(table: Table, standing: TableState, seq: int | None) -> Receipt:
+def _receipt(table: Table, state: TableState, seq: int | None) -> Receipt:
     event = _event(table, seq)
     return Receipt(
         seq=seq or 0,
@@ -229,7 +229,7 @@ def _receipt(table: Table, standing: TableState, seq: int | None) -> Receipt:
         key=uuid4(),
         piles=_piles(table.denominations.all(), event.gives if isinstance(event, ChipsChanged) else event.chips),
         hands="Back into the rack:" if isinstance(event, SaleUndone) else "Hand out",
-        undo=_undo_label(event, is_newest=standing.seq == seq),
+        undo=_undo_label(event, is_newest=state.seq == seq),
     )
 
 
@@ -242,9 +242,9 @@ def _undo_label(event: Entered, *, is_newest: bool) -> str:
 
 def _newest_sale(table: Table) -> Receipt | None:
     """The sale that can be undone now, if there is one."""
-    standing = standings.of(table)
-    is_sale = isinstance(chips_entry(table.book_id, standing.seq), ChipsSold)
-    return _receipt(table, standing, standing.seq) if is_sale else None
+    state = standings.of(table)
+    is_sale = isinstance(chips_entry(table.book_id, state.seq), ChipsSold)
+    return _receipt(table, state, state.seq) if is_sale else None
 
 
 def _undo(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:

@@ -74,11 +74,11 @@ class Item:
 @require_GET
 def listed(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The list of irregularities, the most frequent first."""
-    table, standing = here(viewer, pk)
+    table, state = here(viewer, pk)
     is_by_count = kind_of(GAMES[table.game]).is_by_count
     mishaps = [mishap for mishap in MISHAPS.values() if not is_by_count or _CLOSE & {*mishap.acts}]
     items = [Item(mishap, key) for mishap, key in zip(mishaps, _KEYS, strict=False)]
-    return render(request, "dealer_ui/dealer/mishaps.html", {"table": table, "standing": standing, "items": items})
+    return render(request, "dealer_ui/dealer/mishaps.html", {"table": table, "standing": state, "items": items})
 
 
 @dealers
@@ -91,47 +91,47 @@ def sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: str) -> HttpResp
 
 
 def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> HttpResponse:
-    table, standing = here(viewer, pk)
+    table, state = here(viewer, pk)
     refused = None
     if request.method == "POST":
         try:
             return _enter(request, viewer, table, mishap)
         except Refused as refusal:
             refused = refusal
-            standing = standings.of(table)
-    context = _drawn(table, standing, mishap, viewer) | {"typed": request.POST} | {"refused": refused}
+            state = standings.of(table)
+    context = _drawn(table, state, mishap, viewer) | {"typed": request.POST} | {"refused": refused}
     return render(request, "dealer_ui/dealer/mishap.html", context, status=refused.status if refused else 200)
 
 
 def here(viewer: Staff, pk: int) -> tuple[Table, TableState]:
     """The table and its state, for the dealer signed in there. Raises PermissionDenied for others."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    standing = standings.of(table)
-    if standing.dealer is None or standing.dealer.username != viewer.username:
+    state = standings.of(table)
+    if state.dealer is None or state.dealer.username != viewer.username:
         raise PermissionDenied
-    return table, standing
+    return table, state
 
 
-def _drawn(table: Table, standing: TableState, mishap: Mishap, viewer: Staff) -> dict[str, Any]:
+def _drawn(table: Table, state: TableState, mishap: Mishap, viewer: Staff) -> dict[str, Any]:
     """The template context of the sheet."""
-    possible = _possible(table, standing, mishap, viewer)
+    possible = _possible(table, state, mishap, viewer)
     return {
         "table": table,
-        "standing": standing,
+        "standing": state,
         "mishap": mishap,
         "possible": possible,
         "labels": ACTS,
         "key": uuid4(),
-        "cards": _cards(table, standing) if "set_aside" in possible else (),
+        "cards": _cards(table, state) if "set_aside" in possible else (),
         "reasons": [(name, REASONS[name]) for name in policies.words("void_reasons")],
         "leaving": [(name, REASONS[name]) for name in policies.words("abandon_reasons")],
         "who": {act: slip_workflow.either(policies.words(f"{act}_roles")) for act in ("void", "abandon")},
         "second": {act: slip_workflow.either(policies.words(term)) for act, term in SECOND.items()},
         "wagers": [(wager.name, wager.title) for wager in kind_of(GAMES[table.game]).wagers(rules_of(table))],
         "take_back": json.dumps(spell(TakeBack())),
-        "reopens": standing.round is not None and standing.round.over,
+        "reopens": state.round is not None and state.round.over,
         "retire": json.dumps(spell(RetireShoe())),
-        "ask": rounds.deciding(standing.round),
+        "ask": rounds.deciding(state.round),
         "rules_alone": _rules_alone(),
     }
 
@@ -141,39 +141,39 @@ def _rules_alone() -> bool:
     return policies.in_force(RULED_BY) == "dealer"
 
 
-def _possible(table: Table, standing: TableState, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
+def _possible(table: Table, state: TableState, mishap: Mishap, viewer: Staff) -> dict[str, bool]:
     """The actions of an irregularity that are possible in the state of the table. Permission is checked at entry."""
-    entries = entries_of(table, standing, viewer)
-    ready, kind = standing.shoe is not None and standing.shoe.stage == "ready", kind_of(GAMES[table.game])
+    entries = entries_of(table, state, viewer)
+    ready, kind = state.shoe is not None and state.shoe.stage == "ready", kind_of(GAMES[table.game])
     can: Mapping[str, bool] = {
-        "set_aside": ready and standing.lock is None,
-        "burn": ready and not standing.round_open and standing.lock is None,
+        "set_aside": ready and state.lock is None,
+        "burn": ready and not state.round_open and state.lock is None,
         "take_back": entries.can_take_back() or entries.can_reopen(),
-        "void": standing.round_open,
-        "retire": standing.shoe is not None and not standing.round_open,
-        "correct": standing.round is not None,
-        "abandon": standing.lock is None or not standing.lock.abandoned,
-        "lock": standing.lock is None,
-        "unlock": standing.lock is not None,
-        **_rulings(standing),
+        "void": state.round_open,
+        "retire": state.shoe is not None and not state.round_open,
+        "correct": state.round is not None,
+        "abandon": state.lock is None or not state.lock.abandoned,
+        "lock": state.lock is None,
+        "unlock": state.lock is not None,
+        **_rulings(state),
         "accept_bet": not kind.is_by_count and bool(kind.wagers(rules_of(table))),
     }
     acts = (*mishap.acts, "unlock") if "lock" in mishap.acts else mishap.acts
     return {act: True for act in acts if can[act]}
 
 
-def _rulings(standing: TableState) -> dict[str, bool]:
+def _rulings(state: TableState) -> dict[str, bool]:
     """The possible rulings on the hand of a player who left, once its seat has to decide."""
-    ask = rounds.deciding(standing.round)
-    waits = ask is not None and standing.lock is None
+    ask = rounds.deciding(state.round)
+    waits = ask is not None and state.lock is None
     return {ruling: waits and bool(ask and choice_of(ruling, ask.choices)) for ruling in RULINGS}
 
 
-def _cards(table: Table, standing: TableState) -> list[str]:
+def _cards(table: Table, state: TableState) -> list[str]:
     """The cards that can be named; none for an electronic shoe, which names its own."""
-    if standing.shoe is None or standing.shoe.source == HOUSE_SHOE:
+    if state.shoe is None or state.shoe.source == HOUSE_SHOE:
         return []
-    return [str(spelling) for spelling in standing.shoe.pack.spellings]
+    return [str(spelling) for spelling in state.shoe.pack.spellings]
 
 
 # --- what is entered --------------------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def tables(request: HttpRequest, viewer: Staff) -> HttpResponse:
     """The tables that are open, those first where a dealer is needed. A terminal of one table asks for it at once."""
     terminal = terminals.here(request)
     if terminal is not None and terminal.table is not None and table_opening.table_of(viewer) is None:
-        standing = standings.of(terminal.table)
-        if standing.dealer is not None:
-            return _ask(request, terminal.table, standing)
+        state = standings.of(terminal.table)
+        if state.dealer is not None:
+            return _ask(request, terminal.table, state)
     return _tables(request, viewer)
 
 
@@ -73,14 +73,14 @@ def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None)
 def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Tap in at a table. A dealer already there is relieved, after they or a pit boss agreed by badge and PIN."""
     table = get_object_or_404(Table, pk=pk)
-    standing = standings.of(table)
-    if standing.dealer and standing.dealer.username == viewer.username:
+    state = standings.of(table)
+    if state.dealer and state.dealer.username == viewer.username:
         return redirect("dealer:screen", pk)
     try:
         terminal = terminals.for_dealing(request, table)
         name = terminal.name if terminal else None
-        if standing.dealer:
-            return _take_over(request, viewer, table, standing, name)
+        if state.dealer:
+            return _take_over(request, viewer, table, state, name)
         recorder.sign_in(table, viewer, name)
     except Refused as refused:
         return _tables(request, viewer, refused)
@@ -89,11 +89,11 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 
 def _take_over(
-    request: HttpRequest, viewer: Staff, table: Table, standing: TableState, terminal: str | None
+    request: HttpRequest, viewer: Staff, table: Table, state: TableState, terminal: str | None
 ) -> HttpResponse:
     """Ask for consent to the relief; if another dealer has tapped in since, ask for that dealer's."""
-    assert standing.dealer is not None  # noqa: S101 -- the caller looked
-    dealer, refused = standing.dealer, None
+    assert state.dealer is not None  # noqa: S101 -- the caller looked
+    dealer, refused = state.dealer, None
     if request.POST.get("relieves") == dealer.username:
         try:
             signatures.sign(
@@ -104,15 +104,15 @@ def _take_over(
             return redirect("dealer:screen", table.pk)
         except Refused as refusal:
             refused = refusal
-    return _ask(request, table, standing, refused)
+    return _ask(request, table, state, refused)
 
 
-def _ask(request: HttpRequest, table: Table, standing: TableState, refused: Refused | None = None) -> HttpResponse:
+def _ask(request: HttpRequest, table: Table, state: TableState, refused: Refused | None = None) -> HttpResponse:
     """The page on which the dealer at the table agrees to the relief."""
-    assert standing.dealer is not None  # noqa: S101 -- the callers looked
-    own = Staff.objects.filter(username=standing.dealer.username).values_list("badge", flat=True).first()
+    assert state.dealer is not None  # noqa: S101 -- the callers looked
+    own = Staff.objects.filter(username=state.dealer.username).values_list("badge", flat=True).first()
     badge = request.POST.get("badge", own or "")
-    context = {"table": table, "standing": standing, "refused": refused, "badge": badge}
+    context = {"table": table, "standing": state, "refused": refused, "badge": badge}
     return render(request, "dealer_ui/dealer/relieve.html", context, status=refused.status if refused else 200)
 
 
@@ -125,9 +125,9 @@ def _ask(request: HttpRequest, table: Table, standing: TableState, refused: Refu
 def hand_over(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The relief signs in over the dealer who leaves. An open round continues."""
     table = get_object_or_404(Table, pk=pk)
-    standing, refused = standings.of(table), None
-    if standing.dealer is None or standing.dealer.username != viewer.username:
-        return gone(request, why_gone(table, standing))
+    state, refused = standings.of(table), None
+    if state.dealer is None or state.dealer.username != viewer.username:
+        return gone(request, why_gone(table, state))
     if request.method == "POST":
         try:
             badge, pin = signatures.typed(request)
@@ -136,7 +136,7 @@ def hand_over(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal
-    context = {"table": table, "standing": standing, "refused": refused, "badge": request.POST.get("badge", "")}
+    context = {"table": table, "standing": state, "refused": refused, "badge": request.POST.get("badge", "")}
     return render(request, "dealer_ui/dealer/relief.html", context, status=refused.status if refused else 200)
 
 

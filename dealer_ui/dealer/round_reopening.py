@@ -42,7 +42,7 @@ class SettledSeat:
 @require_http_methods(["GET", "POST"])
 def reopen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The consequences of reopening the settled round, and the form that does it."""
-    table, standing = here(viewer, pk)
+    table, state = here(viewer, pk)
     refused = None
     if request.method == "POST":
         try:
@@ -50,9 +50,9 @@ def reopen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             _reopen(request, viewer, table)
             return redirect("dealer:screen", pk)
         except Refused as refusal:
-            refused, standing = refusal, standings.of(table)
-    context = {"table": table, "standing": standing, "refused": refused, "key": uuid4(), "typed": request.POST}
-    context |= {"is_signed": not rounds.reopens_alone()} | _drawn(table, standing)
+            refused, state = refusal, standings.of(table)
+    context = {"table": table, "standing": state, "refused": refused, "key": uuid4(), "typed": request.POST}
+    context |= {"is_signed": not rounds.reopens_alone()} | _drawn(table, state)
     return render(request, "dealer_ui/dealer/reopen.html", context, status=refused.status if refused else 200)
 
 
@@ -70,8 +70,8 @@ def _reopen(request: HttpRequest, viewer: Staff, table: Table) -> None:
         signatures.sign(request, lambda boss: record(ReopenRound(boss.username)))
 
 
-def _drawn(table: Table, standing: TableState) -> dict[str, Any]:
-    current = standing.round
+def _drawn(table: Table, state: TableState) -> dict[str, Any]:
+    current = state.round
     if current is None or not current.plays or not current.over or current.voided:
         return {"round": None}
     moved = cage.transfers_of(table.book_id, [current.plays[-1].seq])

@@ -99,8 +99,8 @@ def choice(viewer: Staff, terminal: Terminal | None) -> TableChoice:
     return TableChoice(needed, others, [table for table in tables if table not in opened], here)
 
 
-def _deals(viewer: Staff, standing: TableState) -> bool:
-    return standing.dealer is not None and standing.dealer.username == viewer.username
+def _deals(viewer: Staff, state: TableState) -> bool:
+    return state.dealer is not None and state.dealer.username == viewer.username
 
 
 def _needed(offers: list[Offer]) -> list[Offer]:

@@ -58,11 +58,11 @@ def fragment(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 def reader(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The state of the table's card reader, in one sentence."""
     table = get_object_or_404(Table, pk=pk)
-    standing = standings.at(standings.head_of(table))
-    deals = standing.dealer is not None and standing.dealer.username == viewer.username
-    if not deals or standing.reader is None:
+    state = standings.at(standings.head_of(table))
+    deals = state.dealer is not None and state.dealer.username == viewer.username
+    if not deals or state.reader is None:
         raise Http404("There is no card reader.")
-    context = {"table": table, "line": reader_line(standing.reader)}
+    context = {"table": table, "line": reader_line(state.reader)}
     return render(request, "dealer_ui/dealer/_reader.html", context)
 
 
@@ -107,29 +107,29 @@ def _book_of(pk: int) -> int:
 def call(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The pit is called to the table."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    standing = standings.of(table)
-    if standing.dealer is not None and standing.dealer.username == viewer.username:
-        called = pit_calls.call_pit(table, standing, viewer)
-        request.session[_CALL] = {"table": pk, "alert": called.alert, "round": standing.next_number}
+    state = standings.of(table)
+    if state.dealer is not None and state.dealer.username == viewer.username:
+        called = pit_calls.call_pit(table, state, viewer)
+        request.session[_CALL] = {"table": pk, "alert": called.alert, "round": state.next_number}
     return draw(request, viewer, pk, whole=False) if by_script(request) else redirect("dealer:screen", pk)
 
 
-def _called(request: HttpRequest, pk: int, standing: TableState) -> pit_calls.PitCall | None:
+def _called(request: HttpRequest, pk: int, state: TableState) -> pit_calls.PitCall | None:
     """The call for the pit made here: until it is answered, and then for the rest of the round."""
     memo = request.session.get(_CALL)
     if memo is None or memo["table"] != pk:
         return None
     called = pit_calls.call_of(memo["alert"])
-    if called is None or (called.comes and memo["round"] != standing.next_number):
+    if called is None or (called.comes and memo["round"] != state.next_number):
         del request.session[_CALL]
         return None
     return called
 
 
-def _reopens(table: Table, standing: TableState, viewer: Staff) -> str:
+def _reopens(table: Table, state: TableState, viewer: Staff) -> str:
     """The label of the button that reopens the settled round; empty where no round can be reopened."""
-    current = standing.round
-    if current is None or not current.over or not entries_of(table, standing, viewer).can_reopen():
+    current = state.round
+    if current is None or not current.over or not entries_of(table, state, viewer).can_reopen():
         return ""
     return f"Reopen round {current.number}"
 
@@ -150,30 +150,30 @@ def draw(
     """
     if after is None:
         table = acknowledgement.heed(request, get_object_or_404(Table.objects.select_related("book"), pk=pk), viewer)
-        standing = standings.at(standings.head_of(table))
+        state = standings.at(standings.head_of(table))
         prefetch_related_objects([table], "denominations")
     else:
-        table, standing = after.table, after.state
-    if standing.dealer is None or standing.dealer.username != viewer.username:
-        return gone(request, why_gone(table, standing))
+        table, state = after.table, after.state
+    if state.dealer is None or state.dealer.username != viewer.username:
+        return gone(request, why_gone(table, state))
     try:
         terminals.for_dealing(request, table)
     except Refused as elsewhere:
         return gone(request, elsewhere)
-    picture = board(table, viewer, standing)
+    picture = board(table, viewer, state)
     context = {
         "screen": DealerScreen(
-            picture, standing, typed=request.POST.dict(), refused=refused, reopens=_reopens(table, standing, viewer)
+            picture, state, typed=request.POST.dict(), refused=refused, reopens=_reopens(table, state, viewer)
         ),
         "board": picture,
         "table": table,
         "refused": refused,
         "hand_out": _hand_out(table, done),
-        "called": _called(request, pk, standing),
+        "called": _called(request, pk, state),
     }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
     response = render(request, name, context, status=refused.status if refused else 200)
-    acknowledgement.keep(request, response, table, standing, done)
+    acknowledgement.keep(request, response, table, state, done)
     return response
 
 

@@ -158,19 +158,19 @@ def person(username: str) -> Signatory:
 @enters(AnnounceRound, permit=permissions.the_dealer)
 def announce(context: CommandContext, entered: AnnounceRound) -> Decision:
     """The next round to be entered was dealt by hand, or the open round was finished by hand. Raises Refused."""
-    standing, happened, by = context.standing, spelled(entered.happened), context.by
+    state, happened, by = context.standing, spelled(entered.happened), context.by
     if not dealing_at(context).is_dealt:
         raise no_rounds()
     try:
-        refuse_round(standing)
-        after = round_after(standing, entered.number.strip(), happened, by.username)
+        refuse_round(state)
+        after = round_after(state, entered.number.strip(), happened, by.username)
     except Wrong as wrong:
         raise refused(wrong) from None
-    if message := contradicted(context.table.book_id, standing.seq, happened, is_round=True):
+    if message := contradicted(context.table.book_id, state.seq, happened, is_round=True):
         raise Refused("counted_since", message, 409)
     # An entry before the first card: a round from paper must never look as if it had been dealt live.
     event = RoundFromPaper(
-        **context.author, dealt_as=standing.next_number, number=entered.number.strip(), happened=happened, mode=after
+        **context.author, dealt_as=state.next_number, number=entered.number.strip(), happened=happened, mode=after
     )
     return Decision([PendingEntry(event)])
 

@@ -350,18 +350,18 @@ def abandon(context: CommandContext, entered: AbandonTable) -> Decision:
     Chips move only to return the bets of the void round.
     """
     _refuse_reason(entered.reason, policies.words("abandon_reasons"), "A table is abandoned")
-    note, standing = words(entered.note, "what happened"), context.standing
+    note, state = words(entered.note, "what happened"), context.standing
     # The lock comes first, so no other transfer can follow; all entries are one transaction, so an evacuation is never
     # half recorded.
     steps = [
         PendingEntry(TableAbandoned(**context.author, reason=entered.reason, note=note), _number(context)),
         PendingEntry(RackLocked(**context.author, note=note, abandoned=True)),
     ]
-    if standing.round_open:
+    if state.round_open:
         steps.append(void_step(context, entered.reason, note))
     steps += [*_shoe_goes(context), *player_pages.revoke(context)]
-    if standing.dealer is not None:
-        steps.append(table_opening.tap_out(standing.dealer.username, standing.dealer.name))
+    if state.dealer is not None:
+        steps.append(table_opening.tap_out(state.dealer.username, state.dealer.name))
     reason = irregularities.REASONS[entered.reason].lower()
     alert = f"{context.table.name}: {context.by.name} abandoned the table ({reason})"
     return Decision(steps, alert=alert, evidence={"reason": entered.reason, "seq": context.next_seq})

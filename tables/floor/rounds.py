@@ -408,29 +408,29 @@ def _is_of_the_house(context: CommandContext) -> bool:
 
 def shoe_ready(context: CommandContext) -> None:
     """Raises Refused while a seat is to be paid, or the shoe needs a step before a round may open."""
-    standing = context.standing
+    state = context.standing
     if not dealing_at(context).is_dealt:
         raise no_rounds()
-    if standing.round_open:
-        if standing.round is not None and standing.round.to_pay:
-            raise Refused("pay_first", f"Pay seat {standing.round.to_pay[0].seat} first.", 409)
+    if state.round_open:
+        if state.round is not None and state.round.to_pay:
+            raise Refused("pay_first", f"Pay seat {state.round.to_pay[0].seat} first.", 409)
         return
     due = shoes.due(context)
     if due is not None:
         raise Refused("shoe_not_ready", shoes.SENTENCES[due], 409)
     try:
-        back_entry.refuse_round(standing.back_entry, standing.next_number)
+        back_entry.refuse_round(state.back_entry, state.next_number)
     except Wrong as wrong:
         raise Refused(wrong.code, wrong.sentence, 409) from None
 
 
 def round_at(context: CommandContext, entered: GameInput) -> tuple[Round, Pinned | None]:
     """The open round; or a new one, with the values that its first entry records."""
-    standing = context.standing
-    if standing.round_open and standing.round is not None:
-        return standing.round, None
+    state = context.standing
+    if state.round_open and state.round is not None:
+        return state.round, None
     seats = dealing_at(context).seats(context, entered)
-    return pins.opened(context.table, standing, seats, secrets.choice, seq=context.next_seq)
+    return pins.opened(context.table, state, seats, secrets.choice, seq=context.next_seq)
 
 
 def open_for_bets(context: CommandContext) -> Round | None:
@@ -613,18 +613,16 @@ def latest_aside(context: CommandContext) -> PendingEntry | None:
 
     Raises Refused where the round can no longer be changed.
     """
-    standing = context.standing
-    if standing.round is None or not (standing.cut_seq or standing.round.paid):
+    state = context.standing
+    if state.round is None or not (state.cut_seq or state.round.paid):
         return None
     current, shoe = _on_the_felt(context)
     seat, paid_seq = list(current.paid.items())[-1] if current.paid else (0, 0)
-    if standing.cut_seq > max(paid_seq, current.plays[-1].seq) and not shoes.is_at_cut(context, current, current.state):
-        return PendingEntry(
-            CutCardBack(shoe=replace(shoe, cut_out=False).noting(cut_round=0), corrects=standing.cut_seq)
-        )
+    if state.cut_seq > max(paid_seq, current.plays[-1].seq) and not shoes.is_at_cut(context, current, current.state):
+        return PendingEntry(CutCardBack(shoe=replace(shoe, cut_out=False).noting(cut_round=0), corrects=state.cut_seq))
     if not paid_seq:
         return None
-    if standing.marked_seq > paid_seq:
+    if state.marked_seq > paid_seq:
         raise Refused("card_stands", "Commission was collected since: that round stands.", 409)
     return PendingEntry(TakenBack(corrects=paid_seq, actions=(), seat=seat), current.number)
 
@@ -639,14 +637,14 @@ def last_input(context: CommandContext) -> Play:
 
 def _on_the_felt(context: CommandContext) -> tuple[Round, Shoe]:
     """The round and the shoe in which inputs can be taken back. Raises Refused where there is none any more."""
-    standing = context.standing
-    current, shoe = standing.round, standing.shoe
+    state = context.standing
+    current, shoe = state.round, state.shoe
     if current is None or not current.plays:
         raise Refused("nothing_to_take_back", "There is nothing to take back in this round.", 409)
     # Cards shuffled since cannot be put back into the hands that they came from.
     if shoe is None or shoe.stage != "ready" or current.first_seq < shoe.ready_seq:
         raise Refused("nothing_to_take_back", "The shoe was changed or shuffled since: that round stands.", 409)
-    if current.first_seq < standing.opened_seq:
+    if current.first_seq < state.opened_seq:
         raise Refused("nothing_to_take_back", "The table was closed since: that round stands.", 409)
     if current.voided:
         raise Refused("nothing_to_take_back", "That round is void: nothing in it counts.", 409)

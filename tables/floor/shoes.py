@@ -140,11 +140,11 @@ def aside_step(context: CommandContext, card: int, seq: int, *, relief: bool = F
 
     ``relief`` marks the card burned because another dealer took the table.
     """
-    standing, shoe, step = context.standing, context.standing.shoe, due(context)
+    state, shoe, step = context.standing, context.standing.shoe, due(context)
     if shoe is None or step not in (None, "relief"):
         raise Refused("shoe_not_ready", SENTENCES[step or "load"], 409)
     _no_round(context)
-    if relief and (step != "relief" or standing.dealer is None):
+    if relief and (step != "relief" or state.dealer is None):
         raise Refused("out_of_turn", "No card is to be burned for a relief now.", 409)
     if context.game.is_fresh_each_round(context.rules) or not dealing_at(context).begins_with_bets:
         message = f"{context.game.title} is shuffled for each round: put the card back, and shuffle before the next."
@@ -152,7 +152,7 @@ def aside_step(context: CommandContext, card: int, seq: int, *, relief: bool = F
     if shoe.source == ShoeSource.CONTINUOUS:
         message = "The machine shuffles every card that it is given: put this one back into it between two rounds."
         raise Refused("bad_burn", message, 422)
-    left = standing.cards_left
+    left = state.cards_left
     if left <= 1:
         raise Refused("last_card", "It is the last card of the shoe: shuffle, or retire the shoe.", 409)
     is_house = shoe.source == ShoeSource.HOUSE
@@ -161,12 +161,12 @@ def aside_step(context: CommandContext, card: int, seq: int, *, relief: bool = F
     if card != UNKNOWN:
         try:
             # The shoe must be able to contain the card, or its contents would become negative.
-            AskCard(MIDDLE, standing.gone, shoe.decks).admits(Card(card, MIDDLE))
+            AskCard(MIDDLE, state.gone, shoe.decks).admits(Card(card, MIDDLE))
         except Illegal as illegal:
             raise Refused(illegal.code, sentence(illegal.say(money)), 422) from None
     after = replace(shoe, aside=(*(shoe.aside or ()), (seq, card)))
-    if relief and standing.dealer is not None:
-        after = replace(after, relieved=standing.dealer.since_seq)
+    if relief and state.dealer is not None:
+        after = replace(after, relieved=state.dealer.since_seq)
     return PendingEntry(CardSetAside(shoe=after, card=card, left=left if is_house else None, relief=relief))
 
 

@@ -177,21 +177,21 @@ def may_count(context: CommandContext, slip: Slip) -> None:
     """Raises Refused where the rack cannot be counted now for this slip: opener, closer or a count between them."""
     if not slip.series.counts(RACK):
         return
-    standing, table = context.standing, context.table.name
+    state, table = context.standing, context.table.name
     if slip.series.opens and context.table.retired_at:
         raise Refused("table_retired", f"{table} is retired: it is not opened any more.", 409)
-    if slip.series.opens and standing.is_open:
+    if slip.series.opens and state.is_open:
         raise Refused("table_open", f"{table} is open already.", 409)
-    if not slip.series.opens and not standing.is_open:
+    if not slip.series.opens and not state.is_open:
         raise Refused("table_closed", f"{table} is closed already.", 409)
-    if standing.round_open:
+    if state.round_open:
         raise Refused("round_open", f"A round is open at {table}: count the rack when it is over.", 409)
     # Chips on their way are in neither the rack nor the cage: a count now would find a variance that is none.
-    if any(paper.moves_on for paper in standing.slips):
+    if any(paper.moves_on for paper in state.slips):
         raise Refused("slip_open", f"Chips are on their way at {table}: receive them first.", 409)
     # Chips in play belong to players, and nothing can return them after the closing.
-    if slip.series.closes and standing.stacks:
-        seats = ", ".join(map(str, sorted(standing.stacks)))
+    if slip.series.closes and state.stacks:
+        seats = ", ".join(map(str, sorted(state.stacks)))
         raise Refused("chips_in_play", f"There are chips in play at seat {seats}: cash them out first.", 409)
     if slip.series.closes:
         commission.refuse_owed(context, "the table closes")
@@ -199,11 +199,11 @@ def may_count(context: CommandContext, slip: Slip) -> None:
 
 def may_take(context: CommandContext) -> None:
     """Raises Refused where the table is closed or locked, or the dealer is signed in there already."""
-    standing = context.standing
-    if not standing.is_open:
+    state = context.standing
+    if not state.is_open:
         raise Refused("table_closed", f"{context.table.name} is closed: a pit boss has to open it.", 409)
     permissions.not_locked(context)
-    if standing.dealer is not None and standing.dealer.username == context.by.username:
+    if state.dealer is not None and state.dealer.username == context.by.username:
         raise Refused("signed_in_already", f"You are signed in at {context.table.name} already.", 409)
 
 

@@ -81,10 +81,10 @@ def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
         raise Refused("not_permitted", "Only an operator arranges the tables of a pit.", 403)
     with transaction.atomic():
         head = site_log.lock()
-        standing = newest(event.pit)
-        if standing is not None and standing.seq != basis_seq:
-            sentence = f"{standing.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."
-            raise Refused("changed_meanwhile", sentence, 409, seen=standing.seq)
+        current = newest(event.pit)
+        if current is not None and current.seq != basis_seq:
+            sentence = f"{current.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."
+            raise Refused("changed_meanwhile", sentence, 409, seen=current.seq)
         if sentences := faults(event):
             raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
         return site_rows.FLOOR_PLANS.append(head, event, by.signature)

@@ -215,10 +215,10 @@ def set_post(
             raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
         if basis_seq is not None:
             _refuse_changed(post.username, basis_seq)
-        standing = _facts(post.username, effective or head.moment)
-        if standing == post.facts() and not _to_come(post.username, head.moment):
+        current = _facts(post.username, effective or head.moment)
+        if current == post.facts() and not _to_come(post.username, head.moment):
             return None
-        matter = dual_control.of_post(standing, post.facts())
+        matter = dual_control.of_post(current, post.facts())
         refuse_alone(matter, policies.as_entered(head.moment), proposal)
         person = Staff.objects.get(username=post.username)
         return _write(head, post, person, effective or head.moment, proposal=proposal, by=by)
@@ -254,8 +254,8 @@ def stood(before_seq: int) -> tuple[Stand, ...]:
     bodies = entries.filter(seq__lt=before_seq).order_by("seq").values_list("body", flat=True)
     events = [read_as(PitSectionSet, body) for body in bodies]
     newest_events = {(event.pit, event.section): event for event in events}
-    standing = [Stand(event.pit, event.section, event.tables) for event in newest_events.values() if event.tables]
-    return tuple(sorted(standing, key=lambda stand: (pits.natural(stand.pit), pits.natural(stand.section))))
+    current = [Stand(event.pit, event.section, event.tables) for event in newest_events.values() if event.tables]
+    return tuple(sorted(current, key=lambda stand: (pits.natural(stand.pit), pits.natural(stand.section))))
 
 
 def _refuse_changed(username: str, basis_seq: int) -> None:
@@ -333,11 +333,11 @@ def draft(post: AssignmentChange, effective: datetime | None = None) -> Proposal
     moment = timezone.now()
     if sentences := faults(post, effective, moment):
         raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
-    standing = _facts(post.username, effective or moment)
-    matter = dual_control.of_post(standing, post.facts())
+    current = _facts(post.username, effective or moment)
+    matter = dual_control.of_post(current, post.facts())
     if matter is None or not dual_control.needed(matter, policies.as_entered(moment)):
         return None
-    return ProposalDraft(matter, post.username, standing, post.facts(), effective)
+    return ProposalDraft(matter, post.username, current, post.facts(), effective)
 
 
 def _stand_now(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:

@@ -56,8 +56,8 @@ def sections(through_seq: int | None = None, moment: datetime | None = None) -> 
     rows = PitSection.objects.order_by("pit", "section", "-seq").distinct("pit", "section")
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     rows = rows if moment is None else rows.filter(at__lte=moment)
-    standing = [row for row in rows if row.tables]
-    return sorted(standing, key=lambda row: (natural(row.pit), natural(row.section)))
+    current = [row for row in rows if row.tables]
+    return sorted(current, key=lambda row: (natural(row.pit), natural(row.section)))
 
 
 def places(through_seq: int | None = None) -> dict[str, TablePlace]:

@@ -124,8 +124,8 @@ def possible(standing: TableState) -> tuple[Act, ...]:
     return (*can, ACTS["abandon"]) if standing.lock is None or not standing.lock.abandoned else tuple(can)
 
 
-def _can_take_back(standing: TableState) -> bool:
-    current, shoe = standing.round, standing.shoe
+def _can_take_back(state: TableState) -> bool:
+    current, shoe = state.round, state.shoe
     if not (current and current.plays and shoe) or current.voided or current.first_seq < shoe.ready_seq:
         return False
     last = current.plays[-1]
@@ -184,9 +184,9 @@ def _locks(chosen: Act) -> list[str]:
     ]
 
 
-def _ends(standing: TableState, chosen: Act) -> list[str]:
+def _ends(state: TableState, chosen: Act) -> list[str]:
     """The consequences of voiding a round or abandoning a table."""
-    number = standing.round.number if standing.round and standing.round_open else None
+    number = state.round.number if state.round and state.round_open else None
     void = [
         f"Round {number} ends without a result: every bet goes back, and what was paid in it is reversed."
     ] if number else []  # fmt: skip

@@ -262,11 +262,11 @@ def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:
 
 def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     book = drawn.table.book_id
-    standing = facts.standings[book]
+    state = facts.standings[book]
     own_alerts = [alert for alert in facts.alerts.get(book, ()) if alert.is_for(viewer.role)]
     may_run = viewer.has_perm("tables.run_floor")
     money = facts.money.get(book, Figures(""))
-    is_counting, dealer_since = blind_figures.counts(viewer.role, standing), facts.moments[book].dealer
+    is_counting, dealer_since = blind_figures.counts(viewer.role, state), facts.moments[book].dealer
     gravest = max(own_alerts, key=lambda alert: alert.heard.level, default=None)
     matters = TableNeeds(
         alert_level=gravest.heard.level if gravest else None,
@@ -276,7 +276,7 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
     relief = Relief.of(dealer_since, drawn.table, facts.relief_rule) if dealer_since else None
     return Seen(
         board=drawn,
-        standing=standing,
+        standing=state,
         rack_cents=None if is_counting or RACK in blind_counts.unseen_by(viewer.role) else facts.racks.get(book, 0),
         win_cents=None if is_counting else money.win_cents,
         drop_cents=money.drop_cents,
@@ -285,11 +285,11 @@ def _seen(viewer: Staff, drawn: Board, facts: Facts) -> Seen:
         rounds_today=facts.rounds_today[book],
         pace=facts.paces.get(book),
         relief=relief,
-        needs=needs(viewer.role, drawn, standing, matters, relief),
+        needs=needs(viewer.role, drawn, state, matters, relief),
         place=facts.places.get(drawn.table.name, NOWHERE),
         alerts=count(own_alerts),
         alert=own_alerts[0].alert if own_alerts else None,
-        acts=actions.possible(standing) if may_run else (),
+        acts=actions.possible(state) if may_run else (),
         may_run=may_run,
     )
 
@@ -302,7 +302,7 @@ def latest_of(standing: TableState) -> int:
 def _rounds_today(standings: Mapping[int, TableState]) -> dict[int, int]:
     """The number of rounds of each log since midnight, without void ones."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    latest = {book: latest_of(standing) for book, standing in standings.items()}
+    latest = {book: latest_of(state) for book, state in standings.items()}
     firsts = round_list.first_since(latest, midnight)
     void = void_since(firsts, latest, {book: standings[book].seq for book in firsts})
     return {book: latest[book] - first + 1 - void[book] for book, first in firsts.items()}
@@ -318,8 +318,8 @@ def _counts(tables: Sequence[Table], standings: Mapping[int, TableState]) -> dic
 
 def _moments(standings: Mapping[int, TableState]) -> dict[int, Moments]:
     """When each table was opened, and when its dealer came."""
-    opened = {book: standing.opened_seq for book, standing in standings.items() if standing.is_open}
-    dealers = {book: standing.dealer.since_seq for book, standing in standings.items() if standing.dealer}
+    opened = {book: state.opened_seq for book, state in standings.items() if state.is_open}
+    dealers = {book: state.dealer.since_seq for book, state in standings.items() if state.dealer}
     moments = figure_records.moments([*opened.items(), *dealers.items()])
     return {
         book: Moments(moments.get((book, opened.get(book, 0))), moments.get((book, dealers.get(book, 0))))
@@ -337,7 +337,7 @@ def _paces(
 ) -> dict[int, int]:
     """For each open table of these its rounds in an hour, by the last hour."""
     moment = timezone.now()
-    latest = {book: latest_of(standing) for book, standing in standings.items()}
+    latest = {book: latest_of(state) for book, state in standings.items()}
     firsts = round_list.first_since(latest, moment - HOUR)
     return {
         book: round((latest[book] - firsts[book] + 1) * (HOUR / max(min(HOUR, moment - table.opened), SHORTEST)))

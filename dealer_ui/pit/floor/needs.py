@@ -106,21 +106,21 @@ def _matters(matters: TableNeeds) -> Iterator[Need]:
         yield Need(DISPUTE, "Dispute open" if matters.disputes == 1 else f"{matters.disputes} disputes open", "alert")
 
 
-def _slips(role: str, standing: TableState) -> Iterator[Need]:
-    for slip in standing.slips:
+def _slips(role: str, state: TableState) -> Iterator[Need]:
+    for slip in state.slips:
         if slip.due and role in slip.due.by:
             yield Need(SLIP, f"{slip.label} {slip.due.to_be}", "alert")
 
 
-def _stops(board: Board, standing: TableState) -> Iterator[Need]:
+def _stops(board: Board, state: TableState) -> Iterator[Need]:
     """The conditions that stop the table from being dealt, or soon will."""
-    if standing.restored is not None and standing.restored.waits:
+    if state.restored is not None and state.restored.waits:
         yield Need(RESTORED, "To be confirmed after a restore", "alert")
-    if standing.lock is not None:
+    if state.lock is not None:
         yield Need(LOCKED, "Rack is locked", "alert")
     elif board.due == "dealer":
         yield Need(NO_DEALER, "Needs a dealer", "alert")
     if board.shoe and board.shoe.cut_out:
         yield Need(CUT_CARD, "Cut card is out")
-    if standing.back_entry:
+    if state.back_entry:
         yield Need(PAPERS, "Back-entry")

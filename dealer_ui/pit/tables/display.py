@@ -23,10 +23,10 @@ def display(request: HttpRequest, pk: int) -> HttpResponse:
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     if table.game not in HAS_ROADS:
         raise Http404("The game of this table has no road maps.")
-    standing = standings.at(standings.head_of(table))
-    hands = hands_of_shoe(table.book_id, standing)
+    state = standings.at(standings.head_of(table))
+    hands = hands_of_shoe(table.book_id, state)
     limits = (PostedLimit("A wager", table.min_cents, table.max_cents),)
-    shown = Display(table.name, _GAMES[table.game], standing.shoe.number if standing.shoe else 0, hands, limits)
+    shown = Display(table.name, _GAMES[table.game], state.shoe.number if state.shoe else 0, hands, limits)
     answer = render(request, "dealer_ui/display/roads.html", {"display": shown})
     answer["Refresh"] = _SECONDS
     return answer
