@@ -78,6 +78,7 @@ def handles(*names: str, matter: ApprovalHandler) -> None:
 
 def refuse_alone(matter: str | None, terms: Values, proposal: int | None) -> None:
     """Raises Refused where a change under dual control has no approved proposal."""
+    # The function that makes the change refuses, and not the page before it: an API call or a command passes here too.
     if matter is not None and proposal is None and dual_control.needed(matter, terms):
         title = dual_control.title_of(matter)
         sentence = f"{title}: that takes two people. Propose it, and somebody else approves."

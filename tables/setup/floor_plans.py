@@ -81,6 +81,7 @@ def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
         raise Refused("not_permitted", "Only an operator arranges the tables of a pit.", 403)
     with transaction.atomic():
         head = site_log.lock()
+        # Optimistic locking: a plan drawn from an older version would undo the one saved since.
         current = newest(event.pit)
         if current is not None and current.seq != basis_seq:
             sentence = f"{current.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."
@@ -117,4 +118,5 @@ def entry_fault(event: FloorPlanDrawn, entry: Entry) -> str:
 
     Which tables were in the pit is not checked: those rows may have been tampered with, and have a check of their own.
     """
+    # Only the spots of the entry itself: rows are verified against the log, and not the log against rows.
     return " ".join(_spot_faults(event).values())

@@ -74,6 +74,7 @@ def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, 
 
 
 def _apply(proposal: ApprovedProposal, by: Staff) -> None:
+    # The lines of the proposal and not those of a row: what was approved is what is made.
     lines = proposal.after
     make(lines["game"], lines["name"], lines["wagers"], by=by, proposal=proposal.number)
 
@@ -158,6 +159,7 @@ def option_fault(game: str, option: Mapping[str, Any]) -> str:
         return f"There is no pay table {table.name} version {table.version} of {GAMES[game].title}."
     body = LogEntry.objects.filter(book__name=HOUSE, seq=row.seq, subject=PayTableMade.subject).values_list("body")
     entered = read_as(PayTableMade, body[0][0]) if body else None
+    # The row is compared with its entry before money is paid by it: a changed row must not decide a payout.
     if entered is None or as_made(entered) != PayTableMade(game=game, **msgspec.to_builtins(table)):
         return f"The lines of {row} are not those that it was made with."
     return ""

@@ -89,6 +89,7 @@ def refuse_any(person: Staff, tables: Iterable[str], moment: datetime | None = N
     """Raises Refused where a pit boss is not assigned to the pit of one of several tables."""
     if not person.has_perm(RUNS) or (duty := duty_of(person, moment)).whole_floor:
         return
+    # Of one moment for all tables, so that one decision rests on one set of assignments.
     places = {name: row.pit for row in pits.sections(moment=moment) for name in row.tables}
     for table in sorted(tables, key=pits.natural):
         pit = places.get(table, "")
@@ -213,12 +214,14 @@ def set_post(
         head = site_log.lock()
         if sentences := faults(post, effective, head.moment):
             raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
+        # Optimistic locking: the operator must not overwrite an assignment that another one has set since.
         if basis_seq is not None:
             _refuse_changed(post.username, basis_seq)
         current = _facts(post.username, effective or head.moment)
         if current == post.facts() and not _to_come(post.username, head.moment):
             return None
         matter = dual_control.of_post(current, post.facts())
+        # By the policies as entered, read under the lock: the cache may lack a change to dual control of a second ago.
         refuse_alone(matter, policies.as_entered(head.moment), proposal)
         person = Staff.objects.get(username=post.username)
         return _write(head, post, person, effective or head.moment, proposal=proposal, by=by)
@@ -227,6 +230,7 @@ def set_post(
 def _write(
     head: Head, post: AssignmentChange, person: Staff, effective: datetime, *, proposal: int | None, by: Staff
 ) -> Post:
+    # The entry carries the places of the tables as well, so a proof needs no rows to tell who ran which table.
     event = PostSet(
         username=person.username,
         name=person.name,
@@ -375,6 +379,7 @@ def take_over(pit: str, until: datetime, reason: str, *, by: Staff) -> PitCover:
         reason = " ".join(reason.split())
         if sentences := cover_faults(pit, until, reason, head.moment):
             raise Refused("bad_cover", " ".join(sentences.values()), 422, fields=sentences)
+        # At the time of the entry under the lock: an assignment set meanwhile may have made it the own pit.
         duty = duty_of(by, head.moment)
         if duty.whole_floor or pit in duty.pits - duty.covered:
             raise Refused("own_pit", f"{by.name} runs {pit} anyway: there is nothing to take over.", 409)
@@ -388,6 +393,7 @@ def give_back(pit: str, *, by: Staff) -> PitCover:
         head = site_log.lock()
         if pit not in duty_of(by, head.moment).covered:
             raise Refused("not_covered", f"{by.name} covers no pit {pit} now.", 409)
+        # An entry that ends now, and no deletion: who ran the pit until then remains on record.
         return _cover(head, pit, head.moment, "", by)
 
 

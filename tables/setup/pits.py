@@ -77,6 +77,7 @@ def set_section(event: PitSectionSet, *, by: Staff) -> PitSection:
         head = site_log.lock()
         if sentences := faults(event):
             raise Refused("bad_pit", " ".join(sentences.values()), 422, fields=sentences)
+        # The lock comes before the faults are sought: two operators could otherwise put one table into two sections.
         return site_rows.PIT_SECTIONS.append(head, event, by.signature)
 
 

@@ -67,6 +67,7 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
     Values in force just before or after count too: processes read changes late, and their clocks differ a little.
     Entries with a corrected clock pass.
     """
+    # A corrected time is exact to the day only, so which value was in force cannot be told.
     if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return True
     return _went_by(every_change(), name, entry.at, fits) or _went_by(changes(), name, entry.at, fits)
@@ -74,6 +75,7 @@ def went_by(name: str, entry: Chained, fits: Callable[[Any], bool]) -> bool:
 
 def _went_by(changes: Sequence[PolicyChange], name: str, moment: datetime, fits: Callable[[Any], bool]) -> bool:
     near = [change for change in changes if name in change.values and abs(change.effective - moment) < SLACK]
+    # Of every process its cache: within SLACK of a change, entries by the old and by the new value are both valid.
     values = [policies.read(TERMS[name], change.values[name]) for change in near]
     values += [policies.in_force(changes, then)[name] for then in (moment - SLACK, moment)]
     return any(fits(value) for value in values)
@@ -97,6 +99,7 @@ def all_in_force(moment: datetime | None = None) -> dict[str, Value]:
 def every_change() -> tuple[PolicyChange, ...]:
     """Every change that was ever entered, as this process last read them."""
     global _read
+    # What is read from the replica must not enter the cache that dealers are decided by: the replica may be behind.
     if replica.as_of() is not None:
         return _kept_there()
     if _read is None or time.monotonic() - _read[0] > KEPT:
@@ -149,6 +152,7 @@ def change(
         if sentences := faults(values, moment, head.moment):
             raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
         dual_control.refuse_alone("profile" if profile else "terms", as_entered(head.moment), proposal)
+        # Not from the cache: the entry names the values before the change, which have to be those of the log.
         before = as_entered(moment)
         changed = policies.differing(before, values)
         if not changed:
@@ -160,6 +164,7 @@ def change(
 def _enter(head: Head, event: TermsChanged, by: str) -> HouseTerms:
     """Write the entry of a change and its row."""
     row = site_rows.POLICIES.append(head, event, by)
+    # After the commit: emptied before it, the cache could be filled again with the values before the change.
     transaction.on_commit(forget)
     return row
 
@@ -171,6 +176,7 @@ def turn_on_dual_control() -> bool:
         return False
     with transaction.atomic():
         head = site_log.lock()
+        # Asked again under the lock: an operator may have chosen since.
         if chose_dual_control(changes()):
             return False
         _enter(head, event_of(head.moment, {DUAL_CONTROL: False}, {DUAL_CONTROL: True}), dual_control.BY_THE_CLOCK)

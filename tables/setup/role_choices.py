@@ -75,6 +75,7 @@ def check_signer(slip: Slip, role: str, entry: Entry) -> None:
     stage = slip.latest
     if stage is None or entry.at is None or role not in stage.by:
         return
+    # Entries just after a change may follow the choices before it, as processes cache them.
     moments = (entry.at, entry.at - LATE_BY)
     if not any(role in role_choices.signers(slip.series, stage, struck(moment)) for moment in moments):
         raise AuditFailure(f"the house had struck {role.replace('_', ' ')} from those who sign this step")
@@ -91,6 +92,7 @@ def apart_fault(roles: Collection[str]) -> str:
     if sentence:
         return sentence
     moment = timezone.now()
+    # Changes already entered count: the person would have both roles on the day that they take effect.
     to_come = [change.values.get(APART_TERM, ()) for change in policies.changes() if change.effective > moment]
     words = [*kept_apart(), *(word for values in to_come for word in values)]
     return role_choices.further_fault(roles, words)
@@ -98,6 +100,7 @@ def apart_fault(roles: Collection[str]) -> str:
 
 def check_roles(roles: Collection[str], entry: Entry) -> None:
     """Raises AuditFailure where an entry gives one person incompatible roles."""
+    # Entries just after a change may follow the choices before it, as processes cache them.
     before = entry.at - LATE_BY if entry.at else None
     sentence = duties.fault(roles)
     if not sentence and entry.at:

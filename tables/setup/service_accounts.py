@@ -84,6 +84,7 @@ def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = 
         row = ServiceAccount.objects.filter(name=name).first()
         if sentences := faults(name, access, head.moment):
             raise Refused("bad_service_account", " ".join(sentences.values()), 422, fields=sentences)
+        # Read under the lock: whether dual control applies depends on what the access is widened from.
         before = access_of(row).facts() if row else {}
         matter = dual_control.of_service_account(before, access.facts())
         refuse_alone(matter, policies.as_entered(head.moment), proposal)
@@ -112,11 +113,13 @@ def _event(name: str, access: Access, proposal: int | None) -> ServiceAccountSet
 
 def revoke(account: ServiceAccount, reason: str, *, by: Staff) -> None:
     """Revoke a service account at once and for good. One operator is enough. Raises Refused."""
+    # One operator is enough: a leaked token has to be stopped before a second one is found.
     permit(by)
     if not reason.strip() or not reason.isprintable() or len(reason) > LONGEST_TEXT:
         raise Refused("no_reason", f"Say why in 1 to {LONGEST_TEXT} characters.", 422)
     with transaction.atomic():
         head = site_log.lock()
+        # The page was drawn earlier; another operator may have revoked it since.
         account.refresh_from_db()
         if account.ended_why:
             raise Refused("revoked_already", f"{account} was revoked already: {account.ended_why}.", 409)
@@ -130,6 +133,7 @@ def note_expired() -> int:
         return 0
     with transaction.atomic():
         head = site_log.lock()
+        # Under the lock and by its moment: an account renewed meanwhile has not expired.
         rows = list(due.filter(expires_at__lte=head.moment).order_by("pk"))
         for row in rows:
             _end(head, row, "", BY_THE_CLOCK)

@@ -38,5 +38,6 @@ def identity() -> Identity:
     try:
         terms = policies.all_in_force()
     except DatabaseError:
+        # The page about the outage needs a head as well.
         terms = catalogue.defaults()
     return Identity(str(terms["house_name"]), str(terms["property_name"]), str(terms["currency"]).upper())

@@ -101,6 +101,7 @@ def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | No
         settings = _judged(None, settings)
     with transaction.atomic():
         _refuse_alone({}, difference({}, asdict(settings)), proposal)
+        # The site's log names the table before its own log exists: a proof can tell a log that was slipped in.
         site_log.append(TableAdded(name=name), by.signature)
         book = _open_book(name, settings)
         table = Table(name=name, book=book)
@@ -136,6 +137,7 @@ def set_by_plans(table: Table, head: Head, limits: Mapping[str, Any], *, plans: 
     after = replace(before, **limits)
     _store(table, after)
     changed = difference(asdict(before), asdict(after))
+    # The caller has the lock, so the limits and the entry about them change together or not at all.
     log.append(head, Draft.of(TableSet(**changed._asdict(), plans=plans), by, key=key))
 
 
@@ -286,6 +288,7 @@ def _to_propose(matter: str, name: str, set_to: Mapping[str, Any], changed: Diff
 
 
 def _refuse_alone(set_to: Mapping[str, Any], changed: Difference, proposal: int | None) -> None:
+    # Under the lock of the site: dual control must not be turned on or off between this check and the commit.
     terms = policies.as_entered(site_log.lock().moment)
     refuse_alone(dual_control.of_table(*changed, terms, lambda: set_to), terms, proposal)
 
