@@ -40,7 +40,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class CardCounter:
-    """A card counter. ``tags`` is the count of each rank that has left the shoe."""
+    """A card counter. ``tags`` has the counting value of each rank."""
 
     tags: tuple[int, ...]
     decks: int
