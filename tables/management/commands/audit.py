@@ -37,13 +37,15 @@ from tables.staff import signers as people
 class Command(BaseCommand):
     """key, checkpoints, export, verify, verifier."""
 
-    help = "Prove the house's days to outsiders: make the key, export a bundle, verify one, build the verifier."
+    help = "Prove the site's days to outsiders: make the key, export a bundle, verify one, build the verifier."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="command", required=True)
         key = commands.add_parser("key", help="make the key that days are sealed with, and publish it")
         key.add_argument("--rotate", action="store_true", help="put a new key, signed by the old one, in its place")
-        key.add_argument("--note", action="store_true", help="note what was sealed beside the key, where no note is")
+        key.add_argument(
+            "--note", action="store_true", help="write the note of sealed days next to the key, if there is none"
+        )
         key.add_argument("--restored", metavar="REASON", help="an older database was put back: two people, with --by")
         key.add_argument("--by", action="append", default=[], metavar="USER", help="who stands for --restored; twice")
         key.add_argument(
@@ -56,7 +58,7 @@ class Command(BaseCommand):
         days.add_argument("--to", dest="last", type=dates.day, metavar="YYYY-MM-DD")
         days.add_argument("--out", type=Path, metavar="FILE", help="default: audit-YYYY-MM-DD.zip")
         tree = commands.add_parser("checkpoints", help="begin the tree of the books' heads, for witnesses outside")
-        tree.add_argument("origin", metavar="NAME", help="its name, once and for all: as house.example/books")
+        tree.add_argument("origin", metavar="NAME", help="its permanent name, such as casino.example/logs")
         tree.add_argument("--reason", default="", help="why an older tree or key is left")
         tree.add_argument("--by", action="append", default=[], metavar="USER", help="who stands for that; twice")
         verifier.add_arguments(commands.add_parser("verify", help="verify a bundle, with nothing but the bundle"))

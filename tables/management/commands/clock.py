@@ -28,19 +28,21 @@ def edge(text: str) -> tuple[int, datetime]:
 class Command(BaseCommand):
     """status, confirm, mend."""
 
-    help = "Compare the clocks; confirm that the house stood still; mend a book that a wrong clock poisoned."
+    help = "Compare the clocks; confirm that the site was idle; correct a log after entries by a wrong clock."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="command", required=True)
         commands.add_parser("status", help="both clocks, books that are ahead of them, and stretches without a trace")
-        confirm = commands.add_parser("confirm", help="the house stood still as long as the clocks say: seal again")
+        confirm = commands.add_parser(
+            "confirm", help="confirm that the site was idle as long as the clocks show: seal again"
+        )
         confirm.add_argument("--by", required=True, metavar="USER", help="who looked; asked for the PIN")
         confirm.add_argument("--reason", required=True, help="why nothing was written and nothing ran")
 
-        mend = commands.add_parser("mend", help="say when the last entries of a book were truly written")
+        mend = commands.add_parser("mend", help="enter the true times of the last entries of a log")
         mend.add_argument("book", metavar="BOOK", help="a table's name, or house")
         mend.add_argument("--by", action="append", required=True, metavar="USER", help="who stands for it; two people")
-        mend.add_argument("--reason", required=True, help="what was wrong, and how the true times are known")
+        mend.add_argument("--reason", required=True, help="the cause, and the source of the true times")
         mend.add_argument("--first", type=int, metavar="SEQ", help="the first false entry, if it is not to come still")
         mend.add_argument(
             "--from", dest="since", type=dates.moment, metavar="MOMENT", help="when that was, at the earliest"
@@ -50,7 +52,7 @@ class Command(BaseCommand):
         )
         mend.add_argument(
             "--through", action="append", default=[], type=edge, metavar="SEQ=MOMENT",
-            help="by then the book had been written through this entry: where a gaming day ended",
+            help="the log had been written up to this entry by then: where a gaming day ended",
         )  # fmt: skip
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:

@@ -22,7 +22,7 @@ CONNECT_SECONDS: Final = "5"
 class Command(BaseCommand):
     """Exits 1 where something is wrong; what should be looked at some time is none of that."""
 
-    help = "Looks at every part of this host's house; a line each, with what to do. Exits 1 where one is wrong."
+    help = "Check this host and installation: one line for each component, with the remedy. Exits 1 on any failure."
     requires_system_checks: list[str] = []  # it has to run where they fail
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -18,13 +18,13 @@ class Command(BaseCommand):
     """Without a folder, asks the worker on the backup host for a drill. With one, runs the drill on this host, prints
     what was restored, and exits 1 if the drill found faults."""
 
-    help = "Restore the last backup into a scratch server, verify the log there, compare it with the house's."
+    help = "Restore the last backup into a scratch server, verify the log there, compare it with the site's."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--folder", type=Path, help="run it on this host, in an empty folder with room for the database"
         )
-        parser.add_argument("--stanza", default="casino", help="the house's pgBackRest stanza (default: casino)")
+        parser.add_argument("--stanza", default="casino", help="the site's pgBackRest stanza (default: casino)")
         parser.add_argument(
             "--programs",
             type=Path,

@@ -20,7 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("name", help="the terminal's name; one that is enrolled already moves to the new device")
         parser.add_argument("--table", help="the only table that may be dealt from it")
         parser.add_argument("--by", required=True, help="user name of the operator who hands the link out")
-        parser.add_argument("--address", default="", help="what the link begins with, such as https://casino.example/")
+        parser.add_argument(
+            "--address", default="", help="address of the site for the link, such as https://casino.example/"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the terminal if there is none of this name, and print its link."""

@@ -21,7 +21,7 @@ HEAD: Final = (
 class Command(BaseCommand):
     """Writes tables for docs/disputes.md."""
 
-    help = "Measure how often the mispay finder names the right round."
+    help = "Measure how often the payout-error search names the right round."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--measure", action="store_true", help="plant mistakes in rounds dealt by chance")

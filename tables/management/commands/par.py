@@ -35,16 +35,18 @@ class Command(BaseCommand):
             default=[],
             dest="chosen",
             metavar="OPTION=VALUE",
-            help="an option of the game; what is not set is as it is by default",
+            help="an option of the game; others have their defaults",
         )
         parser.add_argument(
             "--composition",
             metavar="A=32,2=31,...",
-            help="the cards that are left, by rank, or by card (As=8) where suits count; what is left out is gone"
+            help="the remaining cards, by rank, or by card (As=8) where suits count; cards not listed are gone"
             " (default: all). For rocket ten counts, burned cards too: C1,...,C10",
         )
         parser.add_argument(
-            "--table", metavar="NAME", help="the options of a table, and what rounding costs at its bet step and limits"
+            "--table",
+            metavar="NAME",
+            help="the options of a table, and the cost of rounding at its bet step and limits",
         )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, at full precision")
         self._add_arguments_of_rocket(parser.add_argument_group("only for rocket"))
@@ -54,7 +56,10 @@ class Command(BaseCommand):
         parser.add_argument("--burn", type=int, metavar="N", help="cards burned (default: 5)")
         parser.add_argument("--strategy", metavar="NAME", help="optimal, never_fold, or fold_at:N (default: optimal)")
         parser.add_argument(
-            "--bankroll", type=float, metavar="BETS", help="say how likely the house loses so many bets"
+            "--bankroll",
+            type=float,
+            metavar="BETS",
+            help="print the probability that the casino loses this number of bets",
         )
         parser.add_argument(
             "--seats", type=int, metavar="N", help="add the deviation of N equal bets (takes half a minute)"

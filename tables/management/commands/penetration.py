@@ -21,7 +21,7 @@ _LIST: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 class Command(BaseCommand):
     """Prints what was measured; refuses what was not in one sentence."""
 
-    help = "Print rounds, time lost to shuffling and what counters win, by decks, cut card and seats."
+    help = "Print rounds, time lost to shuffling and the win of card counters, by decks, cut card and seats."
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

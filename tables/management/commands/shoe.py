@@ -18,7 +18,7 @@ from tables.models import Table
 class Command(BaseCommand):
     """Print each verified order; exit 1 at the first entry that fails."""
 
-    help = "Prove that house shoes were dealt in the order that was committed to before their first card."
+    help = "Verify that electronic shoes were dealt in the order committed to before their first card."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["verify"])

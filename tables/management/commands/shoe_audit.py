@@ -42,7 +42,7 @@ class Command(BaseCommand):
         parser.add_argument("--seats", type=int, default=2, metavar="N", help="seats that play (default: 2)")
         parser.add_argument("--shoes", type=int, default=300, metavar="N", help="shoes to deal (default: 300)")
         parser.add_argument(
-            "--game", help="study the wagers of a game in which nobody decides, and of its usual options (see --set)"
+            "--game", help="study the wagers of a game without decisions, with its usual options (see --set)"
         )
         parser.add_argument("--set", nargs="*", default=[], metavar="OPTION=VALUE", help="options of that game")
         parser.add_argument("--docs", action="store_true", help="write the tables of docs/shoe-audit.md instead")

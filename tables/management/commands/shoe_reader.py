@@ -197,11 +197,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--simulate", action="store_true", required=True, help="there is no other reader here")
-        parser.add_argument("--url", required=True, help="of the house: http://127.0.0.1:8000")
+        parser.add_argument("--url", required=True, help="address of the site: http://127.0.0.1:8000")
         parser.add_argument("--table", type=int, required=True, help="the table's number, as in its address")
         parser.add_argument("--token-file", type=Path, help="a file that has the token and nothing else")
         parser.add_argument("--seed", type=int, default=0, help="of the simulated shuffle")
-        parser.add_argument("--cards", type=int, default=0, help="stop after so many; 0: never")
+        parser.add_argument("--cards", type=int, default=0, help="stop after this number of cards; 0: never")
         parser.add_argument("--misread", type=int, default=0, metavar="N", help="every N-th card is read as another")
         parser.add_argument("--duplicate", type=int, default=0, metavar="N", help="every N-th message is sent twice")
         parser.add_argument("--skip", type=int, default=0, metavar="N", help="every N-th message leaves a number out")

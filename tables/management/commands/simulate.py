@@ -46,7 +46,7 @@ MILLION: Final = 1_000_000
 class Command(BaseCommand):
     """Prints what came of the rounds, and how far from the exact value that is."""
 
-    help = "Deal millions of rounds of a game by chance, and hold them against the exact value."
+    help = "Deal millions of random rounds of a game and compare them with the exact value."
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

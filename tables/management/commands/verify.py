@@ -22,10 +22,10 @@ class Command(BaseCommand):
     every = False
     faults = 0
 
-    help = "Re-hash every chain, replay every round, recompute every transfer, hold every row against the log."
+    help = "Hash every chain again, replay every round, recompute every transfer, compare every row with the log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--table", metavar="NAME", help="only this table (default: the house and every table)")
+        parser.add_argument("--table", metavar="NAME", help="only this table (default: the site and every table)")
 
         parser.add_argument("--all", action="store_true", help="name every fault and count them (default: stop early)")
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             "--terminal-root",
             nargs="+",
             metavar="FINGERPRINT",
-            help="the roots that the house has on paper (default: TERMINAL_ROOTS): any other does not hold",
+            help="the roots that the site has on paper (default: TERMINAL_ROOTS); any other fails",
         )
 
         parser.add_argument(
@@ -41,10 +41,13 @@ class Command(BaseCommand):
             nargs="+",
             default=[],
             metavar="FILE_OR_URL",
-            help="what witnesses outside saw has to be there: their files, their addresses, or checkpoints kept",
+            help="external witnesses whose observations must be present: files, addresses, or stored checkpoints",
         )
         parser.add_argument(
-            "--witness-key", nargs="+", metavar="VKEY", help="their keys, as you know them (default: the house's terms)"
+            "--witness-key",
+            nargs="+",
+            metavar="VKEY",
+            help="their keys, from a source of your own (default: the policies)",
         )
 
     def handle(
@@ -64,7 +67,7 @@ class Command(BaseCommand):
             keys = tuple(map(VerifierKey.parse, witness_key)) if witness_key else witness_delivery.keys()
         except (LookupError, p256.BadKey, BadNote) as unknown:
             raise CommandError(str(unknown)) from None
-        # Witnesses first: whoever cut off a log wants to be told what is missing, and not that the rest holds.
+        # Witnesses first: of a truncated log the missing entries matter, and not that the rest is valid.
         for place in witness:
             self._say(verification_report.of_witness(Source(place, keys)))
         for book in books:

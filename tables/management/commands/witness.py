@@ -20,23 +20,23 @@ from tables.audit.outside.witness_file import BadFile, Memory, WitnessFile, memo
 class Command(BaseCommand):
     """key, serve, show."""
 
-    help = "Watch that a house's books only grow: make the witness's key, serve, and show what it saw."
+    help = "Witness that a site's logs only grow: make the witness's key, serve, and show its observations."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="command", required=True)
         key = commands.add_parser("key", help="make the witness's key; or show its public half")
-        serve = commands.add_parser("serve", help="answer houses")
+        serve = commands.add_parser("serve", help="answer sites")
         for command in (key, serve):
             command.add_argument("--name", required=True, help="the witness's name, as witness.example/floor")
             command.add_argument("--key", type=Path, required=True, metavar="FILE", help="its private key")
-        serve.add_argument("--file", type=Path, required=True, help="what it saw; it only grows")
+        serve.add_argument("--file", type=Path, required=True, help="its observations; the file only grows")
         serve.add_argument(
             "--log",
             action="append",
             required=True,
             metavar="VKEY",
-            help="the key of a house's checkpoints, whose name is its origin; once for each",
+            help="the key of a site's checkpoints, whose name is its origin; once for each",
         )
         serve.add_argument("--host", default="127.0.0.1")
         serve.add_argument("--port", type=int, default=8790)

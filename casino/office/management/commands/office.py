@@ -23,19 +23,19 @@ from tables.refusals import Refused
 class Command(BaseCommand):
     """register, pin, take, verify, list."""
 
-    help = "Head office: register houses, take the bundles of their sealed days, see what is late."
+    help = "Head office: register casinos, accept the bundles of their sealed days, list late ones."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="command", required=True)
-        register = commands.add_parser("register", help="register a house")
+        register = commands.add_parser("register", help="register a casino")
         register.add_argument("code", metavar="CODE")
         register.add_argument("--name", required=True)
         register.add_argument("--currency", required=True, metavar="EUR")
         register.add_argument(
-            "--key", required=True, metavar="PUBKEY", help="the house's public key, received separately"
+            "--key", required=True, metavar="PUBKEY", help="the casino's public key, received separately"
         )
         pin = commands.add_parser(
-            "pin", help="pin another secret for a house's line, or another key if it lost its own"
+            "pin", help="pin another secret for a casino's connection, or another key if it lost its own"
         )
         pin.add_argument("code", metavar="CODE")
         pin.add_argument("--key", default="", metavar="PUBKEY")
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         take.add_argument("code", metavar="CODE")
         take.add_argument("bundles", type=Path, nargs="+", metavar="BUNDLE")
         commands.add_parser("verify", help="verify all waiting bundles now")
-        commands.add_parser("list", help="list the houses and their progress")
+        commands.add_parser("list", help="list the casinos and their progress")
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:
         """Run the sub-command; what it refuses is a sentence and no traceback."""
