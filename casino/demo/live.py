@@ -69,7 +69,7 @@ def keep_moving(seed: int, wait: Callable[[float], None] = time.sleep) -> None:
 
 def enter(dealer: SimulatedDealer) -> bool:
     """The next input at a table; whether there was one."""
-    dealer.latest = None  # somebody else may have written here
+    dealer.latest = None  # another user may have written here
     try:
         stands = dealer.stands
         if not stands.is_open:

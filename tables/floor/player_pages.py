@@ -82,6 +82,7 @@ def revoke(context: CommandContext, seat: int | None = None) -> list[PendingEntr
     """Revoke the page of a seat, or of all seats by default; returns the entries about it."""
     pages = SeatPage.objects.filter(table=context.table, **({} if seat is None else {"seat": seat}))
     seats = sorted(pages.values_list("seat", flat=True))
+    # Deleted and not marked: the digest of an address has no further use, and a row could be restored to life.
     pages.delete()
     return [PendingEntry(SeatPageRevoked(seat=number)) for number in seats]
 

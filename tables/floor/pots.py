@@ -82,6 +82,7 @@ def enact_cash_out(context: CommandContext, event: CashedOut, entry: Entry) -> P
 def time_charge(context: CommandContext, entered: TimeCharge) -> Decision:
     """Every seat in play pays for the half hours since the last charge, up to its stack. Raises Refused."""
     between_games(context)
+    # By the time of the entry and not by a clock of the screen: a proof computes the same charge.
     periods = periods_due(context.table, context.standing.charged_at, context.moment)
     if not periods:
         raise Refused("not_due", "No time charge is due yet.", 409)

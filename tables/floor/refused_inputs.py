@@ -60,7 +60,7 @@ def _is_over_the_limit(entered: object, refused: Refused) -> bool:
     return refused.code == "bad_bet" and bool(nearest) and any(cents > max(nearest) for cents in own)
 
 
-# --- No more than so many --------------------------------------------------------------------------------------
+# --- The rate limit --------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

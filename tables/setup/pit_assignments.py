@@ -365,7 +365,7 @@ def _apply(proposal: ApprovedProposal, by: Staff) -> None:
 handles(dual_control.POST, matter=ApprovalHandler(_stand_now, _apply, SETS, dates_itself=True))
 
 
-# --- Pits that somebody takes over for a while -----------------------------------------------------------------
+# --- Temporary assignments -------------------------------------------------------------------------------------
 
 
 def take_over(pit: str, until: datetime, reason: str, *, by: Staff) -> PitCover:

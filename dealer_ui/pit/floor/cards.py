@@ -229,7 +229,7 @@ def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) ->
     chosen = list(tables.select_related("book").prefetch_related("denominations"))
     heads = [head_of(table) for table in chosen]
     standings = at_all(heads)
-    stranger = Staff()  # nobody who watches the floor deals there
+    stranger = Staff()  # a viewer of the floor is no dealer of its tables
     moments = _moments(standings)
     dealt = [table.book_id for table in chosen if not kind_of(GAMES[table.game]).is_by_count]
     return Facts(
