@@ -40,7 +40,7 @@ from tables.roles import Role, may
 log = logging.getLogger(__name__)
 
 KEPT_ANSWERS: Final = timedelta(days=2)
-"""How long the API answers a write that is sent again as before."""
+"""Time for which the API repeats its answer to a repeated write request."""
 PASSWORD: Final = "password"  # noqa: S105 -- the name of a column
 PIN: Final = "pin"
 SECRETS: Final = (PASSWORD, PIN)
@@ -541,7 +541,7 @@ class ServiceToken(models.Model):
 
 
 class AttemptCount(models.Model):
-    """How many tries at a secret came from a place, for a name, since the first of them (see ``guess_counts.py``)."""
+    """The number of attempts at a secret from one source, for one name, since the first of them (``guess_counts.py``)."""
 
     kind = models.CharField(max_length=20)
     place = models.CharField(max_length=64)

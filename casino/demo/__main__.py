@@ -35,7 +35,7 @@ GRACE = 12  # seconds that a child may take to stop
 MIGRATED, LOGINS = "The database is migrated", "Logins:"
 """Lines that the preparation prints (casino/demo/preparation.py)."""
 WITNESS_OPTIONS = FOLDER / "witness-options"
-"""How the demo's witness is started (casino/demo/witness.py)."""
+"""Command of the demo's witness (casino/demo/witness.py)."""
 RECORDED_DAYS, RECORDED_SEED = 14, 1
 """The past that ships as a recording (casino/demo/recording.py); any other is dealt."""
 

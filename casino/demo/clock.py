@@ -46,7 +46,7 @@ class Clock:
 
 @contextmanager
 def set_back(moment: datetime) -> Iterator[Clock]:
-    """It is then, until this ends. Raises PastRefused anywhere but in a demo."""
+    """Set the clock until the context ends. Raises PastRefused outside a demo."""
     if settings.CASINO_ENV != "demo":
         raise PastRefused("Only a demo (CASINO_ENV=demo) has a past made for it.")
     if not settings.DATABASE_OWNER_URL:

@@ -167,7 +167,7 @@ class SimulatedDealer:
         return self.chance.choice(cheap or names)
 
     def _card(self, ask: AskCard) -> None:
-        """As a shuffled shoe would bring it: each card as likely as it is often left."""
+        """A random card, with the probability of the cards remaining in the shoe."""
         pack = pack_of(ask.gone)
         whole = pack.shoes[ask.decks]
         left = [whole[card - 1] - ask.gone[card - 1] for card in ask.may_come]

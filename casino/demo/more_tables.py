@@ -47,7 +47,7 @@ def _free(kind: str, numbers: dict[str, int], names: set[str]) -> str:
 
 
 def stand_in_pits(operator: Staff) -> None:
-    """As many tables a pit, in the order in which they came."""
+    """Assign all tables to pits of seven, in the order of their creation."""
     names = list(Table.objects.order_by("pk").values_list("name", flat=True))
     for number, start in enumerate(range(0, len(names), A_PIT), 1):
         section = PitSectionSet(pit=f"Pit {number}", section="A", tables=tuple(names[start : start + A_PIT]))

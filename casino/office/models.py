@@ -35,7 +35,7 @@ class House(AppendOnly):
 
 
 class Pin(AppendOnly):
-    """The key that a casino's days are verified with, and the secret of its connection, from this version on."""
+    """The key that verifies a casino's days, and the secret of its connection, from this version on."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="pins")
     version = models.IntegerField()

@@ -84,7 +84,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    """It opens nothing any more; one that was lost, an operator withdraws in the administration."""
+    """Withdraw a passkey, which then opens nothing. An operator withdraws a lost one in the admin."""
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
     row = get_object_or_404(Passkey, pk=pk, staff=staff)

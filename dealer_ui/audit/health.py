@@ -25,7 +25,7 @@ HEADLINES = {
 @watches
 @require_GET
 def health(request: HttpRequest) -> HttpResponse:
-    """As a page."""
+    """The health of the installation as a page."""
     every = condition.parts()
     context = {"parts": every, "headline": HEADLINES[condition.worst(every)], "may_know": _may_know(request)}
     return render(request, "dealer_ui/pit/health.html", context)

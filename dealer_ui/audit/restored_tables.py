@@ -46,7 +46,7 @@ class Waiting:
 
     @property
     def missing(self) -> int:
-        """How many entries were acknowledged and are not there, as far as anybody has shown."""
+        """The number of acknowledged entries that are missing, as far as reported."""
         return self.restored.reach - self.restored.ended
 
 

@@ -40,7 +40,7 @@ TICKET: Final = "ticket"
 
 @dataclass(frozen=True, slots=True)
 class OneTable:
-    """How far one table has moved, from a number on."""
+    """The subject of a stream: the sequence numbers of one table, from a number on."""
 
     book: int
     last_seq: int
@@ -50,7 +50,7 @@ class OneTable:
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """How tables look to people of a role."""
+    """The subject of a stream: the drawings of tables for a role."""
 
     role: str
     tables: Mapping[int, int]

@@ -82,7 +82,7 @@ class Crowd:
         self._task: asyncio.Task[None] | None = None
 
     def wake(self, screen: OpenStream) -> None:
-        """As soon as it is its turn."""
+        """Wake a screen when its turn comes."""
         self._sleeping[screen] = None
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work())

@@ -26,8 +26,7 @@ Drawing = dict[str, Messages]
 PROGRAM: Final = "dealer_ui.pit.floor.painter_process"
 LENGTH_BYTES: Final = 4
 ENVIRONMENT: Final = {"CASINO_WEB_PROCESS": "yes", "WEB_PROCESSES": "1", "DATABASE_CONNECTIONS": "6"}
-"""It draws in the lane of pages, with the patience of pages. Of six connections that lane has one, and no other is
-ever opened."""
+"""The painter uses the connections and time-outs of pages. Of six connections it has one, and opens no other."""
 
 
 def on_page(book: int) -> str:

@@ -42,7 +42,7 @@ class SeatChoice:
     cards: tuple[int, ...] = ()
     """The cards that it is put together from."""
     most: int = 0
-    """How many of them may be taken."""
+    """Maximum number of them that may be taken."""
     ordered: bool = False
     """Whether all of them are put in order, the first on top."""
 
@@ -63,7 +63,7 @@ class SeatScreen:
 
     @property
     def title(self) -> str:
-        """How the game is called."""
+        """The title of the game."""
         return self._game.title
 
     @property
@@ -110,7 +110,7 @@ class SeatScreen:
 
     @property
     def card_names(self) -> Sequence[int | str]:
-        """How standard cards are written."""
+        """The spellings of standard cards."""
         return pack_of(self._round.opening.dealt).spellings if self._round else ()
 
     @property

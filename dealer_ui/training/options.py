@@ -21,7 +21,7 @@ class Option:
     label: str
     says: str
     values: tuple[tuple[str, str, Any], ...]
-    """As it is sent, in words, and as the rules have it."""
+    """(value as sent, text, value as the rules have it) of each choice."""
     several: bool
     chosen: tuple[Any, ...]
 

@@ -39,7 +39,7 @@ class AlertRule(AppendOnly):
 
 
 class Means(models.TextChoices):
-    """How a channel sends."""
+    """The means by which a channel sends."""
 
     MAIL = "mail", "E-mail"
     WEBHOOK = "webhook", "Webhook"
@@ -125,7 +125,7 @@ class Delivery(AppendOnly):
 
 
 class Outcome(models.TextChoices):
-    """How an attempt went."""
+    """The outcome of an attempt."""
 
     SENT = "sent", "Sent"
     FAILED = "failed", "Failed, to be tried again"

@@ -81,7 +81,7 @@ class BuyIn(Struct, frozen=True, tag_field="do", tag="buy_in"):
     amount_cents: int
     chips: bool = False
     currency: str = ""
-    """Of the cash, where it is not the house's own: then it is refused."""
+    """Currency of the cash, if not the casino's own. Foreign cash is refused."""
     as_shown: bool = False
     """Whether a cash buy-in is handed out as shown on the screen, in the fewest chips."""
 
@@ -118,7 +118,7 @@ class SellChips(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="se
     as_shown: bool = False
     """Whether the chips are handed out as shown on the screen, in the fewest chips. Used if ``chips`` is empty."""
     currency: str = ""
-    """Of the cash, where it is not the house's own: then it is refused."""
+    """Currency of the cash, if not the casino's own. Foreign cash is refused."""
 
 
 class UndoSale(Struct, frozen=True, tag_field="do", tag="undo_sale"):

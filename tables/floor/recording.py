@@ -33,7 +33,7 @@ class Recording:
     """An input on its way to the log, before its table was locked."""
 
     table: Table
-    """As the caller read it, perhaps long ago: nothing is decided by its settings, which ``LockedTable`` has."""
+    """As the caller read it, perhaps long ago. Decisions use the settings of ``LockedTable`` instead."""
     entered: Input
     by: Staff | AtSeat | ServiceAccount
     options: EntryOptions

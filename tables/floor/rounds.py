@@ -132,7 +132,7 @@ def _refuse_given_up(current: Round | None, *actions: object) -> None:
 
 
 def deciding(current: Round | None) -> AskChoice | None:
-    """The decision that a seat has to make next in a game against the house; None if no seat has to decide."""
+    """The next decision of a seat in a game against the house; None if no seat has one."""
     if current is None or current.over or current.bet_limits is None:
         return None
     asks = current.game.prompts(current.state)

@@ -37,7 +37,7 @@ class Request:
 
     @property
     def fingerprint(self) -> str:
-        """As its entry has it: 48 bits are enough to tell two inputs under one key apart."""
+        """The digest as an entry has it, shortened: 48 bits are enough to tell two inputs under one key apart."""
         # It distinguishes inputs under one key and proves nothing; the full digest would lengthen every entry.
         return urlsafe_b64encode(self.digest[:6]).decode()
 

@@ -30,7 +30,7 @@ def close_needs_count() -> bool:
 
 
 def cash_counted_each(place: str, moment: datetime | None = None) -> str:
-    """How often a place of cash is counted: each "shift" or each "day"."""
+    """The period of counts of each place with cash: "shift" or "day"."""
     return str(policies.in_force(_COUNTED_EACH[place], moment))
 
 
@@ -40,17 +40,17 @@ def close_needs_shift_counts() -> bool:
 
 
 def vault_chips_counted_each() -> str:
-    """How often the vault's chips are counted: each "day", "week" or "month", or "never"."""
+    """The period of counts of the vault's chips: "day", "week", "month" or "never"."""
     return str(policies.in_force("vault_chip_counts"))
 
 
 def key_grace() -> timedelta:
-    """How long after the end of the shift a key may be out."""
+    """The time after the end of a shift for which a key may still be out."""
     return timedelta(minutes=policies.number("key_grace_minutes"))
 
 
 def drop_grace() -> timedelta:
-    """How long after its hour a drop is not yet late."""
+    """The time after its due hour at which a drop is late."""
     return timedelta(minutes=policies.number("drop_grace_minutes"))
 
 

@@ -64,7 +64,7 @@ class ShownAlert:
 
     @property
     def level(self) -> str:
-        """How far it goes, in a word."""
+        """Its level of escalation, as a word."""
         return LEVELS[self.heard.level]
 
     @property
@@ -73,7 +73,7 @@ class ShownAlert:
 
     @property
     def repeats(self) -> int:
-        """How often the same was seen again before anybody took note of it."""
+        """The number of repeats before its acknowledgement."""
         return alert_raising.repeats_of(self.alert)[0]
 
     @property
@@ -241,7 +241,7 @@ class Filter:
         return frozenset(Table.objects.filter(name__in=names).values_list("book_id", flat=True))
 
     def spelled(self, **others: Any) -> str:
-        """As an address asks for it, with other values for some of it."""
+        """The filter as a query string, with other values for some fields."""
         fields = {
             "state": self.state, "hearer": self.hearer, "severity": self.severity, "kind": self.kind,
             "table": self.table, "pit": self.pit, "mine": "on" if self.is_mine else "", "day": self.day,

@@ -92,7 +92,7 @@ class Case:
 
     @property
     def level(self) -> str:
-        """How far it goes, in a word."""
+        """Its severity, as a word."""
         return discrepancies.LEVELS[self.discrepancy.level]
 
     @property

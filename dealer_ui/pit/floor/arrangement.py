@@ -56,7 +56,7 @@ class Arrangement:
 
     @property
     def query(self) -> str:
-        """As an address has it."""
+        """The arrangement as a query string."""
         return urlencode(self.kept)
 
     def shows(self, card: Seen) -> bool:

@@ -79,7 +79,7 @@ def _one_of(role: str) -> Staff:
 
 
 def card(template: str, seen: Seen) -> bytes:
-    """How a table looks now: small on the floor, or whole on its own page."""
+    """The drawing of a table: a tile for the floor, or the whole card for its own page."""
     html = render_to_string(f"dealer_ui/pit/{template}.html", {"seen": seen})
     return event("table", {"table": seen.table.pk, "seq": seen.board.seq, "card": html})
 

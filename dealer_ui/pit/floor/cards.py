@@ -80,7 +80,7 @@ class Seen:
 
     @property
     def title(self) -> str:
-        """How its game is called."""
+        """The title of its game."""
         return game_title(self.table)
 
     @property
@@ -119,7 +119,7 @@ class Seen:
 
     @property
     def rank(self) -> int:
-        """How pressing that is; 0 where it needs nothing."""
+        """The urgency of its first task; 0 without any."""
         return self.needs[0].rank if self.needs else 0
 
     @property
@@ -151,7 +151,7 @@ class Seen:
 
     @property
     def shoe_bar(self) -> meters.ShoeBar | None:
-        """How deep the shoe is dealt, as a picture."""
+        """The penetration of the shoe, as a picture."""
         shoe = self.board.shoe
         return meters.shoe_bar(shoe.size, shoe.cards_left, shoe.cut_at) if shoe else None
 
@@ -371,7 +371,7 @@ class Strip:
     """The win of all tables on this gaming day in cents, without tables in a blind count."""
     alerts: int
     unseen: int = 0
-    """How many of them are."""
+    """Number of tables in a blind count, which the win leaves out."""
 
 
 def strip_of(tables: Sequence[Seen], alerts: int) -> Strip:

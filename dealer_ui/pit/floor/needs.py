@@ -26,7 +26,7 @@ RESTORED, ALERT, DISPUTE, LOCKED, SLIP, NO_DEALER, RELIEF_LATE, CUT_CARD, PAPERS
     30,
     20,
 )
-"""How pressing each is; an alert that goes further counts one more for each level."""
+"""Urgency of each task. An alert of a higher level counts one more for each level."""
 SOON: Final = timedelta(minutes=10)
 """How long before it is due a relief is shown on the tile."""
 
@@ -57,7 +57,7 @@ class Relief:
 
     @property
     def at_table_minutes(self) -> int:
-        """How long the dealer has stood there."""
+        """The minutes since the dealer tapped in."""
         return _minutes(timezone.now() - self.since)
 
     @property

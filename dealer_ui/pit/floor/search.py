@@ -44,7 +44,7 @@ class Find:
     what: str
     address: str
     fit: int
-    """How well it fits what was typed: less is better."""
+    """Rank of the match; a lower one is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Typed:
         return cls(folded, tuple(words), number if number is None or number <= MOST_ROUND else None)
 
     def fit(self, name: str, about: str = "") -> int | None:
-        """How well a name fits all that was typed; None where it does not."""
+        """The rank of a name as a match of the typed text, 0 being the best; None for no match."""
         name = name.casefold()
         if name == self.text:
             return 0

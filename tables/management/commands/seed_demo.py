@@ -339,7 +339,7 @@ def seed_terminal(name: str, operator: Staff) -> Terminal:
 
 
 def logins() -> str:
-    """How everyone signs in, and the tables, as two tables in plain text."""
+    """The logins and the tables, as two tables in plain text."""
     people = [("Role", "Name", "User name", "Password", "Badge", "PIN")]
     people += [
         (login.role.label, login.name, login.username, PASSWORD, login.badge or "", login.pin or "") for login in STAFF

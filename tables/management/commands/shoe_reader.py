@@ -29,7 +29,7 @@ IDLE_SECONDS: Final = 2.0
 LONGEST_WAIT_SECONDS: Final = 5.0
 TIMEOUT_SECONDS: Final = 10.0
 DRAWS: Final = 0.6
-"""How often a player of the simulation takes a card."""
+"""Probability that a simulated player takes a card."""
 
 State = dict[str, Any]
 

@@ -218,7 +218,7 @@ class Keep:
     described: dict[str, Any]
 
     def read(self, empty: RocketTally) -> tuple[int, RocketTally]:
-        """How many chunks are dealt, and their tally. Raises CommandError for the file of another run."""
+        """The number of chunks dealt, and their sum. Raises CommandError for the file of another run."""
         if not self.path.exists():
             return 0, empty
         try:
