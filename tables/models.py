@@ -541,7 +541,7 @@ class ServiceToken(models.Model):
 
 
 class AttemptCount(models.Model):
-    """The number of attempts at a secret from one source, for one name, since the first of them (``guess_counts.py``)."""
+    """The attempts at a secret from one source, for one name, since the first of them (``guess_counts.py``)."""
 
     kind = models.CharField(max_length=20)
     place = models.CharField(max_length=64)
