@@ -27,9 +27,7 @@ Permit = Callable[[CommandContext, Staff], None]
 def not_barred(by: Staff, begun: datetime) -> None:
     """Raises Refused if `by` may not sign a slip begun at `begun`, before the reset of their PIN was completed.
 
-    A PIN that had to be reset may be known to another person, so open slips need another signatory. The row of the
-    staff member is locked up to the commit. A reset locks it too, so no signature can follow a reset that it has not
-    seen.
+    A PIN that had to be reset may be known to another person, so open slips need another signatory.
     """
     # Locked up to the commit: either this signature waits for the reset and sees it, or the reset waits for the
     # signature.
