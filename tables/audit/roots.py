@@ -94,7 +94,7 @@ def carried_seqs(head: Head, ends: datetime) -> list[int]:
     seqs = {*table_state.registers(head)}
     if head.name == HOUSE:
         return sorted(seqs | {*_key_entries(head), *pit_assignments.history(head.seq).rests_on(ends)})
-    return sorted(seqs | {*_setting_entries(head), *_shoe_entries(head), *_correction_entries(head)})
+    return sorted(seqs | {*_setting_entries(head), *_shoe_entries(head)})
 
 
 def _key_entries(head: Head) -> Iterable[int]:
@@ -112,12 +112,6 @@ def _setting_entries(head: Head) -> Iterable[int]:
     for seq, body in entries.order_by("seq").values_list("seq", "body"):
         latest |= dict.fromkeys(read_as(TableSet, body).after, seq)
     return latest.values()
-
-
-def _correction_entries(head: Head) -> Iterable[int]:
-    """The latest entry about corrections: it has those that wait for a signature."""
-    entries = LogEntry.objects.filter(book_id=head.book_id, subject="correction", seq__lte=head.seq)
-    return entries.order_by("-seq").values_list("seq", flat=True)[:1]
 
 
 def _shoe_entries(head: Head) -> Iterable[int]:

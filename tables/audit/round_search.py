@@ -21,7 +21,8 @@ from tables.audit import round_list
 from tables.audit.round_list import RoundFilter, RoundLine
 from tables.games.protocol import Payout, SeatView, Settled
 from tables.log.catalog import read
-from tables.log.entries.corrections import AboutCorrection, Correction
+from tables.log.corrections import Correction
+from tables.log.entries.corrections import AboutCorrection
 from tables.log.slip_types import CORRECTION
 from tables.log.state import UNREADABLE
 from tables.models import Table

@@ -16,7 +16,8 @@ from django.db import connection
 
 from ledger.proof.slip_name import SlipName
 from tables.log.catalog import read
-from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
+from tables.log.corrections import Correction
+from tables.log.entries.corrections import AboutCorrection, CorrectionProposed
 from tables.log.slip_types import CORRECTION
 from tables.log.state import UNREADABLE
 

@@ -138,6 +138,15 @@ class Slip:
         return VOID_ASKED in self.stages
 
     @property
+    def begun_seq(self) -> int:
+        """The entry with which the slip was begun; of a complete slip that is made void, the one that asked for it."""
+        if self.is_to_be_void:
+            place = self.stages.index(VOID_ASKED)
+            if replace(self, signed=self.signed[:place], reason="").due is None:
+                return self.signed[place].seq
+        return self.signed[0].seq
+
+    @property
     def total_cents(self) -> int:
         """What is to be moved, or what was counted and agreed upon."""
         return total(self.agreed or ()) if self.series.count else total(self.chips)

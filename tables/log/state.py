@@ -28,6 +28,7 @@ from tables.games.protocol import (
     View,
 )
 from tables.log.back_entry import Mode
+from tables.log.corrections import Correction
 from tables.log.signatory import Signatory, with_badge_from
 from tables.log.slip_workflow import Slip
 
@@ -409,6 +410,8 @@ class TableState:
     """Whether the rack is locked."""
     slips: tuple[Slip, ...] = ()
     """The slips in progress."""
+    corrections: tuple[Correction, ...] = ()
+    """Those that wait for a second signature."""
     counted: Slip | None = None
     """The opener or closer that the entry before this one completed: with it, and only then, the table opens or
     closes."""

@@ -1,8 +1,9 @@
-"""Where a table stands now: the fold of its latest log entries, read back. Nothing beside the log knows it.
+"""The state of a table now, by replay of its latest log entries. It is stored nowhere else.
 
-A book's head hash names its whole history, so a standing is cached by it. What another process wrote since the newest
-standing of this one is folded upon that. Without one, the newest entry of each register (open or closed, dealer, shoe,
-rack, notice of limits) and those of the latest round are read. So the cost does not grow with history.
+The hash of a log's head identifies its history, so states are cached by it. Entries that another process has written
+since the newest cached state are replayed upon that state. Without one, the newest entry of each register (open or
+closed, dealer, shoe, rack, slips, corrections, notice of limits) and those of the latest round are read, so the cost
+does not grow with history.
 """
 
 from __future__ import annotations
@@ -92,6 +93,9 @@ _LATEST: Final = """
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'slip' ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
+            AND subject = 'correction' ORDER BY seq DESC LIMIT 1)
         UNION ALL
         (SELECT seq, subject, kind, round, body FROM ledger_logentry WHERE book_id = head.book AND seq <= head.seq
             AND subject = 'outage' ORDER BY seq DESC LIMIT 1)

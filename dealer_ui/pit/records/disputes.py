@@ -46,7 +46,7 @@ from tables.games.catalog import GAMES
 from tables.games.protocol import Payout
 from tables.log import attestation
 from tables.log.attestation import Attestation
-from tables.log.entries.corrections import Correction
+from tables.log.corrections import Correction
 from tables.log.entries.disputes import RULED, RULINGS, Dispute
 from tables.log.game_kinds import kind_of
 from tables.log.state import UNREADABLE

@@ -23,7 +23,7 @@ from tables.games.protocol import Illegal
 from tables.log import back_entry, limit_notice, non_tracked, pins, slip_workflow
 from tables.log.catalog import event_of, fold
 from tables.log.entries.clocks import ClockMended
-from tables.log.entries.corrections import AboutCorrection, Correction, CorrectionProposed
+from tables.log.entries.corrections import AboutCorrection, CorrectionProposed
 from tables.log.entries.days import DaySealed
 from tables.log.entries.keys import AboutKey
 from tables.log.entries.rounds import Pinned, Played
@@ -63,8 +63,6 @@ class _State:
     standing: TableState = field(default_factory=TableState)
     seals: Seals = field(default_factory=Seals)
     settings: Settings | None = None
-    corrections: tuple[Correction, ...] = ()
-    """Those that wait for a second signature."""
     trust: Trust = field(default_factory=Trust)
     """The keys of terminals, as the house's book tells them."""
     messages: Messages = field(default_factory=Messages)
@@ -79,8 +77,6 @@ class _State:
         event = event_of(entry)
         if isinstance(event, TableSet):
             self.set(event)
-        if isinstance(event, AboutCorrection):
-            self.corrections = event.open
         self.trust.follow(event, entry.seq)
         self.messages.resume(event)
         self.posts.follow(event, entry.seq, entry.at)
@@ -96,7 +92,7 @@ class _State:
         if self.posts.rests_on(ends) != other.posts.rests_on(ends):
             return False
         alike = [replace(state.standing, seq=0, hash=None) for state in (self, other)]
-        ours, theirs = ((state.settings, state.seals.live, state.corrections, state.trust) for state in (self, other))
+        ours, theirs = ((state.settings, state.seals.live, state.trust) for state in (self, other))
         return alike[0] == alike[1] and ours == theirs
 
 
@@ -371,8 +367,6 @@ class BookProof:
                 self._settings(event, entry, before, state)
             case Played(opening=Pinned() as pinned):
                 self._round_opening(pinned, entry, before, state.settings)
-            case AboutCorrection():
-                self._correction(event, state)
 
     def _settings(self, event: TableSet, entry: Entry, standing: TableState, state: _State) -> None:
         """What was set fits what was there; and a minimum that was raised was announced to those who played."""
@@ -411,19 +405,6 @@ class BookProof:
         for name in Pinned.__struct_fields__:
             if canonical({"": _plain(due, name)}) != canonical({"": _plain(pinned, name)}):
                 raise AuditFailure(f"the {name} that its round pins are not those that were in force")
-
-    def _correction(self, event: AboutCorrection, state: _State) -> None:
-        """A correction waits for a second signature, by another person than the one who proposed it."""
-        correction, waiting = event.correction, state.corrections
-        others = tuple(other for other in waiting if other.slip != correction.slip)
-        is_by_another = not event.signatory.is_same_person(correction.proposer)
-        if isinstance(event, CorrectionProposed):
-            fits, after = not is_by_another and others == waiting, (*others, correction)
-        else:
-            fits, after = is_by_another and correction in waiting, others
-        if not fits or event.open != after:
-            raise AuditFailure(f"the correction {correction.slip} could not be {event.kind} then by {event.username}")
-        state.corrections = after
 
     def _house(self, event: Event) -> None:
         """The house's book says of days and keys what the bundle says."""

@@ -6,72 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import msgspec
-
 from ledger.proof.moves import Move
-from ledger.proof.slip_name import SlipName
 from tables.log import attestation, slip_workflow
+from tables.log.corrections import Correction
 from tables.log.event import AuditFailure, Author, Context
 from tables.log.exception_categories import CORRECTIONS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.message import Message, Money, from_fields
 from tables.log.published import disputes as forms
 from tables.log.settlement import correction_moves
-from tables.log.signatory import Signatory, with_badge_from
+from tables.log.signatory import Signatory
 from tables.log.slip_types import CORRECTION
-from tables.log.slip_workflow import GivenSignature, Slip, Wrong
+from tables.log.slip_workflow import Wrong
+from tables.log.state import TableState
 from tables.log.writers import CORRECTION_PROPOSER, SECOND_SUPERVISOR
-
-
-class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A mispay of a seat that is put right by a slip of two signatures.
-
-    Amounts are what the player won, or lost below zero, in cents.
-    """
-
-    slip: str
-    """Its series, year and number."""
-    round: int
-    seat: int
-    recorded_cents: int
-    """What the player won by the log: what the engine decided."""
-    due_cents: int
-    """What the player should have got; another amount than recorded only by a ruling."""
-    handed_cents: int
-    """What the player has got by now, all in all."""
-    believed_cents: int
-    """What the ledger took for handed over: what was recorded, or what an earlier correction made of it."""
-    reason: str
-    dispute: int | None
-    earlier: str | None
-    """The correction of the same round and seat that came before."""
-    proposed_by: str
-    """The user name of who proposed it: somebody else signs."""
-    proposed_as: str
-    """How the log names them."""
-
-    @property
-    def proposer(self) -> Signatory:
-        """The person who proposed it."""
-        name = self.proposed_as.partition(" ")[2]
-        return with_badge_from(self.proposed_as, self.proposed_by, name)
-
-    @property
-    def as_slip(self) -> Slip:
-        """The slip with the signature of the proposer, who was a pit boss: its entry does not repeat the role."""
-        name, [first, _] = SlipName.parse(self.slip), CORRECTION.stages
-        by = GivenSignature(first.name, self.proposed_by, self.proposer.name, "pit_boss", 0)
-        return Slip(CORRECTION, name.year, name.number, signed=(by,))
-
-    @property
-    def difference_cents(self) -> int:
-        """What changes hands now: above zero the house pays, below it takes."""
-        return self.due_cents - self.handed_cents
-
-    @property
-    def off_cents(self) -> int:
-        """What the mispay left in the rack beyond what the ledger said; below zero what was missing."""
-        return self.believed_cents - self.handed_cents
 
 
 class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
@@ -88,14 +36,27 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
     def moved(self, context: Context) -> Sequence[Move]:
         return ()
 
+    def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
+        return replace(standing, corrections=self.open)
+
     def bear_out(self, context: Context) -> None:
-        """The signer has the role of the step, and signed no earlier step, as on each slip."""
-        slip = self.correction.as_slip
-        if isinstance(self, CorrectionProposed):
+        """The correction waited, or is proposed by its author; the signer has the role of the step, and signed no
+        earlier step, as on each slip."""
+        waiting, correction = context.before.corrections, self.correction
+        others = tuple(other for other in waiting if other.slip != correction.slip)
+        slip, is_first = correction.as_slip, isinstance(self, CorrectionProposed)
+        if is_first:
+            fits, after = (
+                self.signatory.is_same_person(correction.proposer) and others == waiting,
+                (*others, correction),
+            )
             slip = replace(slip, signed=())
-        step = CORRECTION.stages[len(slip.signed)]
+        else:
+            fits, after = correction in waiting, others
+        if not fits or self.open != after:
+            raise AuditFailure(f"the correction {correction.slip} could not be {self.kind} then by {self.username}")
         try:
-            slip_workflow.refuse_signer(slip, step, self.signatory)
+            slip_workflow.refuse_signer(slip, CORRECTION.stages[len(slip.signed)], self.signatory)
         except Wrong as wrong:
             raise AuditFailure(f"it could not be signed then: {wrong.sentence}") from None
 
