@@ -32,6 +32,7 @@ from tables.refusals import Refused
 from tables.reports import blind_figures, cash, cash_shifts, figures, gaming_hours, outliers, to_date_figures
 from tables.reports import day_close as days
 from tables.reports.cash_shifts import ShiftCash
+from tables.reports.day_close import DaySignature
 from tables.reports.figures import COLUMNS, Figures, SpanFigures
 from tables.reports.outliers import Interval, Looked
 from tables.reports.report import Column, Report, single_page
@@ -294,20 +295,11 @@ FIGURES: Final = Report[FiguresQuery, Mapping[str, Any]](
 def close_day(request: HttpRequest, day: date) -> HttpResponse:
     """Sign a day's figures: a pit boss first, then an operator."""
     try:
-        attested = signatures.attested(request)
-        if digest := request.POST.get("digest"):
-            by, _ = signatures.sign(
-                request,
-                lambda by: days.close(day, by=by, digest=digest, attested=attested),
-                lambda by: days.rehearse_close(day, by=by, digest=digest, attested=attested),
-            )
+        signature = DaySignature(day, request.POST.get("digest", ""), signatures.attested(request))
+        by, _ = signatures.sign(request, signature.give, signature.rehearse)
+        if signature.digest:
             messages.success(request, f"{day} is closed by {by.name}.", extra_tags="day_closed")
         else:
-            by, _ = signatures.sign(
-                request,
-                lambda by: days.propose(day, by=by, attested=attested),
-                lambda by: days.rehearse_proposal(day, by=by, attested=attested),
-            )
             messages.success(
                 request,
                 f"The figures of {day} are signed by {by.name}: an operator closes the day.",

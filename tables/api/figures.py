@@ -19,6 +19,7 @@ from tables.api.views import FloorView
 from tables.models import DayClose, Table
 from tables.refusals import Refused
 from tables.reports import blind_figures, day_close, figures, gaming_hours, to_date_figures
+from tables.reports.day_close import DaySignature
 from tables.reports.figures import Figures, SpanFigures
 from tables.setup import pits
 
@@ -193,19 +194,8 @@ class DaySignatures(FloorView):
     def post(self, call: Call[Any, DaySigned], day: date) -> DayForm:
         """A pit boss signs first; an operator signs second with the `digest` of those figures, which closes the day.
         By the same person again it is answered as before."""
-        digest, attested = call.body.digest, signing.attested(call)
-        if digest:
-            signing.sign(
-                call,
-                lambda by: day_close.close(day, by=by, digest=digest, attested=attested),
-                lambda by: day_close.rehearse_close(day, by=by, digest=digest, attested=attested),
-            )
-        else:
-            signing.sign(
-                call,
-                lambda by: day_close.propose(day, by=by, attested=attested),
-                lambda by: day_close.rehearse_proposal(day, by=by, attested=attested),
-            )
+        signature = DaySignature(day, call.body.digest, signing.attested(call))
+        signing.sign(call, signature.give, signature.rehearse)
         return day_form(day, role_of(call.caller))
 
 

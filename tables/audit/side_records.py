@@ -11,9 +11,10 @@ from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import called
 from tables import models
+from tables.approvals import signing
 from tables.audit import dual_control
 from tables.audit.outside.cage_counts import SLACK
-from tables.cage import barred_signers, chip_stock, custody_items, key_register
+from tables.cage import chip_stock, custody_items, key_register
 from tables.floor import signature_checks
 from tables.floor.handlers import checks
 from tables.games.catalog import GAMES
@@ -93,7 +94,7 @@ def check_pays(event: TableSet, entry: Entry) -> None:
 def check_signature(event: SlipSigned, entry: Entry) -> None:
     """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book. And
     whoever signed was not barred from it by a reset of their PIN."""
-    barred_signers.check(event.after, event.username, entry)
+    signing.check_barred(entry, event.username, event.after.begun_seq)
     role_choices.check_signer(event.after, event.role, entry)
     row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
     if row is None:

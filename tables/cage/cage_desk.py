@@ -1,7 +1,7 @@
 """The cage: chips sold to players and redeemed, chips between the vault and the cage, and counts of what it holds.
 
 All of it is written in the house's own book. Selling and redeeming take the cashier's signature; slips of the house are
-signed as those of a table are (``signing.py``), at the desk that this book is.
+signed as those of a table are (``slip_signatures.py``), at the desk that this book is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ledger.proof.chain import Head
 from ledger.proof.chips import BANK, CAGE, DEPOSITARY, PLAYERS, TRANSIT, VAULT, VAULT_CASH, called, money
 from ledger.proof.moves import Chart
 from ledger.proof.slip_name import NotASlipName, SlipName
-from tables.cage import available_balance, barred_signers, blind_counts, chip_series, custody_items, slip_signatures
+from tables.cage import available_balance, blind_counts, chip_series, custody_items, slip_signatures
 from tables.floor import back_entry, signature_checks, writer
 from tables.floor.back_entry import FromPaper
 from tables.floor.command_context import Decision, PendingEntry
@@ -265,10 +265,6 @@ class CageDesk(slip_signatures.Desk):
         """The vault and the cage do not open or close; a note is accepted for no more than it was said to be worth."""
         if fault := custody_items.fault(slip):
             raise Refused("bad_amount", fault, 422)
-
-    def refuse_signer(self, slip: Slip, stage: Stage) -> None:
-        """Whoever has the role may sign: there is no shift of a table to be independent of."""
-        barred_signers.refuse(self.book_id, slip, self.by)
 
     def follows(self, slip: Slip) -> list[PendingEntry]:
         return []

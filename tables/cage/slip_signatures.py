@@ -13,15 +13,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from ledger import cage, slips
+from ledger import cage, clock_corrections, slips
 from ledger.models import Account, LogEntry, SlipSignature
 from ledger.proof.chips import HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, RACK, called, money
 from ledger.proof.moves import Chart, Move, Posted, undone
 from ledger.proof.slip_name import NotASlipName, SlipName
 from ledger.slips import Signing, Variance
+from tables.approvals import signing
 from tables.cage import available_balance, blind_counts, chip_series, chip_stock, slip_fields
 from tables.cage.available_balance import Available
-from tables.floor import permissions
 from tables.floor.command_context import Decision, PendingEntry
 from tables.floor.inputs import BeginSlip, SignSlip, VoidSlip
 from tables.log import slip_workflow
@@ -106,9 +106,10 @@ class Desk(ABC):
     def permit(self, slip: Slip) -> None:
         """Raises Refused where this book's log alone shows that a slip cannot stand so now. A proof asks it too."""
 
-    @abstractmethod
-    def refuse_signer(self, slip: Slip, stage: Stage) -> None:
-        """Raises Refused where somebody may not sign this step, though their role may. Asked on the floor alone."""
+    @property
+    def has_signer_of_the_shift(self) -> bool:
+        """Whether the signer did other work at the table since it opened."""
+        return False
 
     @abstractmethod
     def through(self, stage: Stage) -> Mapping[str, int] | None:
@@ -195,14 +196,13 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
     step, after = entry(desk, signature)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
-    _refuse_duties(desk.by, stage, after)
-    desk.refuse_signer(after, stage)
+    _refuse_signer(desk, stage, after)
     if after.facts and not after.is_to_be_void:
         slip_fields.refuse(after, signature.chips or after.chips)
         if after.series.count and after.series.names_chip_series:
             slip_fields.refuse_again(after)
     _refuse_missing(after, stage, step.moves, desk)
-    signing = Signing(
+    signature_row = Signing(
         name=SlipName.parse(signature.slip),
         stage=signature.stage,
         username=signature.by.username,
@@ -211,7 +211,7 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
         variance=_variance(desk, after),
     )
     alert, evidence = _alarm(after) or _suspicion(desk, after), {"slip": after.name}
-    return Decision([step, *desk.follows(after)], alert=alert, evidence=evidence, signing=signing)
+    return Decision([step, *desk.follows(after)], alert=alert, evidence=evidence, signing=signature_row)
 
 
 def entry(desk: Desk, signature: Signature) -> tuple[PendingEntry, Slip]:
@@ -230,13 +230,19 @@ def entry(desk: Desk, signature: Signature) -> tuple[PendingEntry, Slip]:
     return PendingEntry(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
 
 
-def _refuse_duties(by: Staff, stage: Stage, slip: Slip) -> None:
-    """Papers that move chips or cash are kept apart from administration, also within a shift."""
+def _refuse_signer(desk: Desk, stage: Stage, slip: Slip) -> None:
+    """Raises Refused where a person may not sign this step though the workflow takes their role. ``slip`` is as the
+    signature would leave it. Asked on the floor alone."""
+    by = desk.by
     if by.role not in stage.by:
         sentence = f"{slip.label}: this step is signed by {slip_workflow.either(stage.by)}, not by {by.name}."
         raise Refused("wrong_role", sentence, 403)
     role_choices.refuse_signer(slip, stage, by)
-    permissions.not_administering(by)
+    signing.refuse_administrator(by)
+    if slip.begun_seq != desk.next_seq:
+        signing.refuse_barred(by, clock_corrections.time_of(desk.book_id, slip.begun_seq))
+    if stage.by_outsiders and desk.has_signer_of_the_shift:
+        raise Refused("own_shift", f"{by.name} worked at {desk.where} in this shift: another has to.", 403)
 
 
 def _variance(desk: Desk, slip: Slip) -> Variance | None:

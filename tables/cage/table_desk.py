@@ -11,7 +11,7 @@ from ledger.models import Account, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from ledger.proof.moves import Chart
-from tables.cage import barred_signers, slip_signatures
+from tables.cage import slip_signatures
 from tables.floor import permissions, table_opening
 from tables.floor.command_context import CommandContext, Decision, PendingEntry
 from tables.floor.handlers import enters, reproduces
@@ -88,21 +88,15 @@ class TableDesk(slip_signatures.Desk):
     def through(self, stage: Stage) -> None:
         return None
 
-    def refuse_signer(self, slip: Slip, stage: Stage) -> None:
-        barred_signers.refuse(self.book_id, slip, self.by)
-        if stage.by_outsiders:
-            self._refuse_own_shift()
-
-    def _refuse_own_shift(self) -> None:
-        """Nobody of the table's own shift carries its box away. Shifts end with a closer: the shift is who signed here
-        since the table opened. To take a box, full or in its hour, is no work at the table."""
+    @property
+    def has_signer_of_the_shift(self) -> bool:
+        """Shifts end with a closer: the shift is the people who wrote here since the table opened. To take a box, full
+        or in its hour, is no work at the table."""
         entries = LogEntry.objects.filter(book_id=self.book_id)
         doors_opened = entries.filter(subject="table", kind="opened").order_by("-seq")
         opened = doors_opened.values_list("seq", flat=True).first() or 0
         theirs = entries.filter(seq__gt=opened, by=self.by.signature)
-        if theirs.exclude(subject="slip", kind__in=_ABOUT_BOXES).exists():
-            sentence = f"{self.by.name} worked at {self.scene.table.name} in this shift: another has to."
-            raise Refused("own_shift", sentence, 403)
+        return theirs.exclude(subject="slip", kind__in=_ABOUT_BOXES).exists()
 
     def follows(self, slip: Slip) -> list[PendingEntry]:
         return table_opening.follows(self.scene, slip)

@@ -7,70 +7,65 @@ was recorded, unless a dispute was ruled otherwise. The difference between due a
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ledger import clock_corrections, slips
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
+from ledger.proof.moves import Move
 from ledger.proof.slip_name import SlipName
 from ledger.slips import Signing
+from tables.approvals import signing
+from tables.approvals.signing import SigningStage
 from tables.disputes import claims, register
 from tables.floor import permissions
 from tables.floor.command_context import CommandContext, Decision, PendingEntry
 from tables.floor.handlers import as_written, checks, enters, reproduces
 from tables.floor.inputs import DeclineCorrection, ProposeCorrection, SignCorrection
 from tables.games.protocol import MOST_CENTS, Payout
-from tables.log import slip_workflow
-from tables.log.entries.corrections import (
-    AboutCorrection,
-    Correction,
-    CorrectionDeclined,
-    CorrectionProposed,
-    CorrectionSigned,
-)
+from tables.log.corrections import Correction
+from tables.log.entries.corrections import AboutCorrection, CorrectionDeclined, CorrectionProposed, CorrectionSigned
 from tables.log.entries.disputes import Dispute
 from tables.log.settlement import correction_moves
-from tables.log.signatory import same_person_fault
 from tables.log.slip_types import CORRECTION
-from tables.log.slip_workflow import Wrong
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.state import round_history
 from tables.state.round_history import words
 
 SERIES: Final = CORRECTION.name
-_SECOND: Final = CORRECTION.stages[-1]
-"""Who may give the second signature."""
+_SECOND_STAGE: Final = CORRECTION.stages[-1]
+FIRST: Final = SigningStage(
+    may=signing.with_permission("tables.run_floor"),
+    refusal="Only a pit boss proposes a correction.",
+    action="propose it",
+)
+SECOND: Final = SigningStage(
+    may=lambda by: by.role in _SECOND_STAGE.by,
+    refusal="A correction is signed by a second pit boss.",
+    did="proposed it",
+    formerly=_SECOND_STAGE.formerly,
+    handles_chips=True,
+)
 
 
 # --- What may be entered ---------------------------------------------------------------------------------------
 
 
 def permit_proposal(scene: CommandContext, by: Staff) -> None:
-    permissions.anybody_here(scene, by)
-    if not by.has_perm("tables.run_floor"):
-        raise Refused("not_permitted", "Only a pit boss proposes a correction.", 403)
-    permissions.not_while_counted(scene, by)
-    permissions.not_locked(scene)
+    """A pit boss proposes it, at a table whose rack is neither counted nor locked."""
+    FIRST.refuse(by)
+    _permit_here(scene, by)
 
 
 def permit_signature(scene: CommandContext, by: Staff) -> None:
     """Another pit boss signs or declines it."""
-    _permit(scene, by, _SECOND.by)
-    permissions.not_administering(by)
+    SECOND.refuse(by)
+    _permit_here(scene, by)
 
 
-def permit_former_signature(scene: CommandContext, by: Staff) -> None:
-    """In a proof, somebody who might have signed it in years past, too."""
-    _permit(scene, by, _SECOND.by | _SECOND.formerly)
-
-
-def _permit(scene: CommandContext, by: Staff, roles: Collection[str]) -> None:
-    permissions.anybody_here(scene, by)
-    if by.role not in roles:
-        raise Refused("not_permitted", "A correction is signed by a second pit boss.", 403)
+def _permit_here(scene: CommandContext, by: Staff) -> None:
     permissions.not_while_counted(scene, by)
     permissions.not_locked(scene)
 
@@ -106,30 +101,26 @@ def propose(scene: CommandContext, entered: ProposeCorrection, slip: str | None 
         proposed_by=scene.by.username,
         proposed_as=scene.signature,
     )
-    signing = _signing(scene.by, correction, "proposed", abs(correction.difference_cents))
-    return Decision([_step(scene, CorrectionProposed, correction, waits=True)], signing=signing)
+    return _decision(scene, CorrectionProposed, correction, begins_cents=abs(correction.difference_cents))
 
 
 def sign(scene: CommandContext, entered: SignCorrection) -> Decision:
     """The second signature: the chips change hands. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
-    _refuse_signer(scene, correction)
     if not scene.standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: its rack is locked until it opens.", 409)
     was_counted = _was_counted_since(scene, correction)
     off_cents = 0 if was_counted else correction.off_cents
     moves = correction_moves(scene.chart, correction.difference_cents, off_cents)
     facts = {"counted": was_counted, "off_cents": off_cents, "difference_cents": correction.difference_cents}
-    step = replace(_step(scene, CorrectionSigned, correction, waits=False, **facts), moves=moves)
-    assert isinstance(scene.by, Staff)  # noqa: S101
-    return Decision([step], signing=_signing(scene.by, correction, "signed"))
+    return _decision(scene, CorrectionSigned, correction, moves=moves, **facts)
 
 
 @enters(SignCorrection, permit=permit_signature)
 def sign_with_chips(scene: CommandContext, entered: SignCorrection) -> Decision:
-    """The second signature on the floor. A proof asks ``sign`` alone: what lay in the rack, the transfers tell it."""
+    """The second signature on the floor. A proof asks ``sign`` alone: the transfers prove what the rack held."""
+    _refuse_signer(scene, entered.slip)
     outcome = sign(scene, entered)
-    _refuse_barred(scene, entered.slip)
     event = outcome.steps[0].event
     assert isinstance(event, CorrectionSigned)  # noqa: S101 -- it was just signed
     leaves = event.difference_cents - event.off_cents
@@ -140,19 +131,15 @@ def sign_with_chips(scene: CommandContext, entered: SignCorrection) -> Decision:
 
 @enters(DeclineCorrection, permit=permit_signature)
 def decline_on_the_floor(scene: CommandContext, entered: DeclineCorrection) -> Decision:
-    """The same; by nobody whose PIN was reset meanwhile."""
-    outcome = decline(scene, entered)
-    _refuse_barred(scene, entered.slip)
-    return outcome
+    """A correction is declined on the floor. A proof asks ``decline`` alone."""
+    _refuse_signer(scene, entered.slip)
+    return decline(scene, entered)
 
 
 def decline(scene: CommandContext, entered: DeclineCorrection) -> Decision:
     """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
-    assert isinstance(scene.by, Staff)  # noqa: S101
-    _refuse_signer(scene, correction)
-    step = _step(scene, CorrectionDeclined, correction, waits=False, text=words(entered.reason, "why it is not signed"))
-    return Decision([step], signing=_signing(scene.by, correction, "declined"))
+    return _decision(scene, CorrectionDeclined, correction, text=words(entered.reason, "why it is not signed"))
 
 
 @reproduces(CorrectionProposed)
@@ -160,35 +147,38 @@ def enact_proposal(scene: CommandContext, event: CorrectionProposed, entry: Entr
     """Under the number that it got: another one would be due by now."""
     fields = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
     entered = ProposeCorrection(**{name: getattr(event.correction, name) for name in fields})
-    return propose(as_written(scene, event, entry, permit_proposal), entered, event.correction.slip).steps[0]
+    return propose(as_written(scene, event, entry, _permit_here), entered, event.correction.slip).steps[0]
 
 
 @reproduces(CorrectionSigned)
 def enact_signature(scene: CommandContext, event: CorrectionSigned, entry: Entry) -> PendingEntry:
-    """Without a look at the rack: whether it could pay, the transfers tell."""
-    entered = SignCorrection(event.correction.slip)
-    return sign(as_written(scene, event, entry, permit_former_signature), entered).steps[0]
+    """Without a look at the rack: the transfers prove whether it could pay."""
+    return sign(as_written(scene, event, entry, _permit_here), SignCorrection(event.correction.slip)).steps[0]
 
 
 @reproduces(CorrectionDeclined)
 def enact_refusal(scene: CommandContext, event: CorrectionDeclined, entry: Entry) -> PendingEntry:
+    """With the reason that it says."""
     entered = DeclineCorrection(event.correction.slip, event.text)
-    return decline(as_written(scene, event, entry, permit_former_signature), entered).steps[0]
+    return decline(as_written(scene, event, entry, _permit_here), entered).steps[0]
 
 
-@checks(CorrectionSigned, CorrectionDeclined)
-def check_signer(event: CorrectionSigned | CorrectionDeclined, entry: Entry) -> None:
-    """Whoever signed was not barred from it by a reset of their PIN."""
-    proposed = _proposed_at(entry.book_id, event.correction.slip, entry.seq)
-    if proposed is not None:
-        permissions.check_not_barred(entry, event.username, proposed)
+@checks(CorrectionProposed, CorrectionSigned, CorrectionDeclined)
+def check_signer(event: AboutCorrection, entry: Entry) -> None:
+    """The signer might sign this stage then."""
+    if isinstance(event, CorrectionProposed):
+        FIRST.check(event, entry)
+    else:
+        correction = event.correction
+        SECOND.check(event, entry, correction.proposer, _proposed_at(entry.book_id, correction.slip, entry.seq))
 
 
-def _refuse_barred(scene: CommandContext, slip: str) -> None:
-    book_id = scene.table.book_id
+def _refuse_signer(scene: CommandContext, slip: str) -> None:
+    """Raises Refused where the signer may not sign or decline a correction that waits."""
+    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
+    correction, book_id = _open_correction(scene, slip), scene.table.book_id
     proposed = _proposed_at(book_id, slip, scene.standing.seq)
-    if proposed is not None and isinstance(scene.by, Staff):
-        permissions.not_barred(scene.by, clock_corrections.time_of(book_id, proposed))
+    SECOND.refuse(scene.by, correction.proposer, clock_corrections.time_of(book_id, proposed) if proposed else None)
 
 
 def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:
@@ -206,21 +196,10 @@ def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:
 
 
 def _open_correction(scene: CommandContext, slip: str) -> Correction:
-    for correction in waiting(scene.table.book_id, scene.standing.seq):
+    for correction in scene.standing.corrections:
         if correction.slip == slip:
             return correction
     raise Refused("unknown_slip", f"There is no {slip} that waits for a signature at {scene.table.name}.", 404)
-
-
-def _refuse_signer(scene: CommandContext, correction: Correction) -> None:
-    """Raises Refused where the signer may not sign the second step of the correction's slip."""
-    assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
-    if fault := same_person_fault(scene.by.signatory, [correction.proposer], did="proposed it"):
-        raise Refused("signed_already", fault, 403)
-    try:
-        slip_workflow.refuse_signer(correction.as_slip, _SECOND, scene.by.signatory)
-    except Wrong as wrong:
-        raise Refused(wrong.code, wrong.sentence, 403) from None
 
 
 def _payout(scene: CommandContext, number: int, seat: int) -> Payout:
@@ -243,7 +222,7 @@ def _ledger_cents(scene: CommandContext, entered: ProposeCorrection) -> int:
     book_id, seq = scene.table.book_id, scene.standing.seq
     rivals = [
         correction
-        for correction in waiting(book_id, seq)
+        for correction in scene.standing.corrections
         if (correction.round, correction.seat) == (entered.round, entered.seat)
     ]
     if rivals:
@@ -310,17 +289,24 @@ def _was_counted_since(scene: CommandContext, correction: Correction) -> bool:
     return round_history.last_count(book_id, through) > since
 
 
-def _signing(by: Staff, correction: Correction, stage: str, begins_cents: int | None = None) -> Signing:
-    return Signing(SlipName.parse(correction.slip), stage, by.username, str(by.role), begins_cents)
-
-
-def _step(
-    scene: CommandContext, event: type[AboutCorrection], correction: Correction, *, waits: bool, **adds: Any
-) -> PendingEntry:
-    """An entry about a correction: it whole, and all that wait for a signature at the table."""
-    papers = [paper for paper in waiting(scene.table.book_id, scene.standing.seq) if paper.slip != correction.slip]
-    open_corrections = (*papers, correction) if waits else tuple(papers)
-    return PendingEntry(event(**scene.author, correction=correction, open=open_corrections, **adds))
+def _decision(
+    scene: CommandContext,
+    event: type[AboutCorrection],
+    correction: Correction,
+    *,
+    begins_cents: int | None = None,
+    moves: Sequence[Move] = (),
+    **adds: Any,
+) -> Decision:
+    """The signature with its entry: the complete correction, and all that wait for a signature at the table."""
+    others = [paper for paper in scene.standing.corrections if paper.slip != correction.slip]
+    waiting = others if begins_cents is None else [*others, correction]
+    entry = event(**scene.author, correction=correction, open=tuple(waiting), **adds)
+    by, name = entry.signatory, SlipName.parse(correction.slip)
+    return Decision(
+        [PendingEntry(entry, moves=moves)],
+        signing=Signing(name, entry.kind, by.username, by.role, begins_cents),
+    )
 
 
 def _with_sign(cents: int) -> str:

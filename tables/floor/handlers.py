@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from ledger.proof.chain import Entry
+from tables.approvals import signing
 from tables.floor.command_context import CommandContext, Decision, PendingEntry, program_of, seat_of
 from tables.floor.permissions import PERMITS, Permit
 from tables.log.event import AuditFailure, Author, Event
@@ -114,9 +115,7 @@ def as_written(context: CommandContext, event: Author, entry: Entry, permit: Per
 
     That the author is the signature of the entry is compared by `refuse_signers`.
     """
-    author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
-    # Permissions as of the entry: a role changed since must neither condemn nor excuse what was written then.
-    author.as_of = entry.at
+    author = signing.author_of(event, entry)
     acting = replace(context, by=author)
     permit(acting, author)
     return acting

@@ -3,80 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from django.db import connection
-from django.utils import timezone
-
-from ledger import clock_corrections
-from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
 from tables.floor.command_context import CommandContext
 from tables.log import slip_workflow, writers
-from tables.log.event import AuditFailure
 from tables.log.writers import Writer
-from tables.models import PIN, SecretVersion, Staff
+from tables.models import Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pit_assignments, policies
 
 Permit = Callable[[CommandContext, Staff], None]
-
-
-def not_barred(by: Staff, begun: datetime) -> None:
-    """Raises Refused if `by` may not sign a slip begun at `begun`, before the reset of their PIN was completed.
-
-    A PIN that had to be reset may be known to another person, so open slips need another signatory.
-    """
-    # Locked up to the commit: either this signature waits for the reset and sees it, or the reset waits for the
-    # signature.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
-    since = signs_since(by.username)
-    if since is not None and begun < since:
-        message = (
-            f"The PIN of {by.name} was reset while this paper was open: somebody else has to sign it. {by.name} signs"
-            " what is begun after the new PIN was made."
-        )
-        raise Refused("barred", message, 403)
-
-
-def signs_since(username: str, moment: datetime | None = None) -> datetime | None:
-    """The earliest beginning of a slip that a user may sign, as of `moment` (default: now); None if any may be signed.
-
-    Far in the future while the PIN is reset and no new PIN is set.
-    """
-    versions = SecretVersion.objects.filter(staff__username=username, secret=PIN).order_by("at", "pk")
-    if moment is not None:
-        versions = versions.filter(at__lte=moment)
-    since: datetime | None = None
-    for sealed, made_at in versions.values_list("kept", "at"):
-        if not sealed:
-            since = _NEVER
-        elif since == _NEVER:
-            since = made_at
-    return since
-
-
-def check_not_barred(entry: Entry, username: str, begun_seq: int) -> None:
-    """Raises AuditFailure where an entry signs a slip that its signatory was barred from by a reset of the PIN.
-
-    `begun_seq` is the entry of the same log that began the slip.
-    """
-    book_id = entry.book_id
-    if (
-        entry.at is None
-        or clock_corrections.of(book_id, begun_seq, begun_seq)
-        or clock_corrections.of(book_id, entry.seq, entry.seq)
-    ):
-        return  # a corrected time is exact to the day only
-    since = signs_since(username, entry.at)
-    if since is not None and clock_corrections.time_of(book_id, begun_seq) < since:
-        raise AuditFailure(f"{username} signs a paper that was open when their PIN was reset")
-
-
-_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def anybody_here(context: CommandContext, by: Staff) -> None:
@@ -93,19 +31,6 @@ def in_their_pit(context: CommandContext, by: Staff) -> None:
     # No pit limits a dealer, whose cards are most inputs: they need not look at assignments.
     if by.has_perm(pit_assignments.RUNS):
         pit_assignments.refuse(by, context.table.name, context.moment)
-
-
-def not_administering(by: Staff) -> None:
-    """Raises Refused for an administrator who managed access less than `duties_apart_hours` ago.
-
-    Access to the system and custody of chips or cash are separated within a shift.
-    """
-    hours = policies.number("duties_apart_hours")
-    # An administrator who also handled chips could create an account, move chips under it and delete it within a shift.
-    until = by.administered_until
-    if until is not None and timezone.now() - until < timedelta(hours=hours):
-        message = f"{by.name} administered the house less than {hours} hours ago: somebody else has to sign."
-        raise Refused("not_permitted", message, 403)
 
 
 def a_dealer(context: CommandContext, by: Staff) -> None:

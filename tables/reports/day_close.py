@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
+from msgspec import structs
 
 from ledger import cage, clock, clock_corrections, log, site_log
 from ledger.log import Draft
@@ -23,13 +24,15 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
-from tables.floor import permissions, signature_checks
+from tables.approvals import signing
+from tables.approvals.signing import SigningStage
+from tables.floor import signature_checks
 from tables.floor.handlers import checks
 from tables.log.attestation import Attestation
 from tables.log.catalog import read_as
 from tables.log.entries.days import DayClosed, DayFigures, DayProposed
 from tables.log.event import AuditFailure
-from tables.log.signatory import Signatory, pair_fault, same_person_fault, with_badge_from
+from tables.log.signatory import Signatory, with_badge_from
 from tables.models import DayClose, Staff, Table
 from tables.refusals import Refused
 from tables.reports import cash, cash_shifts, figures, gaming_hours
@@ -182,97 +185,96 @@ def _arrivals(through_close: int, through: Mapping[str, int] | None = None) -> l
 
 # --- Closing ---------------------------------------------------------------------------------------------------
 
-
-def refuse_proposal(day: date, *, by: Staff, moment: datetime) -> DaysFigures:
-    """The day's figures, as somebody may sign them first. Raises Refused."""
-    if not by.has_perm("tables.run_floor"):
-        raise Refused("not_permitted", "A pit boss signs a day's figures first.", 403)
-    _refuse_closed(day, moment)
-    return _figures(day)
-
-
-def rehearse_proposal(day: date, *, by: Staff, attested: Attestation | None) -> None:
-    """Raise what would refuse the first signature, before a PIN is looked at. Raises Refused."""
-    content = refuse_proposal(day, by=by, moment=clock.agreed())
-    event = DayProposed(**content._asdict(), **by.signatory.unbadged)
-    signature_checks.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+FIRST: Final = SigningStage(
+    may=signing.with_permission("tables.run_floor"), refusal="A pit boss signs a day's figures first."
+)
+SECOND: Final = SigningStage(
+    may=signing.with_permission("tables.close_day"),
+    refusal="An operator signs second, after a pit boss.",
+    did="signed first",
+)
 
 
-def rehearse_close(day: date, *, by: Staff, digest: str, attested: Attestation | None) -> None:
-    """The same of the second one. Raises Refused."""
-    basis = refuse_close(day, by=by, digest=digest, moment=clock.agreed())
-    if basis is None:
-        return
-    first, content = basis
-    event = DayClosed(
-        **content._asdict(), **by.signatory.unbadged, proposal=first.seq, proposed_by=first.signer.username
-    )
-    signature_checks.signed(event, attested, log.read_head(cage.open_house().pk), by.signature)
+@dataclass(frozen=True, slots=True)
+class DaySignature:
+    """A signature under a day's figures: the first, or with the digest of the figures that the signer saw, the second,
+    which closes the day for good. A repeated signature of one person gets its first answer."""
 
+    day: date
+    digest: str = ""
+    attested: Attestation | None = None
 
-def propose(day: date, *, by: Staff, attested: Attestation | None = None) -> DayProposal:
-    """Sign a day's figures first. The same figures by the same person again are the same proposal. Raises Refused."""
-    _await_writers()
-    with transaction.atomic():
-        head = site_log.lock()
-        content = refuse_proposal(day, by=by, moment=head.moment)
-        earlier = proposal(day)
+    def rehearse(self, by: Staff) -> None:
+        """Raise what would refuse the signature, before the PIN is checked. Raises Refused."""
+        # Without the lock of the log: the figures take long, and a wrong PIN must not let other writers wait.
+        if (event := self._event(by, clock.agreed())) is not None:
+            signature_checks.signed(event, self.attested, log.read_head(cage.open_house().pk), by.signature)
+
+    def give(self, by: Staff) -> None:
+        """Sign. Raises Refused."""
+        _await_writers()
+        with transaction.atomic():
+            head = site_log.lock()
+            event = self._event(by, head.moment)
+            if event is None:
+                return
+            if isinstance(event, DayClosed):
+                adjusts = tuple(msgspec.to_builtins(_arrivals(head.seq, event.through)))
+                event = structs.replace(event, adjusts=adjusts)
+            event = signature_checks.signed(event, self.attested, head, by.signature)
+            entry = log.append(head, Draft.of(event, by.signature))
+            if isinstance(event, DayClosed):
+                DayClose.objects.create(
+                    day=self.day,
+                    seq=entry.seq,
+                    proposed_by=event.proposed_by,
+                    closed_by=by.username,
+                    at=entry.at or head.moment,
+                )
+
+    def _event(self, by: Staff, moment: datetime) -> DayProposed | DayClosed | None:
+        """The entry of the signature; None where this person gave it before. Raises Refused."""
+        return self._second(by, moment) if self.digest else self._first(by, moment)
+
+    def _first(self, by: Staff, moment: datetime) -> DayProposed | None:
+        FIRST.refuse(by)
+        _refuse_closed(self.day, moment)
+        content, earlier = _figures(self.day), proposal(self.day)
         if earlier and earlier.digest == content.digest and earlier.signer.is_same_person(by.signatory):
-            return earlier
-        event = DayProposed(**content._asdict(), **by.signatory.unbadged)
-        log.append(head, Draft.of(signature_checks.signed(event, attested, head, by.signature), by.signature))
+            return None
+        return DayProposed(**content._asdict(), **by.signatory.unbadged)
+
+    def _second(self, by: Staff, moment: datetime) -> DayClosed | None:
+        SECOND.refuse(by)
+        if DayClose.objects.filter(day=self.day, closed_by=by.username).exists():
+            return None
+        _refuse_closed(self.day, moment)
+        first = proposal(self.day)
+        if first is None:
+            raise Refused("not_proposed", f"No pit boss has signed the figures of {self.day} yet.", 409)
+        SECOND.refuse(by, first.signer, first.signed_at)
+        content = _figures(self.day)
+        if not content.digest == first.digest == self.digest:
+            sentence = (
+                f"The figures of {self.day} have changed since they were signed: a pit boss has to sign them again."
+            )
+            raise Refused("figures_changed", sentence, 409)
+        signers = {**by.signatory.unbadged, "proposal": first.seq, "proposed_by": first.signer.username}
+        return DayClosed(**content._asdict(), **signers)
+
+
+def propose(day: date, *, by: Staff) -> DayProposal:
+    """Sign a day's figures first. Raises Refused."""
+    DaySignature(day).give(by)
     newest = proposal(day)
     assert newest is not None  # noqa: S101 -- it was just written
     return newest
 
 
-def refuse_close(day: date, *, by: Staff, digest: str, moment: datetime) -> tuple[DayProposal, DaysFigures] | None:
-    """The first signature and the figures that somebody may sign second; None where they have signed already. Raises
-    Refused."""
-    if not by.has_perm("tables.close_day"):
-        raise Refused("not_permitted", "An operator signs second, after a pit boss.", 403)
-    if DayClose.objects.filter(day=day, closed_by=by.username).exists():
-        return None
-    _refuse_closed(day, moment)
-    first = proposal(day)
-    if first is None:
-        raise Refused("not_proposed", f"No pit boss has signed the figures of {day} yet.", 409)
-    if fault := same_person_fault(by.signatory, [first.signer], did="signed first"):
-        raise Refused("signed_already", fault, 403)
-    permissions.not_barred(by, first.signed_at)
-    content = _figures(day)
-    if not content.digest == first.digest == digest:
-        sentence = f"The figures of {day} have changed since they were signed: a pit boss has to sign them again."
-        raise Refused("figures_changed", sentence, 409)
-    return first, content
-
-
-def close(day: date, *, by: Staff, digest: str, attested: Attestation | None = None) -> DayClose:
-    """Sign a day's figures second, which closes it for good. ``digest`` names the figures that the signer saw.
-
-    By the same person again it is answered as before. Raises Refused."""
-    _await_writers()
-    with transaction.atomic():
-        head = site_log.lock()
-        basis = refuse_close(day, by=by, digest=digest, moment=head.moment)
-        if basis is None:
-            return DayClose.objects.get(day=day)
-        first, content = basis
-        event = DayClosed(
-            **content._asdict(),
-            **by.signatory.unbadged,
-            proposal=first.seq,
-            proposed_by=first.signer.username,
-            adjusts=tuple(msgspec.to_builtins(_arrivals(head.seq, content.through))),
-        )
-        entry = log.append(head, Draft.of(signature_checks.signed(event, attested, head, by.signature), by.signature))
-        return DayClose.objects.create(
-            day=day,
-            seq=entry.seq,
-            proposed_by=first.signer.username,
-            closed_by=by.username,
-            at=entry.at or first.signed_at,
-        )
+def close(day: date, *, by: Staff, digest: str) -> DayClose:
+    """Sign a day's figures second. Raises Refused."""
+    DaySignature(day, digest).give(by)
+    return DayClose.objects.get(day=day)
 
 
 class DaysFigures(NamedTuple):
@@ -407,7 +409,7 @@ WITHOUT_PROOF: Final = ("theoretical_cents", "audited_cents")
 @checks(DayProposed)
 def check_proposal(event: DayProposed, entry: Entry) -> None:
     """Figures are signed first by somebody who runs the floor, once the day is over and before it is closed."""
-    _refuse_signer(event, entry, "tables.run_floor")
+    FIRST.check(event, entry)
     _refuse_figures(event)
     day = date.fromisoformat(event.day)
     if entry.at is None or entry.at < gaming_hours.calendar(before_seq=entry.seq).span(day).end:
@@ -431,27 +433,14 @@ def check_close(event: DayClosed, entry: Entry) -> None:
     proposal_event = read_as(DayProposed, first.body)
     if proposal_event.username != event.proposed_by:
         raise AuditFailure("it names another person than the one who signed the figures first")
-    if same_person := pair_fault((*proposal_event.signers(first.by), *event.signers(entry.by)[:1])):
-        raise AuditFailure(same_person)
+    SECOND.check(event, entry, proposal_event.signers(first.by)[0], first.seq)
     if (event.digest, event.day) != (proposal_event.digest, proposal_event.day):
         raise AuditFailure("its figures are not those that were signed first")
-    _refuse_signer(event, entry, "tables.close_day")
-    since = permissions.signs_since(event.username, entry.at)
-    if since is not None and first.at < since:
-        raise AuditFailure(f"{event.username} signs figures that were open when their PIN was reset")
     _refuse_figures(event)
     if entry.at is None or entry.at < gaming_hours.calendar().span(row.day).end:
         raise AuditFailure("it closes a day that goes on")
     if fault := misstated(entry.seq, event):
         raise AuditFailure(f"its figures are not those of the day: {fault}")
-
-
-def _refuse_signer(event: DayFigures, entry: Entry, permission: str) -> None:
-    """Raises AuditFailure where the signer of a day's figures did not have the permission."""
-    signer = Staff(username=event.username, role=event.role)
-    signer.as_of = entry.at
-    if not signer.has_perm(permission):
-        raise AuditFailure(f"{event.name} may not sign it as {event.role}")
 
 
 _GAINS: Final = ("closer_cents", "credits_cents", "drop_cents", "corrections_cents")

@@ -343,7 +343,7 @@ def test_a_proof_finds_a_signature_that_a_reset_barred(
     table, slip = paper
     boss = reset(boss, olga, operator)
     with monkeypatch.context() as patched:
-        patched.setattr("tables.floor.permissions.not_barred", lambda by, begun: None)
+        patched.setattr("tables.approvals.signing.refuse_barred", lambda by, begun: None)
         floor.signs(table, boss, SignSlip(slip, "confirmed"))
     faults = found_by_proof()
     assert any("bella signs a paper that was open when their PIN was reset" in fault for fault in faults), faults

@@ -1,0 +1,165 @@
+"""The signing engine: who may give a signature, for every signed thing, before it is taken and when it is verified.
+
+A thing whose signatures are entries of their own kinds (a correction, a day's figures, a proposal) declares one
+`SigningStage` for each signature. The stages of slips are declared in ``tables/log/slip_types.py``; their signers pass
+the functions here, too. Distinct people and authors of all signed entries: ``tables/log/signatory.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+from django.db import connection
+from django.utils import timezone
+
+from ledger import clock_corrections
+from ledger.proof.chain import Entry
+from tables.log.event import AuditFailure
+from tables.log.signatory import Signatory, pair_fault, same_person_fault
+from tables.models import PIN, SecretVersion, Staff
+from tables.refusals import Refused
+from tables.setup import policies
+
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+class SignedEntry(Protocol):
+    """What an entry says that names its author."""
+
+    @property
+    def username(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def role(self) -> str: ...
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        """Its signers, the author first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningStage:
+    """One signature of a signed thing: who may give it, and which earlier signer has to be another person."""
+
+    may: Callable[[Staff], bool]
+    refusal: str
+    """The sentence for everybody else."""
+    action: str = "sign it"
+    """What the signer does, as a verb with its object."""
+    did: str = "signed already"
+    """What the earlier signer did."""
+    to: str = "sign"
+    """What another person has to do after the earlier signer."""
+    code: str = "signed_already"
+    """The code of the refusal of one person who signs twice."""
+    formerly: frozenset[str] = frozenset()
+    """Roles whose signatures of past years are valid, and which sign no more."""
+    handles_chips: bool = False
+    """Whether a person who gave access in this shift is refused."""
+
+    def is_open_to(self, by: Staff, earlier: Signatory) -> bool:
+        """Whether a thing that ``earlier`` signed waits for the signature of this person."""
+        return self.may(by) and not same_person_fault(by.signatory, [earlier])
+
+    def refuse(self, by: Staff, earlier: Signatory | None = None, begun: datetime | None = None) -> None:
+        """Raises Refused where a person may not sign. ``begun``: when the thing was signed first; None where no PIN
+        signs it."""
+        if not self.may(by):
+            raise Refused("not_permitted", self.refusal, 403)
+        if self.handles_chips:
+            refuse_administrator(by)
+        if earlier is not None and (fault := same_person_fault(by.signatory, [earlier], did=self.did, to=self.to)):
+            raise Refused(self.code, fault, 403)
+        if begun is not None:
+            refuse_barred(by, begun)
+
+    def check(
+        self, event: SignedEntry, entry: Entry, earlier: Signatory | None = None, begun_seq: int | None = None
+    ) -> None:
+        """Raises AuditFailure where the author of an entry might not have signed. ``begun_seq``: the entry of the first
+        signature; None where no PIN signs it."""
+        signers = event.signers(entry.by)[:1]
+        if earlier is not None and (fault := pair_fault((earlier, *signers))):
+            raise AuditFailure(fault)
+        author = author_of(event, entry)
+        if not self.may(author) and author.role not in self.formerly:
+            raise AuditFailure(f"{event.name} may not {self.action} as {event.role}")
+        if begun_seq is not None:
+            check_barred(entry, event.username, begun_seq)
+
+
+def with_permission(permission: str) -> Callable[[Staff], bool]:
+    """Staff who have a permission: by the policies of now, or by those of the entry that a proof reads."""
+    return lambda by: bool(by.has_perm(permission))
+
+
+def author_of(event: SignedEntry, entry: Entry) -> Staff:
+    """The person who an entry says wrote it, with the role and the permissions of that moment."""
+    author = Staff(username=event.username, name=event.name, badge=getattr(event, "badge", None), role=event.role)
+    author.as_of = entry.at
+    return author
+
+
+# --- A PIN that was reset --------------------------------------------------------------------------------------
+
+
+def refuse_barred(by: Staff, begun: datetime) -> None:
+    """Raises Refused where a person's PIN was reset after a paper was begun, and they made no other PIN before: the
+    former PIN was perhaps known."""
+    # A reset locks the same row and is dated under the lock, so no signature is written after a reset that it missed.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
+    since = _signs_since(by.username)
+    if since is not None and begun < since:
+        sentence = (
+            f"The PIN of {by.name} was reset while this paper was open: somebody else has to sign it. {by.name} signs"
+            " what is begun after the new PIN was made."
+        )
+        raise Refused("barred", sentence, 403)
+
+
+def check_barred(entry: Entry, username: str, begun_seq: int) -> None:
+    """Raises AuditFailure where an entry signs a paper that was begun before the PIN of its signer was reset."""
+    book_id = entry.book_id
+    if (
+        entry.at is None
+        or begun_seq == entry.seq
+        or clock_corrections.of(book_id, begun_seq, begun_seq)
+        or clock_corrections.of(book_id, entry.seq, entry.seq)
+    ):
+        return  # its signer began it; or a corrected time, which gives the day and not the minute
+    since = _signs_since(username, entry.at)
+    if since is not None and clock_corrections.time_of(book_id, begun_seq) < since:
+        raise AuditFailure(f"{username} signs a paper that was open when their PIN was reset")
+
+
+def _signs_since(username: str, moment: datetime | None = None) -> datetime | None:
+    """From when on a paper has to be begun for a person to sign it, now or as of a moment; None where any will do."""
+    versions = SecretVersion.objects.filter(staff__username=username, secret=PIN).order_by("at", "pk")
+    if moment is not None:
+        versions = versions.filter(at__lte=moment)
+    since: datetime | None = None
+    for kept, made_at in versions.values_list("kept", "at"):
+        if not kept:
+            since = _NEVER
+        elif since == _NEVER:
+            since = made_at
+    return since
+
+
+# --- Separation of duties --------------------------------------------------------------------------------------
+
+
+def refuse_administrator(by: Staff) -> None:
+    """Raises Refused where a person gave access in this shift: they handle no chips and no cash in it."""
+    hours = policies.number("duties_apart_hours")
+    until = by.administered_until
+    if until is not None and timezone.now() - until < timedelta(hours=hours):
+        sentence = f"{by.name} administered the house less than {hours} hours ago: somebody else has to sign."
+        raise Refused("not_permitted", sentence, 403)
