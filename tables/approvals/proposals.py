@@ -13,8 +13,8 @@ shoes as it takes. What waits so and takes one person under the house's terms is
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -31,6 +31,8 @@ from ledger.log import Draft as Entry
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import money
+from tables.approvals import signing
+from tables.approvals.signing import SigningStage
 from tables.log import dual_control
 from tables.log.entries.proposals import (
     AboutProposal,
@@ -49,7 +51,7 @@ from tables.log.entries.proposals import (
 from tables.log.limit_plans import WAGER, Schedule
 from tables.log.message import text_of
 from tables.log.policies import described, title_of
-from tables.log.signatory import Signatory, same_person_fault, with_badge_from
+from tables.log.signatory import Signatory, with_badge_from
 from tables.models import STANDS, Proposal, ProposalEnd, Staff
 from tables.projections import site_rows
 from tables.refusals import Refused
@@ -72,7 +74,7 @@ def waiting() -> QuerySet[Proposal]:
 
 def waiting_for(somebody: Staff) -> list[Proposal]:
     """What somebody may approve or decline."""
-    return [proposal for proposal in waiting() if not _approval_fault(proposal, somebody)]
+    return [row for row in waiting() if second_stage(row).is_open_to(somebody, proposer(row))]
 
 
 def to_come() -> list[Proposal]:
@@ -168,7 +170,7 @@ def decide(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
             raise Refused("second_person", f"{dual_control.title_of(draft.matter)}: that takes two people.", 409)
         if not is_to_come(proposal, head.moment):
             raise Refused("waits_for_nothing", "Say from when it holds; or set it at once.", 422)
-        _end(head, proposal, ProposalDecided(number=proposal.number, **by.signatory.unbadged), by)
+        _end(head, proposal, ProposalDecided, by)
     return proposal
 
 
@@ -224,63 +226,54 @@ def words(text: str) -> str:
 
 
 def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
-    """The second person stands for it, and it is done. Raises Refused, and then it waits as before."""
-    with transaction.atomic():
-        head = site_log.lock()
-        _refuse_ended(proposal, head.moment)
-        if sentence := _approval_fault(proposal, by):
-            raise Refused("not_permitted", sentence, 403)
-        _refuse_other_pits(proposal, by)
+    """The second signature: the change is made. Raises Refused, and then the proposal waits as before."""
+    with _waiting(proposal) as head:
+        _refuse_approver(proposal, by)
         if sentence := stale(proposal):
             raise Refused("stale", sentence, 409)
-        end = _end(head, proposal, ProposalApproved(number=proposal.number, **by.signatory.unbadged), by)
+        end = _end(head, proposal, ProposalApproved, by)
         if not is_to_come(proposal, head.moment):
             HANDLERS[proposal.matter].apply(proposal, by)
     return end
 
 
 def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
-    """The second person does not stand for it, and says why. Raises Refused."""
-    with transaction.atomic():
-        head = site_log.lock()
-        _refuse_ended(proposal, head.moment)
-        if sentence := _approval_fault(proposal, by):
-            raise Refused("not_permitted", sentence, 403)
-        _refuse_other_pits(proposal, by)
-        return _end(
-            head,
-            proposal,
-            ProposalDeclined(number=proposal.number, **by.signatory.unbadged, text=_reason(reason)),
-            by,
-        )
+    """A second person refuses the change, and says why. Raises Refused."""
+    with _waiting(proposal) as head:
+        _refuse_approver(proposal, by)
+        return _end(head, proposal, ProposalDeclined, by, text=_reason(reason))
 
 
 def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
-    """Who proposed it takes it back, and says why. Raises Refused."""
-    with transaction.atomic():
-        head = site_log.lock()
-        _refuse_ended(proposal, head.moment)
+    """The proposer takes it back, and says why. Raises Refused."""
+    with _waiting(proposal) as head:
         if proposal.proposed_by != by.username:
             raise Refused("not_permitted", f"Only {proposal.by} withdraws it: decline it.", 403)
-        return _end(
-            head,
-            proposal,
-            ProposalWithdrawn(number=proposal.number, **by.signatory.unbadged, text=_reason(reason)),
-            by,
-        )
+        return _end(head, proposal, ProposalWithdrawn, by, text=_reason(reason))
 
 
 def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
-    """Somebody who may see it says something to a proposal while it waits. Raises Refused."""
+    """A person who may see a proposal comments on it while it waits. Raises Refused."""
     if not (by.has_perm("tables.view_proposal") or may_propose(proposal.matter, by)):
         raise Refused("not_permitted", "You may not see that proposal.", 403)
     if not text.strip():
         raise Refused("no_words", "Say something, in a few words.", 422)
-    with transaction.atomic():
-        head = site_log.lock()
-        _refuse_ended(proposal, head.moment)
+    with _waiting(proposal) as head:
         event = ProposalCommented(number=proposal.number, **by.signatory.unbadged, text=words(text))
         log.append(head, Entry.of(event, by.signature))
+
+
+@contextmanager
+def _waiting(proposal: Proposal) -> Iterator[Head]:
+    """One transaction under the lock of the site's log, for a proposal that waits. Raises Refused for another one."""
+    with transaction.atomic():
+        head = site_log.lock()
+        end = ProposalEnd.objects.filter(proposal=proposal).first()
+        if end is not None:
+            raise Refused("ended_already", f"{proposal} was {end.outcome} by {end.by} already.", 409)
+        if proposal.expires <= head.moment:
+            raise Refused("expired", f"{proposal} has expired: propose it anew.", 409)
+        yield head
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,12 +307,16 @@ def expire_due() -> int:
         head = site_log.lock()
         due = list(waiting().filter(expires__lte=head.moment))
         for proposal in due:
-            _end(head, proposal, ProposalExpired(number=proposal.number), None)
+            _end(head, proposal, ProposalExpired)
             head = site_log.lock()
     return len(due)
 
 
-def _end(head: Head, proposal: Proposal, event: AboutProposal, by: Staff | None) -> ProposalEnd:
+def _end(
+    head: Head, proposal: Proposal, kind: type[AboutProposal], by: Staff | None = None, **adds: str
+) -> ProposalEnd:
+    author: dict[str, Any] = by.signatory.unbadged if by else {}
+    event = kind(number=proposal.number, **author | adds)
     signature = by.signature if by else BY_THE_CLOCK
     entry = log.append(head, Entry.of(event, signature))
     end = ProposalEnd(
@@ -342,19 +339,21 @@ def _reason(reason: str) -> str:
     return text
 
 
-def _refuse_ended(proposal: Proposal, moment: datetime) -> None:
-    end = ProposalEnd.objects.filter(proposal=proposal).first()
-    if end is not None:
-        raise Refused("ended_already", f"{proposal} was {end.outcome} by {end.by} already.", 409)
-    if proposal.expires <= moment:
-        raise Refused("expired", f"{proposal} has expired: propose it anew.", 409)
+def second_stage(proposal: Proposal) -> SigningStage:
+    """Who may approve or decline a proposal."""
+    return SigningStage(
+        may=signing.with_permission(HANDLERS[proposal.matter].permission),
+        refusal="Only an operator approves what was proposed.",
+        action="approve it",
+        did="proposed it",
+        to="approve it",
+        code="not_permitted",
+    )
 
 
-def _approval_fault(proposal: Proposal, by: Staff) -> str:
-    """Why somebody may not approve or decline a proposal; empty if they may."""
-    if not by.has_perm(HANDLERS[proposal.matter].permission):
-        return "Only an operator approves what was proposed."
-    return same_person_fault(by.signatory, [proposer(proposal)], did="proposed it", to="approve it")
+def _refuse_approver(proposal: Proposal, by: Staff) -> None:
+    second_stage(proposal).refuse(by, proposer(proposal))
+    _refuse_other_pits(proposal, by)
 
 
 def proposer(proposal: Proposal) -> Signatory:

@@ -10,37 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from django.db import connection
 from django.utils import timezone
 
 from ledger import clock_corrections
 from ledger.proof.chain import Entry
-from tables.log.event import AuditFailure
+from tables.log.event import AuditFailure, Author, UnbadgedAuthor
 from tables.log.signatory import Signatory, pair_fault, same_person_fault
 from tables.models import PIN, SecretVersion, Staff
 from tables.refusals import Refused
 from tables.setup import policies
 
+SignedEntry = Author | UnbadgedAuthor
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
-
-
-class SignedEntry(Protocol):
-    """What an entry says that names its author."""
-
-    @property
-    def username(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def role(self) -> str: ...
-
-    def signers(self, by: str) -> tuple[Signatory, ...]:
-        """Its signers, the author first."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
-from tables.approvals import proposals
+from tables.approvals import proposals, signing
 from tables.floor.handlers import checks
 from tables.limits import plans
 from tables.log import dual_control
@@ -42,9 +42,8 @@ from tables.log.entries.settings import PayTableMade, TableSet
 from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.event import AuditFailure
 from tables.log.policies import Value
-from tables.log.signatory import pair_fault
 from tables.log.terms import Settings, settings_after
-from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Staff, Table
+from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Table
 from tables.projections import site_rows
 from tables.setup import pit_assignments, policies
 from tables.setup.dual_control import HANDLERS
@@ -266,8 +265,7 @@ def check_proposed(event: Proposed, entry: Entry) -> None:
         raise AuditFailure(f"proposal {event.number} does not follow the one before it")
     if event.matter not in HANDLERS:
         raise AuditFailure(f"nothing of the matter {event.matter} is proposed")
-    author = _author(event, entry)
-    if not proposals.may_propose(event.matter, author):
+    if not proposals.may_propose(event.matter, signing.author_of(event, entry)):
         raise AuditFailure(f"{event.name} may not propose it as {event.role}")
     lifetime = int(str(_terms(entry)["proposal_hours"])) * 3_600
     if abs((datetime.fromisoformat(event.expires) - entry.at).total_seconds() - lifetime) > 1:
@@ -278,10 +276,7 @@ def check_proposed(event: Proposed, entry: Entry) -> None:
 def check_second(event: ProposalEnded, entry: Entry) -> None:
     """It was approved or declined by somebody else, who may, while it waited."""
     end = _end(event, entry)
-    if fault := pair_fault((proposals.proposer(end.proposal), *event.signers(entry.by))):
-        raise AuditFailure(fault)
-    if not _author(event, entry).has_perm(HANDLERS[end.proposal.matter].permission):
-        raise AuditFailure(f"{event.name} may not approve it as {event.role}")
+    proposals.second_stage(end.proposal).check(event, entry, proposals.proposer(end.proposal))
     if entry.at is None or entry.at >= end.proposal.expires:
         raise AuditFailure(f"{end.proposal} had expired by then")
     waits = entry.at is not None and proposals.is_to_come(end.proposal, entry.at)
@@ -295,7 +290,7 @@ def check_decided(event: ProposalDecided, entry: Entry) -> None:
     end = _end(event, entry)
     if event.username != end.proposal.proposed_by:
         raise AuditFailure("it is decided by somebody who did not propose it")
-    if not _author(event, entry).has_perm(HANDLERS[end.proposal.matter].permission):
+    if not signing.author_of(event, entry).has_perm(HANDLERS[end.proposal.matter].permission):
         raise AuditFailure(f"{event.name} may not decide it as {event.role}")
     # Whether it took two by the maxima that take effect is verified with the table's entry, when it comes into force.
     proposal, terms = end.proposal, _terms(entry)
@@ -311,7 +306,6 @@ def check_decided(event: ProposalDecided, entry: Entry) -> None:
 def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
     """Who proposed it took it back."""
     end = _end(event, entry)
-    _author(event, entry)
     if event.username != end.proposal.proposed_by:
         raise AuditFailure("it is withdrawn by somebody who did not propose it")
 
@@ -319,7 +313,6 @@ def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
 @checks(ProposalCommented)
 def check_comment(event: ProposalCommented, entry: Entry) -> None:
     """It is by whom it says, and of a proposal that waited."""
-    _author(event, entry)
     row = Proposal.objects.filter(number=event.number, seq__lt=entry.seq).first()
     if row is None or ProposalEnd.objects.filter(proposal=row, seq__lt=entry.seq).exists():
         raise AuditFailure(f"proposal {event.number} did not wait for anybody then")
@@ -387,13 +380,6 @@ def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
     if row.proposal.seq >= entry.seq or row.proposed_by != row.proposal.proposed_by:
         raise AuditFailure("it ends a proposal that nobody had made")
     return row
-
-
-def _author(event: Proposed | ProposalEnded | ProposalCommented, entry: Entry) -> Staff:
-    """The person who an entry says wrote it, with the role of that moment."""
-    author = Staff(username=event.username, name=event.name, role=event.role)
-    author.as_of = entry.at
-    return author
 
 
 def _is_done(proposal: Proposal, seq: int) -> bool:

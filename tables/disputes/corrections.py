@@ -145,6 +145,7 @@ def decline(scene: CommandContext, entered: DeclineCorrection) -> Decision:
 @reproduces(CorrectionProposed)
 def enact_proposal(scene: CommandContext, event: CorrectionProposed, entry: Entry) -> PendingEntry:
     """Under the number that it got: another one would be due by now."""
+    FIRST.check(event, entry)
     fields = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
     entered = ProposeCorrection(**{name: getattr(event.correction, name) for name in fields})
     return propose(as_written(scene, event, entry, _permit_here), entered, event.correction.slip).steps[0]
@@ -163,14 +164,11 @@ def enact_refusal(scene: CommandContext, event: CorrectionDeclined, entry: Entry
     return decline(as_written(scene, event, entry, _permit_here), entered).steps[0]
 
 
-@checks(CorrectionProposed, CorrectionSigned, CorrectionDeclined)
-def check_signer(event: AboutCorrection, entry: Entry) -> None:
-    """The signer might sign this stage then."""
-    if isinstance(event, CorrectionProposed):
-        FIRST.check(event, entry)
-    else:
-        correction = event.correction
-        SECOND.check(event, entry, correction.proposer, _proposed_at(entry.book_id, correction.slip, entry.seq))
+@checks(CorrectionSigned, CorrectionDeclined)
+def check_signer(event: CorrectionSigned | CorrectionDeclined, entry: Entry) -> None:
+    """The signer might sign the second stage then."""
+    correction = event.correction
+    SECOND.check(event, entry, correction.proposer, _proposed_at(entry.book_id, correction.slip, entry.seq))
 
 
 def _refuse_signer(scene: CommandContext, slip: str) -> None:

@@ -18,7 +18,7 @@ from ledger.proof.moves import Chart, Move, Posted
 from tables.log.attestation import Attestation
 from tables.log.kind_record import ByStage, KindRecord
 from tables.log.message import Description
-from tables.log.signatory import Signatory, author_fault, pair_fault
+from tables.log.signatory import Signatory, author_fault, pair_fault, with_badge_from
 from tables.log.state import Dealer, TableState
 
 
@@ -162,6 +162,19 @@ class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return (self.signatory,)
+
+
+class UnbadgedAuthor:
+    """Mixin of entries that name their author without a badge number."""
+
+    __slots__ = ()
+    username: str
+    name: str
+    role: str
+
+    def signers(self, by: str) -> tuple[Signatory, ...]:
+        """Its signers, the author first, with the badge number of the heading."""
+        return (with_badge_from(by, self.username, self.name, self.role),)
 
 
 def refuse_signers(event: Event, by: str, dealer: Dealer | None) -> None:

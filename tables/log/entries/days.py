@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 import msgspec
 
 from tables.log import attestation
-from tables.log.event import AuditFailure, Context, Event
+from tables.log.event import AuditFailure, Context, Event, UnbadgedAuthor
 from tables.log.exception_categories import KEYS, ORDINARY
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.message import Message, both, from_fields
 from tables.log.published import days as forms
 from tables.log.published.form import FIRST_SIGNATURE, OPERATIONS
-from tables.log.signatory import Signatory, document_fault, with_badge_from
+from tables.log.signatory import Signatory, document_fault
 from tables.log.writers import COMMAND, SITE, staff_with
 
 
-class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
+class DayFigures(UnbadgedAuthor, Event, frozen=True, kw_only=True, omit_defaults=True):
     """A day's figures under a signature."""
 
     subject: ClassVar[str] = "day"
@@ -38,9 +38,6 @@ class DayFigures(Event, frozen=True, kw_only=True, omit_defaults=True):
     """The cage's cash and the vault's: opening, movements, what was counted. None in entries of before it was told."""
     cash_by_shift: tuple[dict[str, Any], ...] | None = None
     """The same of each shift, and whether it was counted in time. None in entries of before shifts were told."""
-
-    def signers(self, by: str) -> tuple[Signatory, ...]:
-        return (with_badge_from(by, self.username, self.name, self.role),)
 
     def signed_terms(self) -> Mapping[str, Any]:
         """The day, and its figures by their digest."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tables.log.event import Event
+from tables.log.event import Event, UnbadgedAuthor
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NO_ALERT, NOTHING, KindRecord
 from tables.log.message import code, from_fields
 from tables.log.published import proposals as forms
-from tables.log.signatory import Signatory, with_badge_from
 from tables.log.writers import DECIDER, PROPOSAL_AUTHOR, PROPOSAL_READER, PROPOSER, SITE
 
 
@@ -23,7 +22,7 @@ class AboutProposal(Event, frozen=True, kw_only=True, omit_defaults=True):
     number: int
 
 
-class Proposed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
+class Proposed(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody proposes a change that takes two people."""
 
     kinds: ClassVar[tuple[str, ...]] = ("proposed",)
@@ -42,9 +41,6 @@ class Proposed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     effective: str | None = None
     """From when it is to hold; None for at once, when it is approved."""
 
-    def signers(self, by: str) -> tuple[Signatory, ...]:
-        return (with_badge_from(by, self.username, self.name, self.role),)
-
     description = from_fields(
         "{name} proposes {number}: {matter} {about}",
         matter=code,
@@ -52,7 +48,7 @@ class Proposed(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     )
 
 
-class ProposalEnded(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
+class ProposalEnded(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     """A proposal waits no longer."""
 
     username: str
@@ -60,8 +56,6 @@ class ProposalEnded(AboutProposal, frozen=True, kw_only=True, omit_defaults=True
     role: str
     text: str = ""
 
-    def signers(self, by: str) -> tuple[Signatory, ...]:
-        return (with_badge_from(by, self.username, self.name, self.role),)
 
 
 class ProposalApproved(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
@@ -108,7 +102,7 @@ class ProposalWithdrawn(ProposalEnded, frozen=True, kw_only=True, omit_defaults=
     )
 
 
-class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
+class ProposalCommented(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody who may see a proposal that waits says something to it."""
 
     kinds: ClassVar[tuple[str, ...]] = ("commented",)
@@ -120,9 +114,6 @@ class ProposalCommented(AboutProposal, frozen=True, kw_only=True, omit_defaults=
     name: str
     role: str
     text: str
-
-    def signers(self, by: str) -> tuple[Signatory, ...]:
-        return (with_badge_from(by, self.username, self.name, self.role),)
 
     description = from_fields("{name} comments on proposal {number}: {text}")
 
