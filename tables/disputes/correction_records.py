@@ -20,6 +20,8 @@ from tables.log.corrections import Correction
 from tables.log.entries.corrections import AboutCorrection, CorrectionProposed
 from tables.log.slip_types import CORRECTION
 from tables.log.state import UNREADABLE
+from tables.models import Table
+from tables.state import table_state
 
 LOOKED_AT: Final = 1_000
 """Numbers whose state one page looks at."""
@@ -71,12 +73,6 @@ _NUMBERS: Final = """
     FROM ledger_slip AS s WHERE s.series = %(series)s
         AND (%(year)s::int IS NULL OR (s.year, s.number) < (%(year)s::int, %(number)s::int))
     ORDER BY s.year DESC, s.number DESC LIMIT %(count)s
-"""
-_NEWEST: Final = """
-    SELECT latest.kind, latest.body FROM tables_table AS t CROSS JOIN LATERAL (
-        SELECT kind, body FROM ledger_logentry WHERE book_id = t.book_id AND subject = 'correction'
-        ORDER BY seq DESC LIMIT 1
-    ) AS latest
 """
 _IDS: Final = """
     SELECT s.id FROM unnest(%s::int[], %s::int[]) AS wanted (year, number)
@@ -136,14 +132,10 @@ def _numbers(before: Number | None, count: int) -> list[tuple[int, int, int, str
 
 
 def _waiting() -> list[Number]:
-    """What waits for a signature: the newest entry of each table about corrections carries all that do."""
-    numbers: list[Number] = []
-    for kind, body in _rows(_NEWEST):
-        with suppress(*UNREADABLE):
-            event = read(CORRECTION.name, kind, body)
-            names = [SlipName.parse(waiting.slip) for waiting in getattr(event, "open", ())]
-            numbers += [(name.year, name.number) for name in names]
-    return numbers
+    """The corrections of all tables that wait for a signature."""
+    states = table_state.at_all([table_state.head_of(table) for table in Table.objects.select_related("book")])
+    names = [SlipName.parse(waiting.slip) for state in states.values() for waiting in state.corrections]
+    return [(name.year, name.number) for name in names]
 
 
 def _ids(numbers: Sequence[Number]) -> list[int]:
