@@ -73,7 +73,7 @@ class Signers:
 
 def _signers(keys: Trust) -> list[Signers]:
     people = Staff.objects.filter(is_active=True, role__in=BY_NAME).order_by("name")
-    roles = [role for role in BY_NAME if any(role in stage.by for name in PAPERS for stage in SLIPS[name].steps)]
+    roles = [role for role in BY_NAME if any(role in stage.roles for name in PAPERS for stage in SLIPS[name].steps)]
     return [
         Signers(
             role,

@@ -20,7 +20,7 @@ from tables.log.slip_types import SLIPS
 from tables.models import ChipSeries, Denomination, Staff
 from tables.reports.report import Column, Report, single_page
 
-_REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.is_alarming and series.has_chips)
+_REGISTER: Final = tuple(name for name, series in SLIPS.items() if series.raises_alert and series.has_chips)
 _GIVEN_BACK: Final = tuple(series for series in SLIPS.values() if series.about)
 
 

@@ -44,7 +44,7 @@ from tables.log.slip_types import (
     SLIPS,
     VOID_ASKED,
     Chips,
-    Fact,
+    SlipField,
     SlipType,
     Stage,
     offered,
@@ -222,67 +222,52 @@ _INPUTS: Final = {DAY: "date", MOMENT: "datetime-local"}
 
 
 @dataclass(frozen=True, slots=True)
-class AskedFact:
-    """What a step asks besides, and what was typed for it."""
+class FilledField:
+    """A field of a step's form, with what was typed."""
 
-    fact: Fact
+    field: SlipField
     typed: str
     choices: list[tuple[str, str]] | None
 
     @property
-    def asks(self) -> str:
-        return self.fact.asks
-
-    @property
-    def kind(self) -> str:
-        return self.fact.kind
-
-    @property
-    def is_optional(self) -> bool:
-        return self.fact.is_optional
-
-    @property
-    def longest(self) -> int:
-        return self.fact.longest
-
-    @property
-    def field(self) -> str:
-        return _field_of(self.fact)
+    def id(self) -> str:
+        """Its name in the form, too."""
+        return _id_of(self.field)
 
     @property
     def input(self) -> str:
-        """The type of its field."""
-        return _INPUTS.get(self.fact.kind, "text")
+        """The type of its input element."""
+        return _INPUTS.get(self.field.kind, "text")
 
 
-def _field_of(fact: Fact) -> str:
-    return f"fact-{fact.name}"
+def _id_of(field: SlipField) -> str:
+    return f"fact-{field.name}"
 
 
 def _typed_facts(request: HttpRequest, stage: Stage) -> dict[str, str]:
     """What was typed beside the chips."""
-    typed = {fact.name: request.POST.get(_field_of(fact), "").strip() for fact in stage.asks}
+    typed = {field.name: request.POST.get(_id_of(field), "").strip() for field in stage.fields}
     return {name: text for name, text in typed.items() if text}
 
 
-def _asked_facts(request: HttpRequest, series: SlipType, stage: Stage) -> list[AskedFact]:
-    return [AskedFact(fact, request.POST.get(_field_of(fact), ""), _choices(fact, series)) for fact in stage.asks]
+def _filled_fields(request: HttpRequest, series: SlipType, stage: Stage) -> list[FilledField]:
+    return [FilledField(field, request.POST.get(_id_of(field), ""), _choices(field, series)) for field in stage.fields]
 
 
-def _choices(fact: Fact, series: SlipType) -> list[tuple[str, str]] | None:
+def _choices(field: SlipField, series: SlipType) -> list[tuple[str, str]] | None:
     """What may be chosen, as the value and in words; None where something is typed."""
-    if fact.kind == CHIP_SERIES:
+    if field.kind == CHIP_SERIES:
         rows = chip_series.all_of_them()
         wants_retired = series.chip_series == "expired"
         offered_rows = [
             row for row in rows if not series.chip_series or (chip_series.last_day_of(row) is not None) is wants_retired
         ]
         return [(row.name, f"{row.name}, {row.manufacturer} {row.year}") for row in offered_rows]
-    if fact.kind == SLIP:
+    if field.kind == SLIP:
         waiting = slip_facts.left_of(series)
         return [(slip.name, f"{slip.label}, {slip.facts['place']}: {money(cents)}") for slip, cents in waiting]
-    if fact.kind in KEPT_APART:
-        return [(name, name) for name in sorted(cage_desk.choices(fact.kind))]
+    if field.kind in KEPT_APART:
+        return [(name, name) for name in sorted(cage_desk.choices(field.kind))]
     return None
 
 
@@ -312,7 +297,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "series": record,
         "asked": _asked(request, table, record) if record.begins_with_chips else (),
         "noted": _asked(request, table, record, NOTE) if record.begins_with_note else (),
-        "facts": _asked_facts(request, record, record.first),
+        "fields": _filled_fields(request, record, record.first),
         "apart": _asked_apart(request) if record.first.is_count and record.cash else (),
         "reasons": slip_workflow.APART,
         "mode": back_entry.mode_at(table),
@@ -326,7 +311,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         | ({"box": None} if record.is_boxed else {})
         | ({"noted": None} if record.begins_with_note else {})
         | _puts_apart(record, record.first)
-        | ({"facts": None} if record.first.asks else {}),
+        | ({"facts": None} if record.first.fields else {}),
         "refused": refused,
     }
     return render(request, "dealer_ui/cage/begin.html", context, status=refused.status if refused else 200)
@@ -359,7 +344,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "dealer": _dealer(table),
         "here": _here(viewer),
         "asked": _asked(request, table, record) if due is not None and due.is_count else (),
-        "facts": _asked_facts(request, record, due) if due is not None else (),
+        "fields": _filled_fields(request, record, due) if due is not None else (),
         "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),
         "reasons": slip_workflow.APART,
         "mode": back_entry.mode_at(table),
@@ -394,7 +379,7 @@ def _terms(table: Table | None, slip: str, stage: str, *, asks: bool = False) ->
 def _terms_of_step(table: Table | None, slip: str, series: SlipType, stage: Stage) -> dict[str, Any]:
     """The same of the step that is due."""
     terms = _terms(table, slip, stage.name, asks=stage.is_count)
-    return terms | ({"facts": None} if stage.asks else {}) | _puts_apart(series, stage)
+    return terms | ({"facts": None} if stage.fields else {}) | _puts_apart(series, stage)
 
 
 def _puts_apart(series: SlipType, stage: Stage) -> dict[str, Any]:

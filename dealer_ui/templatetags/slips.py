@@ -60,7 +60,7 @@ def _takes_passkeys(keys: Trust, terms: Mapping[str, Any]) -> bool:
     stage = series.stage(str(terms.get("stage"))) if series else None
     if series is None or stage is None:
         return False
-    return any(keys.passkey_due(role, series.name, "", passkeys.LATER) for role in stage.by)
+    return any(keys.passkey_due(role, series.name, "", passkeys.LATER) for role in stage.roles)
 
 
 @register.filter

@@ -196,7 +196,7 @@ def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Table
         (table, slip) for table in tables for slip in standings[table.book_id].slips
     ]
     papers += [(None, slip) for slip in cage_desk.in_progress()]
-    due = [(table, slip) for table, slip in papers if slip.due is not None and viewer.role in slip.due.by]
+    due = [(table, slip) for table, slip in papers if slip.due is not None and viewer.role in slip.due.roles]
     for table, slip in due[:MOST_LINES]:
         name = slip.series, slip.year, slip.number
         address = reverse("slips:slip", args=[table.pk if table else 0, name[0].name, *name[1:]])

@@ -286,10 +286,10 @@ def slip_form(sheet: SlipRecord) -> SlipForm:
         steps=[
             SlipStep(
                 stage=line.stage.name,
-                says=line.stage.says,
+                says=line.stage.title,
                 roles=sorted(role_choices.signers(slip.series, line.stage)),
                 counts=line.stage.is_count,
-                asks=[fact.name for fact in line.stage.asks],
+                asks=[fact.name for fact in line.stage.fields],
                 signed_by=line.by.name if line.by else None,
                 role=line.by.role if line.by else None,
                 at=line.moment,

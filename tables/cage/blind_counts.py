@@ -25,5 +25,5 @@ def counted_by(role: str) -> frozenset[str]:
         for series in SLIPS.values()
         if series.count and not series.count.note
         for stage in series.stages
-        if stage.is_count and role in stage.by
+        if stage.is_count and role in stage.roles
     )

@@ -299,7 +299,7 @@ def being_counted_by(viewer: Staff) -> frozenset[str]:
     return frozenset(
         slip.series.count.place
         for slip in in_progress()
-        if slip.series.count and not slip.series.count.note and slip.due and viewer.role in slip.due.by
+        if slip.series.count and not slip.series.count.note and slip.due and viewer.role in slip.due.roles
     )
 
 

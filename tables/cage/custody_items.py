@@ -51,8 +51,10 @@ class Envelope:
 # --- Keys ------------------------------------------------------------------------------------------------------
 
 
-_TAKES: Final = [series for series in SLIPS.values() if series.asks_for(KEYS) or series.asks_for(DUAL_KEYS)]
-_ENDS: Final = [series for series in SLIPS.values() if series.asks_for(KEYS_OUT) or series.asks_for(EVERY_KEY)]
+_TAKES: Final = [series for series in SLIPS.values() if series.field_of_kind(KEYS) or series.field_of_kind(DUAL_KEYS)]
+_ENDS: Final = [
+    series for series in SLIPS.values() if series.field_of_kind(KEYS_OUT) or series.field_of_kind(EVERY_KEY)
+]
 """With these a key is out no longer: it came back, or it is lost."""
 
 
@@ -83,7 +85,7 @@ def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
 
 
 def _key_of(slip: Slip) -> str:
-    names = (slip.series.asks_for(kind) for kind in (KEYS, DUAL_KEYS, KEYS_OUT, EVERY_KEY))
+    names = (slip.series.field_of_kind(kind) for kind in (KEYS, DUAL_KEYS, KEYS_OUT, EVERY_KEY))
     return next((slip.facts[name] for name in names if name), "")
 
 
@@ -97,12 +99,12 @@ def envelopes(through_seq: int | None = None) -> dict[str, Envelope]:
 
 
 def _accepted(through_seq: int | None) -> Iterator[str]:
-    series = [record for record in SLIPS.values() if record.asks_for(ENVELOPES)]
+    series = [record for record in SLIPS.values() if record.field_of_kind(ENVELOPES)]
     rows = LogEntry.objects.filter(book__name=HOUSE, subject=SlipSigned.subject, kind__in=_last_kinds(series))
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     for body in rows.values_list("body", flat=True):
         slip = read_as(HouseSlipSigned, body).after
-        yield slip.facts[slip.series.asks_for(ENVELOPES)]
+        yield slip.facts[slip.series.field_of_kind(ENVELOPES)]
 
 
 def _put_apart() -> Iterator[Envelope]:
@@ -140,7 +142,7 @@ def among(kind: str, in_progress: tuple[Slip, ...], through_seq: int | None = No
 
 def fault(slip: Slip) -> str:
     """Why what a slip accepts is not what lies in its envelope; empty where it is, or where it is about none."""
-    name = slip.series.asks_for(ENVELOPES)
+    name = slip.series.field_of_kind(ENVELOPES)
     if not name:
         return ""
     envelope = envelopes().get(slip.facts[name])
@@ -154,7 +156,7 @@ def entry_fault(event: SlipSigned, entry: Entry) -> str:
     """Why a step could not say what it says, as the log stood before it; empty where it could."""
     slip = event.after
     stage = slip.latest
-    for fact in stage.asks if stage else ():
+    for fact in stage.fields if stage else ():
         if fact.kind not in KEPT_APART:
             continue
         waiting = tuple(paper for paper in event.waiting if paper.name != slip.name)

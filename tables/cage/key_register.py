@@ -43,10 +43,12 @@ def lost(through_seq: int | None = None) -> dict[str, Slip]:
     slips = [
         read_as(HouseSlipSigned, bytes(body)).after for body in rows.order_by("seq").values_list("body", flat=True)
     ]
-    return {slip.facts[slip.series.asks_for(EVERY_KEY)]: slip for slip in slips}
+    return {slip.facts[slip.series.field_of_kind(EVERY_KEY)]: slip for slip in slips}
 
 
-_LOST: Final = [f"{series.name}_{series.stages[-1].name}" for series in SLIPS.values() if series.asks_for(EVERY_KEY)]
+_LOST: Final = [
+    f"{series.name}_{series.stages[-1].name}" for series in SLIPS.values() if series.field_of_kind(EVERY_KEY)
+]
 """The entries with which a key ends."""
 
 

@@ -21,9 +21,9 @@ def describe(series: SlipType, stage: Stage, signed: Sequence[GivenSignature] = 
     if series.count and series.count.two_roles and signed:
         roles -= {signed[0].role}
     who = f"any {slip_workflow.roles_in_words(roles)}"
-    if stage.here:
+    if stage.at_table_only:
         who = f"{dealer}, the dealer at the table" if dealer else "the dealer at the table"
-    if stage.by_outsiders:
+    if stage.outsiders_only:
         who = f"{who} who has not worked at the table since it opened"
     barred = [f"{line.name}, who {_did(series, line)}" for line in signed if _is_barred(line, stage, roles, signed)]
     return f"{who} except {', and '.join(barred)}" if barred else who

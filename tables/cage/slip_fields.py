@@ -23,7 +23,7 @@ from tables.log.slip_types import (
     TEXT,
     YES,
     Chips,
-    Fact,
+    SlipField,
     SlipType,
     Stage,
     total,
@@ -38,69 +38,69 @@ def read(stage: Stage, typed: Mapping[str, str], among: Callable[[str], Collecti
     """What was typed for the facts of a step, each as the log spells it. Raises Refused for what it cannot be.
     ``among``: what the house keeps apart of a kind (``series.KEPT_APART``)."""
     facts = {}
-    for fact in stage.asks:
-        text = typed.get(fact.name, "").strip()
-        if text and fact.kind in KEPT_APART:
-            facts[fact.name] = _one_of(fact, text, among(fact.kind))
-        elif spelled := _READ[fact.kind](fact, text) if text else "":
-            facts[fact.name] = spelled
-        elif not fact.is_optional:
-            raise Refused("bad_fact", f"Fill in “{fact.asks}”.", 422)
+    for field in stage.fields:
+        text = typed.get(field.name, "").strip()
+        if text and field.kind in KEPT_APART:
+            facts[field.name] = _one_of(field, text, among(field.kind))
+        elif spelled := _READ[field.kind](field, text) if text else "":
+            facts[field.name] = spelled
+        elif not field.is_optional:
+            raise Refused("bad_fact", f"Fill in “{field.label}”.", 422)
     return facts
 
 
-def _one_of(fact: Fact, text: str, names: Collection[str]) -> str:
+def _one_of(field: SlipField, text: str, names: Collection[str]) -> str:
     if text not in names:
         there_are = ", ".join(sorted(names)) or "none"
-        sentence = f"“{text[: fact.longest]}” is none of the {fact.kind} that there are now: {there_are}."
+        sentence = f"“{text[: field.max_length]}” is none of the {field.kind} that there are now: {there_are}."
         raise Refused("unknown_fact", sentence, 422)
     return text
 
 
-def _text(fact: Fact, text: str) -> str:
-    if len(text) > fact.longest or not text.isprintable():
-        raise Refused("bad_fact", f"“{fact.asks}” has at most {fact.longest} plain characters.", 422)
+def _text(field: SlipField, text: str) -> str:
+    if len(text) > field.max_length or not text.isprintable():
+        raise Refused("bad_fact", f"“{field.label}” has at most {field.max_length} plain characters.", 422)
     return text
 
 
-def _yes(fact: Fact, text: str) -> str:
+def _yes(field: SlipField, text: str) -> str:
     """Yes; empty for no."""
     if (value := flag(text)) is None:
-        raise Refused("bad_fact", f"“{fact.asks}” is yes or no.", 422)
+        raise Refused("bad_fact", f"“{field.label}” is yes or no.", 422)
     return YES if value else ""
 
 
-def _day(fact: Fact, text: str) -> str:
+def _day(field: SlipField, text: str) -> str:
     """A day to come: today may be the last one, yesterday was."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        raise Refused("bad_fact", f"“{fact.asks}” is a day, as 2027-03-31.", 422) from None
+        raise Refused("bad_fact", f"“{field.label}” is a day, as 2027-03-31.", 422) from None
     today = timezone.localdate()
     if not today <= day or day.year > today.year + FARTHEST_YEARS:
-        raise Refused("bad_fact", f"“{fact.asks}” is today or later, within {FARTHEST_YEARS} years.", 422)
+        raise Refused("bad_fact", f"“{field.label}” is today or later, within {FARTHEST_YEARS} years.", 422)
     return day.isoformat()
 
 
-def _moment(fact: Fact, text: str) -> str:
+def _moment(field: SlipField, text: str) -> str:
     """A moment that has passed, by the house's own clock."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Refused("bad_fact", f"“{fact.asks}” is a day and a time, as 2026-11-22T21:40.", 422) from None
+        raise Refused("bad_fact", f"“{field.label}” is a day and a time, as 2026-11-22T21:40.", 422) from None
     if says := moments.fault(moment):
-        raise Refused("bad_fact", f"“{fact.asks}”: {says}.", 422)
+        raise Refused("bad_fact", f"“{field.label}”: {says}.", 422)
     moment = moment if moment.tzinfo else timezone.make_aware(moment)
     if moment > timezone.now():
-        raise Refused("bad_fact", f"“{fact.asks}” has not come yet.", 422)
+        raise Refused("bad_fact", f"“{field.label}” has not come yet.", 422)
     return timezone.localtime(moment).isoformat(timespec="minutes")
 
 
-def _chip_series(fact: Fact, text: str) -> str:
+def _chip_series(field: SlipField, text: str) -> str:
     return chip_series.named(text).name
 
 
-_READ: Final[Mapping[str, Callable[[Fact, str], str]]] = {
+_READ: Final[Mapping[str, Callable[[SlipField, str], str]]] = {
     TEXT: _text,
     YES: _yes,
     DAY: _day,

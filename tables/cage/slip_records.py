@@ -15,7 +15,7 @@ from ledger.proof.slip_name import SlipName
 from tables.cage import cage_desk
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
-from tables.log.slip_types import MOMENT, SLIPS, VOID, Chips, Fact, SlipType, Stage
+from tables.log.slip_types import MOMENT, SLIPS, VOID, Chips, SlipField, SlipType, Stage
 from tables.log.slip_workflow import GivenSignature, QuestionedNote, Slip
 from tables.models import Denomination, Table
 from tables.roles import Role
@@ -106,7 +106,7 @@ class SlipRecord:
     def is_voidable(self) -> bool:
         """Whether somebody may still ask for it to be void."""
         series = self.slip.series
-        return series.is_voidable and not self.slip.is_to_be_void and (self.is_open or not series.once_done)
+        return series.is_voidable and not self.slip.is_to_be_void and (self.is_open or not series.completed_help)
 
     @property
     def since(self) -> datetime | None:
@@ -139,8 +139,12 @@ class SlipRecord:
     @property
     def says(self) -> list[tuple[str, str]]:
         """What else is written on it, by what was asked."""
-        facts = [fact for stage in self.slip.series.stages for fact in stage.asks]
-        return [(fact.asks, _plain(fact, self.slip.facts[fact.name])) for fact in facts if fact.name in self.slip.facts]
+        facts = [field for stage in self.slip.series.stages for field in stage.fields]
+        return [
+            (field.label, _plain(field, self.slip.facts[field.name]))
+            for field in facts
+            if field.name in self.slip.facts
+        ]
 
     @property
     def note_shown(self) -> bool:
@@ -160,8 +164,8 @@ class SlipRecord:
         return [(chips.get(value), value, count) for value, count in counted]
 
 
-def _plain(fact: Fact, text: str) -> str:
-    return f"{datetime.fromisoformat(text):%-d %b %Y, %H:%M}" if fact.kind == MOMENT else text
+def _plain(field: SlipField, text: str) -> str:
+    return f"{datetime.fromisoformat(text):%-d %b %Y, %H:%M}" if field.kind == MOMENT else text
 
 
 def seen_by(role: str) -> list[str]:

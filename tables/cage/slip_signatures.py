@@ -234,14 +234,14 @@ def _refuse_signer(desk: Desk, stage: Stage, slip: Slip) -> None:
     """Raises Refused where a person may not sign this step though the workflow takes their role. ``slip`` is as the
     signature would leave it. Asked on the floor alone."""
     by = desk.by
-    if by.role not in stage.by:
-        sentence = f"{slip.label}: this step is signed by {slip_workflow.either(stage.by)}, not by {by.name}."
+    if by.role not in stage.roles:
+        sentence = f"{slip.label}: this step is signed by {slip_workflow.either(stage.roles)}, not by {by.name}."
         raise Refused("wrong_role", sentence, 403)
     role_choices.refuse_signer(slip, stage, by)
     signing.refuse_administrator(by)
     if slip.begun_seq != desk.next_seq:
         signing.refuse_barred(by, clock_corrections.time_of(desk.book_id, slip.begun_seq))
-    if stage.by_outsiders and desk.has_signer_of_the_shift:
+    if stage.outsiders_only and desk.has_signer_of_the_shift:
         raise Refused("own_shift", f"{by.name} worked at {desk.where} in this shift: another has to.", 403)
 
 
@@ -301,7 +301,7 @@ def _beside(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str
 
 def _refuse_named(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> None:
     """What one slip in progress is about, another one is not: a key that is being taken, an envelope that is opened."""
-    for fact in stage.asks:
+    for fact in stage.fields:
         text = entered.facts.get(fact.name, "").strip()
         if fact.kind not in KEPT_APART or not text:
             continue
@@ -421,7 +421,7 @@ def _refuse_retired(series: SlipType, chips: Chips) -> None:
 
 def _alarm(slip: Slip) -> str | None:
     """The alert that a slip opens with its first step, in a sentence."""
-    if not slip.series.is_alarming or len(slip.signed) != 1:
+    if not slip.series.raises_alert or len(slip.signed) != 1:
         return None
     about = money(slip.total_cents) if slip.series.has_chips else slip.facts["key"]
     return f"{slip.label}: {slip.series.title.lower()}, {about}, {slip.facts['place']}"

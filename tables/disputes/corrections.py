@@ -42,10 +42,10 @@ FIRST: Final = SigningStage(
     action="propose it",
 )
 SECOND: Final = SigningStage(
-    may=lambda by: by.role in _SECOND_STAGE.by,
+    may=lambda by: by.role in _SECOND_STAGE.roles,
     refusal="A correction is signed by a second pit boss.",
     did="proposed it",
-    formerly=_SECOND_STAGE.formerly,
+    formerly=_SECOND_STAGE.former_roles,
     handles_chips=True,
 )
 

@@ -205,7 +205,7 @@ class BeginSlip(Struct, frozen=True, tag_field="do", tag="begin_slip"):
     """(value in cents, number) of the chips requested or counted."""
     box: str = ""
     facts: dict[str, str] = {}
-    """Further fields of the step, by the names of its `Fact`s."""
+    """Further fields of the step, by the names of its ``slip_types.SlipField``s."""
     noted: tuple[tuple[int, int], ...] = ()
     """(value in cents, number) by the delivery note."""
     apart: tuple[tuple[str, int, str], ...] = ()

@@ -30,7 +30,7 @@ def follows(context: CommandContext, slip: Slip) -> list[PendingEntry]:
 
     The table opens with the counted rack; or it closes, its player pages are revoked and its dealer is tapped out.
     """
-    door = DOORS.get(slip.series.door)
+    door = DOORS.get(slip.series.table_effect)
     if door is None or slip.agreed is None:
         return []
     if door is TableOpened:
@@ -47,7 +47,7 @@ def enact_door(context: CommandContext, event: TableOpened | TableClosed, entry:
     slip = context.standing.counted
     if slip is None:
         raise event.uncounted()
-    return PendingEntry(DOORS[slip.series.door].after(slip))
+    return PendingEntry(DOORS[slip.series.table_effect].after(slip))
 
 
 @enters(SignIn, permit=permissions.a_dealer)

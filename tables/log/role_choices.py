@@ -123,7 +123,7 @@ def steps() -> Iterator[tuple[str, SlipType | None, Stage]]:
 
 
 STRIKES: Final = tuple(
-    Strike(name, stage.name, role) for name, _, stage in steps() if len(stage.by) > 1 for role in sorted(stage.by)
+    Strike(name, stage.name, role) for name, _, stage in steps() if len(stage.roles) > 1 for role in sorted(stage.roles)
 )
 
 
@@ -134,7 +134,7 @@ def signers(series: SlipType, stage: Stage, struck: Collection[str]) -> frozense
 
 
 def _signers(name: str, stage: Stage, struck: Collection[str]) -> frozenset[str]:
-    return frozenset(role for role in stage.by if Strike(name, kind_of(stage.name), role).word not in struck)
+    return frozenset(role for role in stage.roles if Strike(name, kind_of(stage.name), role).word not in struck)
 
 
 def strike_fault(struck: Collection[str]) -> str:
@@ -154,7 +154,7 @@ def _two_roles(series: SlipType, struck: Collection[str]) -> bool:
 
 def _step_called(name: str, series: SlipType | None, stage: Stage) -> str:
     title = series.title if series else "Void"
-    return f"{title}, \u201c{stage.says}\u201d"
+    return f"{title}, \u201c{stage.title}\u201d"
 
 
 # --- Kept apart ------------------------------------------------------------------------------------------------

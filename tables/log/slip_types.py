@@ -1,7 +1,8 @@
-"""The kinds of slip: one record for each, and nothing else knows them by name.
+"""The kinds of slip: one record for each, and no other code knows them by name.
 
-A record says what its slips are called, in which book they are written, who signs which step, what each step moves,
-what is counted, and who sees it. Whatever signs, draws, proves or lists slips reads the record. Sources: 9 NYCRR 5323.9
+A record has the title of its slips, the log in which they are written, the roles that sign each step, the chips that
+each step moves, what is counted, and the roles that see it. All code that signs, draws, verifies or lists slips reads
+the record: see ``docs/adding-a-slip-type.md``. Sources: 9 NYCRR 5323.9
 and COMAR 36.05.03 for fills, credits, openers and closers; WAC 230-15-525 for the supervisor who requests a fill and
 signs for it at the table.
 """
@@ -56,73 +57,72 @@ DUAL_KEYS: Final = "dual keys"
 KEYS_OUT: Final = "keys out"
 EVERY_KEY: Final = "keys of the house"
 ENVELOPES: Final = "envelopes"
-"""What a fact is: words, the name of a series of chips, a day to come, a moment that has passed, a yes or no, the slip
-that another one is about; or one of what the house keeps apart: keys that hang in the cabinet, those of them that two
-persons hold, keys that are out, all of these that are not lost, and envelopes with notes that no count took for
-money."""
+"""The kinds of a `SlipField`: text, a series of chips, a day to come, a moment that has passed, a yes or no, an earlier
+slip; or an item in custody: keys in the cabinet, those of them that two persons hold, keys that are out, all of these
+that are not lost, and envelopes with notes that no count accepted."""
 KEPT_APART: Final = frozenset({KEYS, DUAL_KEYS, KEYS_OUT, EVERY_KEY, ENVELOPES})
 
 
 _MINUTE: Final = len("2026-11-22T21:40")
 
 
-class Fact(NamedTuple):
-    """What a paper says beside its chips, as whoever signs the step typed it."""
+class SlipField(NamedTuple):
+    """A field of a slip other than chips, which the signer of a step fills in."""
 
     name: str
-    asks: str
+    label: str
     kind: str = TEXT
     is_optional: bool = False
-    longest: int = 120
+    max_length: int = 120
 
 
 _PAST: Final = {"broken": "broke", "given": "gave", "seen": "saw", "taken": "took"}
-"""The simple past of irregular participles that ``Stage.says`` begins with."""
+"""The simple past of irregular participles that ``Stage.title`` begins with."""
 
 
 class Stage(NamedTuple):
     """One step of a slip: who may take it, what it is called, and what it brings about."""
 
     name: str
-    by: frozenset[str]
-    says: str
+    roles: frozenset[str]
+    title: str
     exception: ExceptionCategory | None
     """Where the exceptions report lists this step; ORDINARY where it does not."""
-    formerly: frozenset[str] = frozenset()
-    """Who signed it in years past, too: such signatures are read, and none is taken any more."""
+    former_roles: frozenset[str] = frozenset()
+    """Roles that signed it in years past: their signatures are verified, and no more are taken."""
     also_by: str = ""
     """The step whose signer may sign this step too, unless the policy of the site requires a second supervisor. No
     other person may sign twice on one slip."""
-    here: bool = False
-    """Only the dealer who stands at the table."""
+    at_table_only: bool = False
+    """Whether only the dealer at the table signs it."""
     is_count: bool = False
-    """Whoever signs says what they counted."""
+    """Whether the signer enters a count."""
     expects: str = ""
-    """The place whose balance is noted in this step, for the counts to be held against."""
+    """The place whose balance is noted in this step, to be compared with the counts."""
     takes_from: str = ""
     """The place that has to hold what the slip is for before this step is signed."""
     sets_aside: bool = False
     """From this step until they move, the slip's chips or cash are not available in ``takes_from`` to anything else."""
     moves: Flow | None = None
     """What moves with this signature: what the slip is for, or, where it is for a count, what its place holds."""
-    by_outsiders: bool = False
-    """Only somebody who wrote nothing else at the table since it opened."""
-    asks: tuple[Fact, ...] = ()
-    """What whoever signs says besides."""
-    if_yes: str = ""
-    """The fact that has to be a yes for anything to move with this step."""
+    outsiders_only: bool = False
+    """Whether the signer must not have worked at the table since it opened."""
+    fields: tuple[SlipField, ...] = ()
+    """What the signer fills in besides chips."""
+    condition_field: str = ""
+    """The field that has to be a yes for chips to move with this step."""
 
     def typed(self, facts: Mapping[str, str]) -> dict[str, str] | None:
-        """What somebody typed beside their signature, as a terminal signs it: a moment to the minute, without the zone
-        that the house adds. None where the step asks for nothing."""
-        moments = {fact.name for fact in self.asks if fact.kind == MOMENT}
+        """The fields as a terminal signs them: a moment to the minute, without the time zone that the site adds. None
+        where the step has no field."""
+        moments = {field.name for field in self.fields if field.kind == MOMENT}
         typed = {name: text[:_MINUTE] if name in moments else text for name, text in facts.items()}
-        return typed if self.asks else None
+        return typed if self.fields else None
 
     @property
     def did(self) -> str:
         """What the signer of this step did, as a verb with its object: "requested it", "gave it out"."""
-        verb, *rest = re.sub(r",? (by|before|with)\b.*", "", self.says).lower().split()
+        verb, *rest = re.sub(r",? (by|before|with)\b.*", "", self.title).lower().split()
         thing = "it"
         if verb in ("box", "void"):
             thing, (verb, *rest) = f"the {verb}", rest
@@ -132,7 +132,7 @@ class Stage(NamedTuple):
     @property
     def to_be(self) -> str:
         """While it is to come: "to be counted again, unseen"."""
-        return f"to be {self.says[:1].lower()}{self.says[1:].removesuffix(' by').removesuffix(',')}"
+        return f"to be {self.title[:1].lower()}{self.title[1:].removesuffix(' by').removesuffix(',')}"
 
 
 TYPED: Final = "typed"
@@ -156,7 +156,8 @@ class CountRule:
     then: Flow | None = None
     """Where all that was counted goes once two counts agree."""
     until_agreed: bool = False
-    """Counted on by ever other people; otherwise two counts that differ come to nothing, and a new slip is begun."""
+    """Counted by further people until two counts agree; otherwise a slip whose two counts differ ends, and a new one is
+    begun."""
     cash: tuple[int, ...] = ()
     """The coins and notes that it may be; nothing where it is chips."""
     two_roles: str = ""
@@ -185,12 +186,12 @@ class SlipType:
     """In sentences, where its name is no word: "Imprest return"."""
     notes: tuple[int, ...] = ()
     """The coins and notes that it moves; nothing where chips are moved."""
-    asks: str = ""
-    """What its form says."""
-    begun_by: str = ""
-    """What the button says that begins one."""
-    begun_on: str = ""
-    """The page that has this button: "floor", "cage" or "slips"; nothing where the slip is no form of this room."""
+    instructions: str = ""
+    """The instructions on its form."""
+    begin_label: str = ""
+    """The label of the button that begins one."""
+    begin_page: str = ""
+    """The page with this button: "floor", "cage", "keys" or "slips"; empty where the slip has no form."""
     stages: tuple[Stage, ...] = ()
     seen_by: frozenset[str] = frozenset()
     """The roles that see such slips; dealers at their own table alone."""
@@ -198,15 +199,15 @@ class SlipType:
     """Written in the house's own book and not in a table's."""
     count: CountRule | None = None
     """None: such a slip is for chips that are moved."""
-    door: str = ""
-    """What becomes of the table with two counts that agree: it is "opened" or "closed"."""
-    is_alone: bool = False
-    """No second one, nor another such count of the same place, is begun until what lies there was looked up."""
+    table_effect: str = ""
+    """The effect of two counts that agree on the table: it is "opened" or "closed"."""
+    exclusive: bool = False
+    """Whether no second one, nor another exclusive count of its place, is begun before the balance there was noted."""
     is_voidable: bool = False
-    once_done: str = ""
-    """What is done instead of a void once it is complete, in a sentence; empty where it may be void then too."""
-    alone: str = ""
-    """What somebody does who signed a step and is the only one there for the next, in a sentence."""
+    completed_help: str = ""
+    """What to do instead of a void once it is complete, in a sentence; empty where it may be made void then, too."""
+    sole_signer_help: str = ""
+    """What to do where the signer of one step is the only person there for the next, in a sentence."""
     is_boxed: bool = False
     """It is about a box, and says how the box is marked."""
     has_chips: bool = True
@@ -219,10 +220,10 @@ class SlipType:
     """With its last signature the series of chips that it names is retired."""
     about: str = ""
     """The series of the slip that it names: together they give back no more than that one took."""
-    is_alarming: bool = False
-    """Its first step opens an alert."""
+    raises_alert: bool = False
+    """Whether its first step raises an alert."""
     subject: str = "slip"
-    """The subject of its entries. Only those of "slip" are signed step by step as ``paper.py`` has it."""
+    """The subject of its entries. Entries of other subjects than "slip" are written by their own package."""
 
     @property
     def first(self) -> Stage:
@@ -236,11 +237,11 @@ class SlipType:
 
     @property
     def opens(self) -> bool:
-        return self.door == "opened"
+        return self.table_effect == "opened"
 
     @property
     def closes(self) -> bool:
-        return self.door == "closed"
+        return self.table_effect == "closed"
 
     @property
     def cash(self) -> tuple[int, ...]:
@@ -259,11 +260,11 @@ class SlipType:
 
     @property
     def names_chip_series(self) -> bool:
-        return bool(self.asks_for(CHIP_SERIES))
+        return bool(self.field_of_kind(CHIP_SERIES))
 
-    def asks_for(self, kind: str) -> str:
-        """The name of the fact that is of this kind; empty where it asks for none."""
-        return next((fact.name for stage in self.stages for fact in stage.asks if fact.kind == kind), "")
+    def field_of_kind(self, kind: str) -> str:
+        """The name of its field of a kind; empty where it has none."""
+        return next((field.name for stage in self.stages for field in stage.fields if field.kind == kind), "")
 
     @property
     def transit(self) -> tuple[str, str] | None:
@@ -285,14 +286,14 @@ class SlipType:
 
     def excludes(self, other: SlipType) -> bool:
         """Whether one of them waits until the other has looked up what lies in the place that both count."""
-        return self.is_alone and other.is_alone and bool(self.expected_places() & other.expected_places())
+        return self.exclusive and other.exclusive and bool(self.expected_places() & other.expected_places())
 
     def expected_places(self) -> frozenset[str]:
         """The places whose balances its steps note."""
         return frozenset(stage.expects for stage in self.stages if stage.expects)
 
     def begins_at(self, *, is_open: bool, round_open: bool) -> bool:
-        """Whether one can be begun at a table that stands so: a rack is counted between rounds."""
+        """Whether one can be begun at a table in this state: a rack is counted between rounds."""
         if not self.counts(RACK):
             return True
         return not is_open if self.opens else is_open and not round_open
@@ -345,7 +346,7 @@ VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"
 VOID: Final = (
     Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by", VOIDS),
-    Stage(VOIDED, _by("security", "auditor"), "Void signed by", VOIDS, formerly=_OPERATORS),
+    Stage(VOIDED, _by("security", "auditor"), "Void signed by", VOIDS, former_roles=_OPERATORS),
 )
 """A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
 
@@ -392,11 +393,11 @@ _WITH_CASH: Final = _WITH_SECURITY | {"pit_boss", "operator", "auditor", "survei
 _HOLDERS: Final = _WITH_SECURITY | {"counter", "pit_boss"}
 """Who takes keys; they are handed out by security or the cage."""
 _WITH_KEYS: Final = _HOLDERS | {"operator", "auditor", "surveillance"}
-_CHIP_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES)
-_OF_SERIES: Final = Fact("series", "Series of chips", CHIP_SERIES, is_optional=True)
-_NOTE_NUMBER: Final = Fact("note_number", "Number of the delivery note")
-_REASON: Final = Fact("reason", "Why")
-_WHERE_AND_WHEN: Final = (Fact("place", "Where"), Fact("moment", "When", MOMENT))
+_CHIP_SERIES: Final = SlipField("series", "Series of chips", CHIP_SERIES)
+_OF_SERIES: Final = SlipField("series", "Series of chips", CHIP_SERIES, is_optional=True)
+_NOTE_NUMBER: Final = SlipField("note_number", "Number of the delivery note")
+_REASON: Final = SlipField("reason", "Why")
+_WHERE_AND_WHEN: Final = (SlipField("place", "Where"), SlipField("moment", "When", MOMENT))
 
 _NOBODY_HANDS_OUT: Final = (
     "Nobody hands a key out to themselves: call another of the cage or security. Until they sign, the key hangs in the"
@@ -406,7 +407,7 @@ _MOVED: Final = "What it moved goes back by another slip."
 _KEY_IS_OUT: Final = "The key is out: return it with a slip, or report it lost."
 
 _BOX_STAGES: Final = (
-    Stage("removed", _by("security"), "Box removed by", ORDINARY, by_outsiders=True),
+    Stage("removed", _by("security"), "Box removed by", ORDINARY, outsiders_only=True),
     Stage(
         "witnessed",
         _by("security", "counter"),
@@ -414,14 +415,14 @@ _BOX_STAGES: Final = (
         ORDINARY,
         expects=DROP_BOX,
         moves=Flow("box_out", DROP_BOX, BOXES),
-        by_outsiders=True,
+        outsiders_only=True,
     ),
     Stage("counted", _by("counter"), "Counted by", ORDINARY, is_count=True),
     Stage("recounted", _by("counter"), "Counted again, unseen, by", ORDINARY, is_count=True),
 )
 _BOX_REASON: Final = (
-    Fact("reason", "Why the box is taken now", longest=200),
-    Fact("box_after", "Mark on the new box", longest=20),
+    SlipField("reason", "Why the box is taken now", max_length=200),
+    SlipField("box_after", "Mark on the new box", max_length=20),
 )
 _BOX: Final = CountRule(
     of="the drop box",
@@ -432,7 +433,7 @@ _BOX: Final = CountRule(
     until_agreed=True,
     cash=CASH,
 )
-_RECEIPT: Final = (Fact("receipt", "Receipt number of the carrier", longest=60),)
+_RECEIPT: Final = (SlipField("receipt", "Receipt number of the carrier", max_length=60),)
 
 
 def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tuple[Stage, ...]:
@@ -443,11 +444,11 @@ def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tupl
             taken_by,
             "Taken by",
             ORDINARY,
-            asks=(
+            fields=(
                 *_WHERE_AND_WHEN,
-                Fact("taken_from", "From whom"),
-                Fact("envelope", "Number of the envelope"),
-                Fact("paid", paid, YES, is_optional=True),
+                SlipField("taken_from", "From whom"),
+                SlipField("envelope", "Number of the envelope"),
+                SlipField("paid", paid, YES, is_optional=True),
             ),
         ),
         Stage(
@@ -456,14 +457,14 @@ def _counterfeit_stages(taken_by: frozenset[str], paid: str, place: str) -> tupl
             "Sealed before",
             CHIPS_AND_CASH,
             moves=Flow("counterfeit", place, OVER_SHORT),
-            if_yes="paid",
+            condition_field="paid",
         ),
         Stage(
             "handed",
             _WITH_SECURITY,
             "Handed over by",
             ORDINARY,
-            asks=(Fact("handed_to", "To whom"), Fact("report", "Number of the police report")),
+            fields=(SlipField("handed_to", "To whom"), SlipField("report", "Number of the police report")),
         ),
     )
 
@@ -477,49 +478,49 @@ SLIP_TYPES: Final = catalog(
     SlipType(
         "opener",
         title="Opener",
-        asks="Count the rack. The table opens when a dealer and a pit boss have counted the same.",
-        begun_by="Open table",
-        begun_on="floor",
+        instructions="Count the rack. The table opens when a dealer and a pit boss have counted the same.",
+        begin_label="Open table",
+        begin_page="floor",
         stages=_RACK_STAGES,
         seen_by=_AT_THE_TABLE,
         count=_rack("the opener"),
-        door="opened",
-        is_alone=True,
+        table_effect="opened",
+        exclusive=True,
     ),
     SlipType(
         "closer",
         title="Closer",
-        asks="Count the rack. The table closes when a dealer and a pit boss have counted the same.",
-        begun_by="Close table",
-        begun_on="floor",
+        instructions="Count the rack. The table closes when a dealer and a pit boss have counted the same.",
+        begin_label="Close table",
+        begin_page="floor",
         stages=_RACK_STAGES,
         seen_by=_AT_THE_TABLE,
         count=_rack_in_play("the closer"),
-        door="closed",
-        is_alone=True,
+        table_effect="closed",
+        exclusive=True,
     ),
     SlipType(
         "rack",
         title="Rack count",
-        asks="Count the rack between two rounds: a dealer and a pit boss, each for themselves.",
-        begun_by="Count rack",
-        begun_on="floor",
+        instructions="Count the rack between two rounds: a dealer and a pit boss, each for themselves.",
+        begin_label="Count rack",
+        begin_page="floor",
         stages=_RACK_STAGES,
         seen_by=_AT_THE_TABLE,
         count=_rack_in_play("the rack"),
-        is_alone=True,
+        exclusive=True,
     ),
     SlipType(
         "fill",
         title="Fill",
-        asks="Chips from the cage to the rack.",
-        begun_by="Fill",
-        begun_on="floor",
+        instructions="Chips from the cage to the rack.",
+        begin_label="Fill",
+        begin_page="floor",
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", ORDINARY, takes_from=CAGE),
             Stage("issued", _CAGE, "Given out by the cage", ORDINARY, takes_from=CAGE, sets_aside=True),
             Stage("carried", _by("security"), "Carried by", ORDINARY, moves=Flow("fill_out", CAGE, TRANSIT)),
-            Stage("received", _by("dealer"), "Counted in by the dealer", ORDINARY, here=True),
+            Stage("received", _by("dealer"), "Counted in by the dealer", ORDINARY, at_table_only=True),
             Stage(
                 "confirmed",
                 _by("pit_boss"),
@@ -536,9 +537,9 @@ SLIP_TYPES: Final = catalog(
     SlipType(
         "credit",
         title="Credit",
-        asks="Chips from the rack to the cage.",
-        begun_by="Credit",
-        begun_on="floor",
+        instructions="Chips from the rack to the cage.",
+        begin_label="Credit",
+        begin_page="floor",
         stages=(
             Stage("requested", _by("pit_boss"), "Requested by", ORDINARY, takes_from=RACK),
             Stage(
@@ -546,7 +547,7 @@ SLIP_TYPES: Final = catalog(
                 _by("dealer"),
                 "Broken down by the dealer",
                 ORDINARY,
-                here=True,
+                at_table_only=True,
                 takes_from=RACK,
                 sets_aside=True,
             ),
@@ -560,13 +561,13 @@ SLIP_TYPES: Final = catalog(
     SlipType(
         "drop",
         title="Drop box",
-        asks="The box leaves the table; two people take it to the count, who did not work here in this shift.",
-        begun_by="Remove a drop box",
-        begun_on="slips",
+        instructions="The box leaves the table; two people take it to the count, who did not work here in this shift.",
+        begin_label="Remove a drop box",
+        begin_page="slips",
         stages=_BOX_STAGES,
         seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
         count=_BOX,
-        is_alone=True,
+        exclusive=True,
         is_boxed=True,
     ),
     SlipType(
@@ -574,16 +575,16 @@ SLIP_TYPES: Final = catalog(
         title="Correction",
         stages=(
             Stage("proposed", _by("pit_boss"), "Proposed by", ORDINARY),
-            Stage("signed", _by("pit_boss"), "Signed by", ORDINARY, formerly=_OPERATORS),
+            Stage("signed", _by("pit_boss"), "Signed by", ORDINARY, former_roles=_OPERATORS),
         ),
         subject="correction",
     ),
     SlipType(
         "withdrawal",
         title="From the vault",
-        asks="Chips from the vault to the cage.",
-        begun_by="From the vault",
-        begun_on="cage",
+        instructions="Chips from the vault to the cage.",
+        begin_label="From the vault",
+        begin_page="cage",
         stages=(
             Stage("requested", _CAGE, "Requested by", ORDINARY, takes_from=VAULT),
             Stage(
@@ -591,7 +592,7 @@ SLIP_TYPES: Final = catalog(
                 _CAGE_HEADS,
                 "Approved by",
                 ORDINARY,
-                formerly=_OPERATORS,
+                former_roles=_OPERATORS,
                 takes_from=VAULT,
                 moves=Flow("withdraw", VAULT, CAGE),
             ),
@@ -603,9 +604,9 @@ SLIP_TYPES: Final = catalog(
     SlipType(
         "deposit",
         title="Into the vault",
-        asks="Chips from the cage into the vault.",
-        begun_by="Into the vault",
-        begun_on="cage",
+        instructions="Chips from the cage into the vault.",
+        begin_label="Into the vault",
+        begin_page="cage",
         stages=(
             Stage("requested", _CAGE, "Brought by", ORDINARY, takes_from=CAGE, sets_aside=True),
             Stage(
@@ -613,22 +614,22 @@ SLIP_TYPES: Final = catalog(
                 _CAGE_HEADS,
                 "Taken into the vault by",
                 ORDINARY,
-                formerly=_OPERATORS,
+                former_roles=_OPERATORS,
                 takes_from=CAGE,
                 moves=Flow("deposit", CAGE, VAULT),
             ),
         ),
         seen_by=_AT_THE_VAULT,
         is_voidable=True,
-        once_done=_MOVED,
+        completed_help=_MOVED,
         in_house=True,
     ),
     SlipType(
         "cage",
         title="Cage count",
-        asks="Count the chips in the cage: two people, each for themselves.",
-        begun_by="Count the cage",
-        begun_on="cage",
+        instructions="Count the chips in the cage: two people, each for themselves.",
+        begin_label="Count the cage",
+        begin_page="cage",
         stages=(
             Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
             Stage(
@@ -638,7 +639,7 @@ SLIP_TYPES: Final = catalog(
                 ORDINARY,
                 is_count=True,
                 expects=CAGE,
-                formerly=_OPERATORS,
+                former_roles=_OPERATORS,
             ),
         ),
         seen_by=_CAGE | {"operator", "auditor", "surveillance"},
@@ -654,9 +655,9 @@ SLIP_TYPES: Final = catalog(
         "vault",
         title="Vault count",
         word="Vault count",
-        asks="Count the chips in the vault: two people, each for themselves.",
-        begun_by="Count the vault's chips",
-        begun_on="cage",
+        instructions="Count the chips in the vault: two people, each for themselves.",
+        begin_label="Count the vault's chips",
+        begin_page="cage",
         stages=(
             Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
             Stage(
@@ -671,17 +672,20 @@ SLIP_TYPES: Final = catalog(
             over=Flow("over", OVER_SHORT, VAULT),
             short=Flow("short", VAULT, OVER_SHORT),
         ),
-        is_alone=True,
+        exclusive=True,
     ),
     SlipType(
         "receipt",
         title="Chips received",
-        asks="Chips from the manufacturer into the vault: what the delivery note says, and what two people count, each"
+        instructions="Chips from the manufacturer into the vault: what the delivery note says, and what two people"
+        " count, each"
         " for themselves. What both counted enters the vault, whatever the note says.",
-        begun_by="Receive chips",
-        begun_on="cage",
+        begin_label="Receive chips",
+        begin_page="cage",
         stages=(
-            Stage("counted", _WITH_SECURITY, "Counted by", ORDINARY, is_count=True, asks=(_CHIP_SERIES, _NOTE_NUMBER)),
+            Stage(
+                "counted", _WITH_SECURITY, "Counted by", ORDINARY, is_count=True, fields=(_CHIP_SERIES, _NOTE_NUMBER)
+            ),
             Stage("recounted", _WITH_SECURITY, "Counted again, unseen, by", ORDINARY, is_count=True),
         ),
         seen_by=_WITH_SECURITY | {"auditor", "surveillance", "operator"},
@@ -693,12 +697,17 @@ SLIP_TYPES: Final = catalog(
     SlipType(
         "destruction",
         title="Chips destroyed",
-        asks="Chips out of the vault, destroyed before a witness.",
-        begun_by="Destroy chips",
-        begun_on="cage",
+        instructions="Chips out of the vault, destroyed before a witness.",
+        begin_label="Destroy chips",
+        begin_page="cage",
         stages=(
             Stage(
-                "requested", _by("cage_manager"), "Asked for by", ORDINARY, takes_from=VAULT, asks=(_OF_SERIES, _REASON)
+                "requested",
+                _by("cage_manager"),
+                "Asked for by",
+                ORDINARY,
+                takes_from=VAULT,
+                fields=(_OF_SERIES, _REASON),
             ),
             Stage(
                 "destroyed",
@@ -719,22 +728,22 @@ SLIP_TYPES: Final = catalog(
         ),
         seen_by=_WITH_SECURITY | {"auditor", "surveillance", "pit_boss"},
         is_voidable=True,
-        once_done=_MOVED,
+        completed_help=_MOVED,
         in_house=True,
     ),
     SlipType(
         "retirement",
         title="Series retired",
-        asks="A series of chips is not given out any more, and is redeemed up to a last day that is announced.",
-        begun_by="Retire a series",
-        begun_on="cage",
+        instructions="A series of chips is not given out any more, and is redeemed up to a last day that is announced.",
+        begin_label="Retire a series",
+        begin_page="cage",
         stages=(
             Stage(
                 "proposed",
                 _by("cage_manager"),
                 "Proposed by",
                 ORDINARY,
-                asks=(_CHIP_SERIES, Fact("last_day", "Redeemed up to and including", DAY), _REASON),
+                fields=(_CHIP_SERIES, SlipField("last_day", "Redeemed up to and including", DAY), _REASON),
             ),
             Stage("confirmed", _by("auditor", "pit_boss"), "Confirmed by", ORDINARY),
         ),
@@ -747,12 +756,13 @@ SLIP_TYPES: Final = catalog(
     SlipType(
         "lapse",
         title="Chips lapsed",
-        asks="After the last day of a retired series: count every chip of it that the house has, in the vault, in the"
+        instructions="After the last day of a retired series: count every chip of it that the house has, in the"
+        " vault, in the"
         " cage and in racks. What is out then is not owed to anybody any more.",
-        begun_by="Let a series lapse",
-        begun_on="cage",
+        begin_label="Let a series lapse",
+        begin_page="cage",
         stages=(
-            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True, asks=(_CHIP_SERIES,)),
+            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True, fields=(_CHIP_SERIES,)),
             Stage("recounted", _CAGE | {"auditor"}, "Counted again, unseen, by", ORDINARY, is_count=True),
         ),
         seen_by=_CAGE | {"auditor", "surveillance"},
@@ -763,9 +773,9 @@ SLIP_TYPES: Final = catalog(
     SlipType(
         "found",
         title="Chips found",
-        asks="Chips that lay somewhere, into the cage. Nobody keeps what was found.",
-        begun_by="Chips found",
-        begun_on="cage",
+        instructions="Chips that lay somewhere, into the cage. Nobody keeps what was found.",
+        begin_label="Chips found",
+        begin_page="cage",
         stages=(
             Stage(
                 "brought",
@@ -774,7 +784,10 @@ SLIP_TYPES: Final = catalog(
                 ORDINARY,
                 takes_from=PLAYERS,
                 sets_aside=True,
-                asks=(*_WHERE_AND_WHEN, Fact("claimed_by", "Whose they are, if anybody says so", is_optional=True)),
+                fields=(
+                    *_WHERE_AND_WHEN,
+                    SlipField("claimed_by", "Whose they are, if anybody says so", is_optional=True),
+                ),
             ),
             Stage(
                 "received",
@@ -787,15 +800,15 @@ SLIP_TYPES: Final = catalog(
         ),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         is_voidable=True,
-        once_done=_MOVED,
+        completed_help=_MOVED,
         in_house=True,
     ),
     SlipType(
         "claim",
         title="Found chips given back",
-        asks="Chips that were found go back to whom they belong.",
-        begun_by="Give found chips back",
-        begun_on="cage",
+        instructions="Chips that were found go back to whom they belong.",
+        begin_label="Give found chips back",
+        begin_page="cage",
         stages=(
             Stage(
                 "given",
@@ -804,7 +817,10 @@ SLIP_TYPES: Final = catalog(
                 CHIPS_AND_CASH,
                 takes_from=CAGE,
                 sets_aside=True,
-                asks=(Fact("slip", "Found with slip", SLIP), Fact("claimed_by", "To whom, and shown by what")),
+                fields=(
+                    SlipField("slip", "Found with slip", SLIP),
+                    SlipField("claimed_by", "To whom, and shown by what"),
+                ),
             ),
             Stage(
                 "witnessed",
@@ -817,43 +833,46 @@ SLIP_TYPES: Final = catalog(
         ),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         is_voidable=True,
-        once_done=_MOVED,
+        completed_help=_MOVED,
         in_house=True,
         about="found",
     ),
     SlipType(
         "counterfeit",
         title="Counterfeit chips",
-        asks="False chips that came to the cage: kept apart in an envelope, and never counted among the house's chips.",
-        begun_by="Counterfeit chips",
-        begun_on="cage",
+        instructions="False chips that came to the cage: kept apart in an envelope, and never counted among the"
+        " house's chips.",
+        begin_label="Counterfeit chips",
+        begin_page="cage",
         stages=_counterfeit_stages(_WITH_SECURITY | {"pit_boss"}, "The cage paid for them before", CAGE),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
         in_house=True,
-        is_alarming=True,
+        raises_alert=True,
     ),
     SlipType(
         "forgery",
         title="Counterfeit chips",
-        asks="False chips that came to the table: kept apart in an envelope, and never counted among the house's"
+        instructions="False chips that came to the table: kept apart in an envelope, and never counted among the"
+        " house's"
         " chips.",
-        begun_by="Counterfeit chips",
-        begun_on="slips",
+        begin_label="Counterfeit chips",
+        begin_page="slips",
         stages=_counterfeit_stages(_by("pit_boss"), "They lay in the rack: the table paid for them before", RACK),
         seen_by=_WITH_SECURITY | {"pit_boss", "auditor", "surveillance"},
-        is_alarming=True,
+        raises_alert=True,
     ),
     SlipType(
         "emergency",
         title="Emergency drop",
         word="Emergency drop",
-        asks="A box that is full leaves the table at once, and another one takes its place; two people take it away.",
-        begun_by="Emergency drop",
-        begun_on="slips",
-        stages=(_BOX_STAGES[0]._replace(asks=_BOX_REASON), *_BOX_STAGES[1:]),
+        instructions="A box that is full leaves the table at once, and another one takes its place; two people take"
+        " it away.",
+        begin_label="Emergency drop",
+        begin_page="slips",
+        stages=(_BOX_STAGES[0]._replace(fields=_BOX_REASON), *_BOX_STAGES[1:]),
         seen_by=_by("security", "counter", "operator", "auditor", "surveillance"),
         count=_BOX,
-        is_alone=True,
+        exclusive=True,
         is_boxed=True,
     ),
     SlipType(
@@ -861,9 +880,9 @@ SLIP_TYPES: Final = catalog(
         title="Bank withdrawal",
         word="Bank withdrawal",
         notes=CASH,
-        asks="Cash from the account at the bank into the vault, by the carrier.",
-        begun_by="From the bank",
-        begun_on="cage",
+        instructions="Cash from the account at the bank into the vault, by the carrier.",
+        begin_label="From the bank",
+        begin_page="cage",
         stages=(
             Stage("requested", _CAGE, "Requested by", ORDINARY),
             Stage("approved", _CAGE_HEADS, "Approved by", ORDINARY),
@@ -873,7 +892,7 @@ SLIP_TYPES: Final = catalog(
                 "Taken into the vault by",
                 ORDINARY,
                 moves=Flow("bank_in", DEPOSITARY, VAULT_CASH),
-                asks=_RECEIPT,
+                fields=_RECEIPT,
             ),
         ),
         seen_by=_WITH_CASH,
@@ -884,9 +903,9 @@ SLIP_TYPES: Final = catalog(
         title="Bank deposit",
         word="Bank deposit",
         notes=CASH,
-        asks="Cash from the vault to the account at the bank, by the carrier.",
-        begun_by="To the bank",
-        begun_on="cage",
+        instructions="Cash from the vault to the account at the bank, by the carrier.",
+        begin_label="To the bank",
+        begin_page="cage",
         stages=(
             Stage("requested", _CAGE, "Made up by", ORDINARY, takes_from=VAULT_CASH, sets_aside=True),
             Stage("approved", _CAGE_HEADS, "Approved by", ORDINARY, takes_from=VAULT_CASH),
@@ -897,21 +916,21 @@ SLIP_TYPES: Final = catalog(
                 ORDINARY,
                 takes_from=VAULT_CASH,
                 moves=Flow("bank_out", VAULT_CASH, DEPOSITARY),
-                asks=_RECEIPT,
+                fields=_RECEIPT,
             ),
         ),
         seen_by=_WITH_CASH,
         is_voidable=True,
-        once_done=_MOVED,
+        completed_help=_MOVED,
         in_house=True,
     ),
     SlipType(
         "imprest",
         title="Imprest",
         notes=CASH,
-        asks="The cashiers' float: cash from the vault to the cage.",
-        begun_by="Float to the cage",
-        begun_on="cage",
+        instructions="The cashiers' float: cash from the vault to the cage.",
+        begin_label="Float to the cage",
+        begin_page="cage",
         stages=(
             Stage("requested", _CAGE, "Requested by", ORDINARY, takes_from=VAULT_CASH),
             Stage(
@@ -931,9 +950,9 @@ SLIP_TYPES: Final = catalog(
         title="Imprest return",
         word="Imprest return",
         notes=CASH,
-        asks="Cash from the cage back into the vault.",
-        begun_by="Float to the vault",
-        begun_on="cage",
+        instructions="Cash from the cage back into the vault.",
+        begin_label="Float to the vault",
+        begin_page="cage",
         stages=(
             Stage("brought", _CAGE, "Brought by", ORDINARY, takes_from=BANK, sets_aside=True),
             Stage(
@@ -947,16 +966,16 @@ SLIP_TYPES: Final = catalog(
         ),
         seen_by=_WITH_CASH,
         is_voidable=True,
-        once_done=_MOVED,
+        completed_help=_MOVED,
         in_house=True,
     ),
     SlipType(
         "cagecash",
         title="Cage cash count",
         word="Cage cash count",
-        asks="Count the notes and coins in the cage: two people, each for themselves.",
-        begun_by="Count the cage's cash",
-        begun_on="cage",
+        instructions="Count the notes and coins in the cage: two people, each for themselves.",
+        begin_label="Count the cage's cash",
+        begin_page="cage",
         stages=(
             Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
             Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", ORDINARY, is_count=True, expects=BANK),
@@ -964,15 +983,15 @@ SLIP_TYPES: Final = catalog(
         seen_by=_WITH_CASH,
         in_house=True,
         count=_cash("the cage's cash", BANK),
-        is_alone=True,
+        exclusive=True,
     ),
     SlipType(
         "vaultcash",
         title="Vault cash count",
         word="Vault cash count",
-        asks="Count the notes and coins in the vault: two people, each for themselves.",
-        begun_by="Count the vault's cash",
-        begun_on="cage",
+        instructions="Count the notes and coins in the vault: two people, each for themselves.",
+        begin_label="Count the vault's cash",
+        begin_page="cage",
         stages=(
             Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
             Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", ORDINARY, is_count=True, expects=VAULT_CASH),
@@ -980,25 +999,26 @@ SLIP_TYPES: Final = catalog(
         seen_by=_WITH_CASH,
         in_house=True,
         count=_cash("the vault's cash", VAULT_CASH),
-        is_alone=True,
+        exclusive=True,
     ),
     SlipType(
         "note",
         title="Note accepted",
         word="Note",
         notes=CASH,
-        asks="A note that a count had put apart is taken for money after all: by the bank's word, or a second look.",
-        begun_by="Accept a note",
-        begun_on="cage",
+        instructions="A note that a count had put apart is taken for money after all: by the bank's word, or a"
+        " second look.",
+        begin_label="Accept a note",
+        begin_page="cage",
         stages=(
             Stage(
                 "brought",
                 _CAGE,
                 "Brought by",
                 ORDINARY,
-                asks=(
-                    Fact("envelope", "Envelope", ENVELOPES),
-                    Fact("reason", "Who says that it is good", longest=200),
+                fields=(
+                    SlipField("envelope", "Envelope", ENVELOPES),
+                    SlipField("reason", "Who says that it is good", max_length=200),
                 ),
             ),
             Stage("accepted", _CAGE_HEADS, "Accepted by", CHIPS_AND_CASH, moves=Flow("note_in", CASH_OVER_SHORT, BANK)),
@@ -1010,14 +1030,14 @@ SLIP_TYPES: Final = catalog(
         "key",
         title="Key signed out",
         word="Key",
-        asks="A key leaves the cabinet: whoever takes it signs, then whoever hands it out.",
-        alone=_NOBODY_HANDS_OUT,
-        once_done=_KEY_IS_OUT,
+        instructions="A key leaves the cabinet: whoever takes it signs, then whoever hands it out.",
+        sole_signer_help=_NOBODY_HANDS_OUT,
+        completed_help=_KEY_IS_OUT,
         is_voidable=True,
-        begun_by="Take a key",
-        begun_on="keys",
+        begin_label="Take a key",
+        begin_page="keys",
         stages=(
-            Stage("taken", _HOLDERS, "Taken by", ORDINARY, asks=(Fact("key", "Key", KEYS),)),
+            Stage("taken", _HOLDERS, "Taken by", ORDINARY, fields=(SlipField("key", "Key", KEYS),)),
             Stage("handed_out", _WITH_SECURITY, "Handed out by", ORDINARY),
         ),
         seen_by=_WITH_KEYS,
@@ -1028,14 +1048,14 @@ SLIP_TYPES: Final = catalog(
         "dualkey",
         title="Dual key signed out",
         word="Dual key",
-        asks="A key that two persons hold leaves the cabinet: both of them sign, then whoever hands it out.",
-        alone=_NOBODY_HANDS_OUT,
-        once_done=_KEY_IS_OUT,
+        instructions="A key that two persons hold leaves the cabinet: both of them sign, then whoever hands it out.",
+        sole_signer_help=_NOBODY_HANDS_OUT,
+        completed_help=_KEY_IS_OUT,
         is_voidable=True,
-        begun_by="Take a key that two hold",
-        begun_on="keys",
+        begin_label="Take a key that two hold",
+        begin_page="keys",
         stages=(
-            Stage("taken", _HOLDERS, "Taken by", ORDINARY, asks=(Fact("key", "Key", DUAL_KEYS),)),
+            Stage("taken", _HOLDERS, "Taken by", ORDINARY, fields=(SlipField("key", "Key", DUAL_KEYS),)),
             Stage("held_with", _HOLDERS, "Held with", ORDINARY),
             Stage("handed_out", _WITH_SECURITY, "Handed out by", ORDINARY),
         ),
@@ -1047,15 +1067,16 @@ SLIP_TYPES: Final = catalog(
         "keyback",
         title="Key returned",
         word="Key return",
-        asks="A key comes back into the cabinet: whoever brings it signs, then whoever takes it back.",
-        alone="Nobody takes a key back from themselves: call another of the cage or security. Until they sign, the key"
+        instructions="A key comes back into the cabinet: whoever brings it signs, then whoever takes it back.",
+        sole_signer_help="Nobody takes a key back from themselves: call another of the cage or security. Until they"
+        " sign, the key"
         " is out; make the slip void if it stays out.",
-        once_done="The key hangs in the cabinet: take it with a new slip.",
+        completed_help="The key hangs in the cabinet: take it with a new slip.",
         is_voidable=True,
-        begun_by="Return a key",
-        begun_on="keys",
+        begin_label="Return a key",
+        begin_page="keys",
         stages=(
-            Stage("returned", _HOLDERS, "Returned by", ORDINARY, asks=(Fact("key", "Key", KEYS_OUT),)),
+            Stage("returned", _HOLDERS, "Returned by", ORDINARY, fields=(SlipField("key", "Key", KEYS_OUT),)),
             Stage("taken_back", _WITH_SECURITY, "Taken back by", ORDINARY),
         ),
         seen_by=_WITH_KEYS,
@@ -1066,22 +1087,24 @@ SLIP_TYPES: Final = catalog(
         "keylost",
         title="Key lost",
         word="Lost key",
-        asks="A key that cannot be found: it is not taken any more, whoever had it. The lock is changed, and the new"
+        instructions="A key that cannot be found: it is not taken any more, whoever had it. The lock is changed, and"
+        " the new"
         " key comes on the register under a mark of its own.",
-        alone="Another of the cage, security or the pit confirms that the key is lost. Nobody takes it meanwhile.",
-        begun_by="A key is lost",
-        begun_on="keys",
+        sole_signer_help="Another of the cage, security or the pit confirms that the key is lost. Nobody takes it"
+        " meanwhile.",
+        begin_label="A key is lost",
+        begin_page="keys",
         stages=(
             Stage(
                 "reported",
                 _HOLDERS,
                 "Reported by",
                 CHIPS_AND_CASH,
-                asks=(
-                    Fact("key", "Key", EVERY_KEY),
-                    Fact("place", "Where it was last"),
-                    Fact("moment", "When it was missed", MOMENT),
-                    Fact("reason", "What happened", longest=200),
+                fields=(
+                    SlipField("key", "Key", EVERY_KEY),
+                    SlipField("place", "Where it was last"),
+                    SlipField("moment", "When it was missed", MOMENT),
+                    SlipField("reason", "What happened", max_length=200),
                 ),
             ),
             Stage("confirmed", _WITH_SECURITY | {"pit_boss"}, "Confirmed by", ORDINARY),
@@ -1089,7 +1112,7 @@ SLIP_TYPES: Final = catalog(
         seen_by=_WITH_KEYS,
         in_house=True,
         has_chips=False,
-        is_alarming=True,
+        raises_alert=True,
     ),
 )
 """Every series of slips. The database holds the same list of names (``ledger.models.SERIES``)."""
@@ -1103,7 +1126,7 @@ SLIPS: Final = catalog(*(record for record in SLIP_TYPES.values() if record.subj
 
 def offered(page: str, records: Mapping[str, SlipType] = SLIPS) -> Sequence[SlipType]:
     """The series that are begun on a page."""
-    return [record for record in records.values() if record.begun_on == page]
+    return [record for record in records.values() if record.begin_page == page]
 
 
 def kinds(*, house: bool, records: Mapping[str, SlipType] = SLIPS) -> dict[str, frozenset[str]]:
@@ -1132,7 +1155,7 @@ RACK_COUNTS: Final = frozenset(
     kind
     for record in SLIPS.values()
     for kind, stage, _ in record.kinds()
-    if record.counts(RACK) and not record.door and stage.expects
+    if record.counts(RACK) and not record.table_effect and stage.expects
 )
 """The kinds of entry in which a rack is counted the second time while the table stays open."""
 

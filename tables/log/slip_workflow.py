@@ -95,7 +95,7 @@ class Slip:
     noted: Chips = ()
     """What a count is held against by pieces: a delivery note, or what there is of a series by the slips before."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What else it says, by the names of ``series.Fact``."""
+    """What else it says, by the names of its fields (``slip_types.SlipField``)."""
     apart: tuple[QuestionedNote, ...] = ()
     """The notes that were counted as worth nothing, by each count."""
     tells_win: bool = False
@@ -331,7 +331,7 @@ def sign(
     before = _before(slips, signature, records, by_count=by_count)
     stage = VOID[0] if signature.stage == VOID_ASKED else before.due
     if stage is None or stage.name != signature.stage:
-        due = f"{stage.says.lower()} comes next" if stage else "nothing is left to sign on it"
+        due = f"{stage.title.lower()} comes next" if stage else "nothing is left to sign on it"
         raise Wrong("other_step", f"{before.label}: {due}.")
     _refuse(before, stage, signature, dealer)
     by = signature.by
@@ -379,11 +379,11 @@ def not_in_progress(name: SlipName) -> Wrong:
 def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) -> None:
     if stage.name == VOID_ASKED and (not slip.series.is_voidable or slip.is_to_be_void):
         raise Wrong("not_voidable", f"{slip.label} cannot be made void.")
-    if stage.name == VOID_ASKED and slip.series.once_done and slip.due is None:
-        raise Wrong("not_voidable", f"{slip.label} is complete, and not made void. {slip.series.once_done}")
+    if stage.name == VOID_ASKED and slip.series.completed_help and slip.due is None:
+        raise Wrong("not_voidable", f"{slip.label} is complete, and not made void. {slip.series.completed_help}")
     by = signature.by
     refuse_signer(slip, stage, by)
-    if stage.here and dealer is not None and by.username != dealer:
+    if stage.at_table_only and dealer is not None and by.username != dealer:
         raise Wrong("not_the_dealer", f"{slip.label}: the dealer at the table signs this step, not {by.name}.")
     _refuse_facts(slip, stage, signature.facts)
     _refuse_apart(slip, stage, signature.apart)
@@ -394,10 +394,10 @@ def _refuse(slip: Slip, stage: Stage, signature: Signature, dealer: str | None) 
 
 def refuse_signer(slip: Slip, stage: Stage, by: Signatory) -> None:
     """Raises Wrong where the role of a person does not sign a step, or the person signed an earlier step."""
-    if by.role not in stage.by | stage.formerly:
-        raise Wrong("wrong_role", f"{slip.label}: this step is signed by {either(stage.by)}, not by {by.name}.")
+    if by.role not in stage.roles | stage.former_roles:
+        raise Wrong("wrong_role", f"{slip.label}: this step is signed by {either(stage.roles)}, not by {by.name}.")
     if fault := _signed_before(slip, stage, by):
-        raise Wrong("signed_already", f"{fault} {slip.series.alone}".strip())
+        raise Wrong("signed_already", f"{fault} {slip.series.sole_signer_help}".strip())
 
 
 def _signed_before(slip: Slip, stage: Stage, signer: Signatory) -> str:
@@ -411,16 +411,16 @@ def _signed_before(slip: Slip, stage: Stage, signer: Signatory) -> str:
 
 def _refuse_facts(slip: Slip, stage: Stage, facts: Mapping[str, str]) -> None:
     """A step says what it is asked, all of it and nothing else."""
-    expected = {fact.name: fact for fact in stage.asks}
+    expected = {fact.name: fact for fact in stage.fields}
     if strange := sorted(facts.keys() - expected.keys()):
         raise Wrong("bad_fact", f"{slip.label}: this step does not ask for {strange[0].replace('_', ' ')}.")
     for fact in expected.values():
         text = facts.get(fact.name, "")
         if not fact.is_optional and not text:
-            raise Wrong("bad_fact", f"{slip.label}: fill in \u201c{fact.asks}\u201d.")
-        if text != text.strip() or not text.isprintable() or len(text) > fact.longest:
+            raise Wrong("bad_fact", f"{slip.label}: fill in \u201c{fact.label}\u201d.")
+        if text != text.strip() or not text.isprintable() or len(text) > fact.max_length:
             raise Wrong(
-                "bad_fact", f"{slip.label}: \u201c{fact.asks}\u201d has at most {fact.longest} plain characters."
+                "bad_fact", f"{slip.label}: \u201c{fact.label}\u201d has at most {fact.max_length} plain characters."
             )
 
 
@@ -474,7 +474,7 @@ def moves(chart: Chart, slip: Slip, undone: Sequence[Move] = ()) -> list[Move]:
         return list(undone)
     if stage is not None and stage.moves:
         # An empty box leaves the table all the same; chips are never carried for nothing.
-        if stage.if_yes and not slip.facts.get(stage.if_yes):
+        if stage.condition_field and not slip.facts.get(stage.condition_field):
             return []
         cents = slip.expected_cents if count else slip.total_cents
         return [] if count and not cents else [chart.move(*stage.moves, cents)]

@@ -20,7 +20,7 @@ from tables.state import table_state
 def counts(role: str, state: TableState) -> bool:
     """Whether a rack is being counted by people of a role: nobody who may take part is to know what is due."""
     counting = [slip.due for slip in state.slips if slip.series.counts(RACK)]
-    return any(stage is not None and role in stage.by for stage in counting)
+    return any(stage is not None and role in stage.roles for stage in counting)
 
 
 def tables_for(role: str, day: date, among: Iterable[Table] | None = None) -> tuple[Sequence[Table] | None, list[str]]:

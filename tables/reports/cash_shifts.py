@@ -121,7 +121,7 @@ class Owed:
 
     @property
     def begun_by(self) -> str:
-        return _SERIES[self.place].begun_by
+        return _SERIES[self.place].begin_label
 
     @property
     def called(self) -> str:

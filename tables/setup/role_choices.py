@@ -73,7 +73,7 @@ def check_signer(slip: Slip, role: str, entry: Entry) -> None:
     if slip.is_signed_again and not policies.went_by(SECOND_TERM, entry, lambda demanded: not demanded):
         raise AuditFailure("one person signed twice, and the policy required a second supervisor then")
     stage = slip.latest
-    if stage is None or entry.at is None or role not in stage.by:
+    if stage is None or entry.at is None or role not in stage.roles:
         return
     # Entries just after a change may follow the choices before it, as processes cache them.
     moments = (entry.at, entry.at - LATE_BY)
@@ -198,14 +198,14 @@ def signer_grid(struck_words: Collection[str]) -> Iterator[DutyRow]:
     """Every step of every slip, and which role signs it where these are struck."""
     for name, series, stage in role_choices.steps():
         cells = tuple(_signer_cell(name, stage, role, struck_words) for role in Role.values)
-        yield DutyRow(stage.says, cells, series.title if series else "Void of a slip")
+        yield DutyRow(stage.title, cells, series.title if series else "Void of a slip")
 
 
 def _signer_cell(name: str, stage: Stage, role: str, struck_words: Collection[str]) -> RoleAnswer:
     word = Strike(name, stage.name, role).word
-    if role not in stage.by:
+    if role not in stage.roles:
         return RoleAnswer(role, NEVER, allowed=False)
-    if len(stage.by) == 1:
+    if len(stage.roles) == 1:
         return RoleAnswer(role, ALWAYS, allowed=True)
     return RoleAnswer(role, CHOICE, word not in struck_words, word)
 

@@ -342,7 +342,7 @@ class WholeHouse(RuleBasedStateMachine):
     def begin(self, chance: int, series: str, number: int, careful: bool) -> None:
         """Somebody begins a paper of a series."""
         draw, stage = Random(chance), SLIPS[series].first
-        names = [name for role in stage.by for name in PEOPLE.get(Role(role), ())] or ["bella"]
+        names = [name for role in stage.roles for name in PEOPLE.get(Role(role), ())] or ["bella"]
         table = self.house.tables[number] if not SLIPS[series].in_house else None
         self._signs("bella", self._new(series, table), draw, names, careful, self._rack(table))
 
@@ -383,8 +383,8 @@ class WholeHouse(RuleBasedStateMachine):
             if slip is None or slip.due is None:
                 return
             signed = {signature.username for signature in slip.signed}
-            names = [name for role in slip.due.by for name in PEOPLE.get(Role(role), ()) if name not in signed]
-            if slip.due.here and table:
+            names = [name for role in slip.due.roles for name in PEOPLE.get(Role(role), ()) if name not in signed]
+            if slip.due.at_table_only and table:
                 names = [self.dealer_of(table)]
             first = slip.counts[0] if slip.counts else ()
             counts = {f"n{value}": "" for value, *_ in floor.CHIPS} | {f"n{value}": str(n) for value, n in first}

@@ -670,7 +670,7 @@ def test_the_surveillance_signs_no_step_of_any_slip() -> None:
         for stage in (*series.stages, *slip_series.VOID)
     ]
     assert len(stages) > 20
-    assert [(name, stage.name) for name, stage in stages if Role.SURVEILLANCE in stage.by] == []
+    assert [(name, stage.name) for name, stage in stages if Role.SURVEILLANCE in stage.roles] == []
     assert all(Role.SURVEILLANCE in series.seen_by for series in slip_series.SLIPS.values())
 
 

@@ -108,7 +108,7 @@ def _matters(matters: TableNeeds) -> Iterator[Need]:
 
 def _slips(role: str, state: TableState) -> Iterator[Need]:
     for slip in state.slips:
-        if slip.due and role in slip.due.by:
+        if slip.due and role in slip.due.roles:
             yield Need(SLIP, f"{slip.label} {slip.due.to_be}", "alert")
 
 

@@ -157,7 +157,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         return kinds(house=cls.of_the_house)
 
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
-        counted = self.after if self.after.series.door and self.after.agreed is not None else None
+        counted = self.after if self.after.series.table_effect and self.after.agreed is not None else None
         return replace(standing, slips=self.waiting, counted=counted)
 
     def moved(self, context: Context) -> Sequence[Move] | None:
@@ -192,7 +192,7 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         slip, stage = self.after, self.after.series.stage(self.stage)
         signed: dict[str, Parameter] = {
             "slip": Message("{series} {number}", series=Label(slip.series.label), number=slip.number),
-            "step": Label(stage.says, is_lower=True) if stage else self.stage,
+            "step": Label(stage.title, is_lower=True) if stage else self.stage,
             "name": self.name,
         }
         if slip.total_cents:

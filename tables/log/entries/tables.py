@@ -51,7 +51,7 @@ class Door(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def moved(self, context: Context) -> Sequence[Move]:
         slip = context.before.counted
-        if slip is None or slip.series.door != self.kind:
+        if slip is None or slip.series.table_effect != self.kind:
             raise self.uncounted()
         if self.after(slip) != self:
             raise AuditFailure(f"it says {self.slip}, {self.rack_cents}, the slip says {slip.total_cents}")

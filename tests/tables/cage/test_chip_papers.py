@@ -121,7 +121,8 @@ def test_what_was_counted_enters_and_the_note_is_a_discrepancy(house: Book) -> N
 def test_who_signs_for_chips_that_come_go_or_end() -> None:
     """Harm: an operator, a dealer or a counter receives, destroys or retires chips."""
     signers = {
-        series: [set(stage.by) for stage in SLIPS[series].stages] for series in ("receipt", "destruction", "retirement")
+        series: [set(stage.roles) for stage in SLIPS[series].stages]
+        for series in ("receipt", "destruction", "retirement")
     }
     manager, counters, witnesses = {"cage_manager"}, {"cashier", "cage_manager", "security"}, {"auditor", "pit_boss"}
     assert signers == {

@@ -135,7 +135,7 @@ def seen_by_the_requester(hands: tuple[Hand, Hand], series: str) -> SignSlip:
     dealer, boss = hands
     slip = begun(dealer.table, boss.by, series)
     for stage in takewhile(lambda stage: stage.name != "confirmed", SLIPS[series].stages[1:]):
-        signs(dealer.table, dealer.by if stage.here else crew(stage.name), SignSlip(slip, stage.name))
+        signs(dealer.table, dealer.by if stage.at_table_only else crew(stage.name), SignSlip(slip, stage.name))
     return SignSlip(slip, "confirmed")
 
 
@@ -249,7 +249,7 @@ SIGNERS = {
 
 def test_each_step_is_signed_by_the_role_that_does_it(hands: tuple[Hand, Hand]) -> None:
     """Harm: a dealer gives out chips at the cage, or a cashier counts them in at the table."""
-    assert {stage.name: set(stage.by) for stage in SLIPS["fill"].stages} == SIGNERS
+    assert {stage.name: set(stage.roles) for stage in SLIPS["fill"].stages} == SIGNERS
     table, auditor, slip = hands[0].table, someone(Role.AUDITOR, "ada"), ""
     for stage in CREW:
         slip_input: SlipInput = SignSlip(slip, stage) if slip else BeginSlip("fill", CHIPS)

@@ -90,7 +90,7 @@ def test_a_fill_on_its_way_to_a_locked_rack_is_void(guard: Staff) -> None:
         signs(dealer.table, crew(slip.due.name), SignSlip(slip.name, slip.due.name))
     lock(dealer)
     while (slip := dealer.now.slips[-1]).due and not slip.due.moves:
-        signs(dealer.table, dealer.by if slip.due.here else boss.by, SignSlip(slip.name, slip.due.name))
+        signs(dealer.table, dealer.by if slip.due.at_table_only else boss.by, SignSlip(slip.name, slip.due.name))
     stage = slip.due.name if slip.due else ""
     other = floor.staff(Role.PIT_BOSS, "petra")
     assert refusal(signs, dealer.table, other, SignSlip(slip.name, stage)).code == "rack_locked"

@@ -19,7 +19,7 @@ from tables.log import moments
 from tables.log.exception_categories import ORDINARY
 from tables.log.limit_plans import Occasion
 from tables.log.moments import Moment
-from tables.log.slip_types import MOMENT, Fact, Stage
+from tables.log.slip_types import MOMENT, SlipField, Stage
 from tables.refusals import Refused
 
 
@@ -81,7 +81,7 @@ def test_a_moment_on_a_slip_is_bounded() -> None:
     """Harm: a moment that is typed on a slip is a server error when it is converted to the house's clock."""
     with pytest.raises(Refused, match="“When”: expected a moment from 2000 to 2999"):
         slip_fields.read(
-            Stage("found", frozenset(), "", ORDINARY, asks=(Fact("moment", "When", MOMENT),)),
+            Stage("found", frozenset(), "", ORDINARY, fields=(SlipField("moment", "When", MOMENT),)),
             {"moment": STRANGE[0]},
             lambda _: (),
         )

@@ -112,7 +112,7 @@ def test_a_record_is_whole(series: SlipType) -> None:
     """Harm: a step that nobody may sign, chips that go where none may go, a count that is held against nothing."""
     names = [stage.name for stage in series.stages]
     assert len(names) == len(set(names)) > 1
-    assert all(stage.by <= {str(role) for role in Role} and stage.by and stage.says for stage in series.stages)
+    assert all(stage.roles <= {str(role) for role in Role} and stage.roles and stage.title for stage in series.stages)
     assert series.seen_by <= {str(role) for role in Role}
     assert all((flow.source, flow.target) in MOVEMENTS[flow.kind] for flow in flows(series))
     counting = [stage for stage in series.stages if stage.is_count]
@@ -122,9 +122,9 @@ def test_a_record_is_whole(series: SlipType) -> None:
     assert len(counting) in (0, 2)
     assert not (series.is_voidable and series.count), "a count is made again, and not void"
     if series.subject == "slip":
-        assert all(stage.by <= series.seen_by for stage in series.stages), "who signs has to see it"
-        assert series.begun_by
-        assert series.asks
+        assert all(stage.roles <= series.seen_by for stage in series.stages), "who signs has to see it"
+        assert series.begin_label
+        assert series.instructions
 
 
 @pytest.mark.parametrize("series", SLIPS.values(), ids=lambda series: series.name)

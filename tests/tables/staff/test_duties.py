@@ -50,7 +50,7 @@ def test_no_paper_that_moves_chips_or_cash_is_signed_by_an_operator() -> None:
     """Harm: whoever gives access gives out chips too."""
     for record in (*SLIP_TYPES.values(),):
         for stage in (*record.stages, *VOID):
-            assert duties.ADMINISTERS not in stage.by, (record.name, stage.name)
+            assert duties.ADMINISTERS not in stage.roles, (record.name, stage.name)
 
 
 def test_incompatible_roles_are_not_given_together(olga: Staff) -> None:
