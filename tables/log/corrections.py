@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ledger.proof.slip_name import SlipName
+from tables.log import attestation
 from tables.log.signatory import Signatory, with_badge_from
 from tables.log.slip_types import CORRECTION
 from tables.log.slip_workflow import GivenSignature, Slip
@@ -59,3 +62,15 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def off_cents(self) -> int:
         """What the mispay left in the rack beyond what the ledger said; below zero what was missing."""
         return self.believed_cents - self.handed_cents
+
+    def terms(self, stage: str, reason: str = "") -> dict[str, Any]:
+        """What a person and a terminal sign who sign or decline it: the chips that change hands, for which seat."""
+        return {
+            "format": attestation.CORRECTION,
+            "slip": self.slip,
+            "stage": stage,
+            "round": self.round,
+            "seat": self.seat,
+            "cents": self.difference_cents,
+            "reason": reason,
+        }

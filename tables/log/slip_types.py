@@ -354,14 +354,12 @@ CASH: Final = (1, 5, 10, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_
 """What may lie in a drop box, in cents: coins and notes."""
 
 
+def _chips(of: str, place: str) -> CountRule:
+    return CountRule(of, place, over=Flow("over", OVER_SHORT, place), short=Flow("short", place, OVER_SHORT))
+
+
 def _rack(of: str) -> CountRule:
-    return CountRule(
-        of=of,
-        place=RACK,
-        over=Flow("over", OVER_SHORT, RACK),
-        short=Flow("short", RACK, OVER_SHORT),
-        two_roles="A rack is counted by a dealer and by a pit boss.",
-    )
+    return replace(_chips(of, RACK), two_roles="A rack is counted by a dealer and by a pit boss.")
 
 
 def _rack_in_play(of: str) -> CountRule:
@@ -379,10 +377,24 @@ def _cash(of: str, place: str) -> CountRule:
     )
 
 
-_RACK_STAGES: Final = (
-    Stage("counted", _by("dealer", "pit_boss"), "Counted by", ORDINARY, is_count=True),
-    Stage("recounted", _by("dealer", "pit_boss"), "Counted again by", ORDINARY, is_count=True, expects=RACK),
-)
+def _two_counts(
+    first: frozenset[str],
+    second: frozenset[str],
+    again: str = "Counted again by",
+    *,
+    expects: str = "",
+    fields: tuple[SlipField, ...] = (),
+    former_roles: frozenset[str] = frozenset(),
+) -> tuple[Stage, Stage]:
+    """The steps of a blind count by two people, each for themselves; the second one notes the balance of a place."""
+    counted = Stage("counted", first, "Counted by", ORDINARY, is_count=True, fields=fields)
+    return counted, Stage(
+        "recounted", second, again, ORDINARY, is_count=True, expects=expects, former_roles=former_roles
+    )
+
+
+_UNSEEN: Final = "Counted again, unseen, by"
+_RACK_STAGES: Final = _two_counts(_by("dealer", "pit_boss"), _by("dealer", "pit_boss"), expects=RACK)
 _AT_THE_TABLE: Final = _by("pit_boss", "dealer", "operator", "auditor", "surveillance")
 _ON_THE_WAY: Final = _AT_THE_TABLE | {"cashier", "cage_manager", "security"}
 _AT_THE_VAULT: Final = _by("pit_boss", "cashier", "cage_manager", "operator", "auditor", "surveillance")
@@ -417,8 +429,7 @@ _BOX_STAGES: Final = (
         moves=Flow("box_out", DROP_BOX, BOXES),
         outsiders_only=True,
     ),
-    Stage("counted", _by("counter"), "Counted by", ORDINARY, is_count=True),
-    Stage("recounted", _by("counter"), "Counted again, unseen, by", ORDINARY, is_count=True),
+    *_two_counts(_by("counter"), _by("counter"), _UNSEEN),
 )
 _BOX_REASON: Final = (
     SlipField("reason", "Why the box is taken now", max_length=200),
@@ -630,26 +641,10 @@ SLIP_TYPES: Final = catalog(
         instructions="Count the chips in the cage: two people, each for themselves.",
         begin_label="Count the cage",
         begin_page="cage",
-        stages=(
-            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
-            Stage(
-                "recounted",
-                _CAGE,
-                "Counted again by",
-                ORDINARY,
-                is_count=True,
-                expects=CAGE,
-                former_roles=_OPERATORS,
-            ),
-        ),
+        stages=_two_counts(_CAGE, _CAGE, expects=CAGE, former_roles=_OPERATORS),
         seen_by=_CAGE | {"operator", "auditor", "surveillance"},
         in_house=True,
-        count=CountRule(
-            of="the cage",
-            place=CAGE,
-            over=Flow("over", OVER_SHORT, CAGE),
-            short=Flow("short", CAGE, OVER_SHORT),
-        ),
+        count=_chips("the cage", CAGE),
     ),
     SlipType(
         "vault",
@@ -658,20 +653,10 @@ SLIP_TYPES: Final = catalog(
         instructions="Count the chips in the vault: two people, each for themselves.",
         begin_label="Count the vault's chips",
         begin_page="cage",
-        stages=(
-            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
-            Stage(
-                "recounted", _CAGE | _CAGE_HEADS, "Counted again, unseen, by", ORDINARY, is_count=True, expects=VAULT
-            ),
-        ),
+        stages=_two_counts(_CAGE, _CAGE | _CAGE_HEADS, _UNSEEN, expects=VAULT),
         seen_by=_AT_THE_VAULT,
         in_house=True,
-        count=CountRule(
-            of="the vault",
-            place=VAULT,
-            over=Flow("over", OVER_SHORT, VAULT),
-            short=Flow("short", VAULT, OVER_SHORT),
-        ),
+        count=_chips("the vault", VAULT),
         exclusive=True,
     ),
     SlipType(
@@ -682,12 +667,7 @@ SLIP_TYPES: Final = catalog(
         " for themselves. What both counted enters the vault, whatever the note says.",
         begin_label="Receive chips",
         begin_page="cage",
-        stages=(
-            Stage(
-                "counted", _WITH_SECURITY, "Counted by", ORDINARY, is_count=True, fields=(_CHIP_SERIES, _NOTE_NUMBER)
-            ),
-            Stage("recounted", _WITH_SECURITY, "Counted again, unseen, by", ORDINARY, is_count=True),
-        ),
+        stages=_two_counts(_WITH_SECURITY, _WITH_SECURITY, _UNSEEN, fields=(_CHIP_SERIES, _NOTE_NUMBER)),
         seen_by=_WITH_SECURITY | {"auditor", "surveillance", "operator"},
         in_house=True,
         count=CountRule(of="the delivery", place=ISSUE, then=Flow("issue", ISSUE, VAULT), note=TYPED),
@@ -761,10 +741,7 @@ SLIP_TYPES: Final = catalog(
         " cage and in racks. What is out then is not owed to anybody any more.",
         begin_label="Let a series lapse",
         begin_page="cage",
-        stages=(
-            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True, fields=(_CHIP_SERIES,)),
-            Stage("recounted", _CAGE | {"auditor"}, "Counted again, unseen, by", ORDINARY, is_count=True),
-        ),
+        stages=_two_counts(_CAGE, _CAGE | {"auditor"}, _UNSEEN, fields=(_CHIP_SERIES,)),
         seen_by=_CAGE | {"auditor", "surveillance"},
         in_house=True,
         count=CountRule(of="the series", place=CAGE, note=IN_STOCK, rest=Flow("lapse", PLAYERS, ISSUE)),
@@ -976,10 +953,7 @@ SLIP_TYPES: Final = catalog(
         instructions="Count the notes and coins in the cage: two people, each for themselves.",
         begin_label="Count the cage's cash",
         begin_page="cage",
-        stages=(
-            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
-            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", ORDINARY, is_count=True, expects=BANK),
-        ),
+        stages=_two_counts(_CAGE, _CAGE | _CAGE_HEADS, expects=BANK),
         seen_by=_WITH_CASH,
         in_house=True,
         count=_cash("the cage's cash", BANK),
@@ -992,10 +966,7 @@ SLIP_TYPES: Final = catalog(
         instructions="Count the notes and coins in the vault: two people, each for themselves.",
         begin_label="Count the vault's cash",
         begin_page="cage",
-        stages=(
-            Stage("counted", _CAGE, "Counted by", ORDINARY, is_count=True),
-            Stage("recounted", _CAGE | _CAGE_HEADS, "Counted again by", ORDINARY, is_count=True, expects=VAULT_CASH),
-        ),
+        stages=_two_counts(_CAGE, _CAGE | _CAGE_HEADS, expects=VAULT_CASH),
         seen_by=_WITH_CASH,
         in_house=True,
         count=_cash("the vault's cash", VAULT_CASH),

@@ -44,9 +44,7 @@ from tables.floor.inputs import (
 )
 from tables.games.catalog import GAMES
 from tables.games.protocol import Payout
-from tables.log import attestation
 from tables.log.attestation import Attestation
-from tables.log.corrections import Correction
 from tables.log.entries.disputes import RULED, RULINGS, Dispute
 from tables.log.game_kinds import kind_of
 from tables.log.state import UNREADABLE
@@ -389,23 +387,9 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
     if paper is None:
         raise Http404("There is no such correction.")
     context = _form(request, table, refused) | {"shown": paper, "one": paper.correction}
-    context |= {"sign_terms": _terms(table, paper.correction, "signed")}
-    context |= {"decline_terms": _terms(table, paper.correction, "declined") | {"reason": None}}
+    terms, book = paper.correction.terms, {"book": table.book.name}
+    context |= {"sign_terms": terms("signed") | book, "decline_terms": terms("declined") | book | {"reason": None}}
     return render(request, "dealer_ui/pit/correction.html", context, status=_status(refused))
-
-
-def _terms(table: Table, correction: Correction, stage: str) -> dict[str, Any]:
-    """What the terminal signs of a correction."""
-    return {
-        "format": attestation.CORRECTION,
-        "slip": correction.slip,
-        "stage": stage,
-        "round": correction.round,
-        "seat": correction.seat,
-        "cents": correction.difference_cents,
-        "reason": "",
-        "book": table.book.name,
-    }
 
 
 def _signature(request: HttpRequest, slip: str) -> CorrectionInput:

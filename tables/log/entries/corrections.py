@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from ledger.proof.moves import Move
-from tables.log import attestation, slip_workflow
+from tables.log import slip_workflow
 from tables.log.corrections import Correction
 from tables.log.event import AuditFailure, Author, Context
 from tables.log.exception_categories import CORRECTIONS
@@ -60,19 +60,6 @@ class AboutCorrection(Author, frozen=True, kw_only=True, omit_defaults=True):
         except Wrong as wrong:
             raise AuditFailure(f"it could not be signed then: {wrong.sentence}") from None
 
-    def terms(self, reason: str = "") -> Mapping[str, Any]:
-        """What somebody signs or declines: the chips that change hands, for which seat of which round."""
-        correction = self.correction
-        return {
-            "format": attestation.CORRECTION,
-            "slip": correction.slip,
-            "stage": self.kind,
-            "round": correction.round,
-            "seat": correction.seat,
-            "cents": correction.difference_cents,
-            "reason": reason,
-        }
-
     @property
     def exchange(self) -> Message:
         """The chips that change hands."""
@@ -116,7 +103,7 @@ class CorrectionSigned(AboutCorrection, frozen=True, kw_only=True, omit_defaults
     difference_cents: int
 
     def signed_terms(self) -> Mapping[str, Any]:
-        return self.terms()
+        return self.correction.terms(self.kind)
 
     def moved(self, context: Context) -> Sequence[Move]:
         off = 0 if self.counted else self.correction.off_cents
@@ -136,6 +123,6 @@ class CorrectionDeclined(AboutCorrection, frozen=True, kw_only=True, omit_defaul
     text: str
 
     def signed_terms(self) -> Mapping[str, Any]:
-        return self.terms(self.text)
+        return self.correction.terms(self.kind, self.text)
 
     description = from_fields("{correction.slip}: {exchange} for round {correction.round}, declined: {text}")
