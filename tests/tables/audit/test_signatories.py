@@ -25,6 +25,7 @@ from tables.floor import recorder
 from tables.floor.inputs import (
     BeginBackEntry,
     BeginSlip,
+    DeclineCorrection,
     EndBackEntry,
     Input,
     LockRack,
@@ -34,9 +35,10 @@ from tables.floor.inputs import (
     UnlockRack,
 )
 from tables.log.catalog import read
+from tables.log.entries.corrections import CorrectionProposed
 from tables.log.event import Event
 from tables.log.signatory import Signatory
-from tables.models import Proposal, ProposalEnd, Staff
+from tables.models import DayClose, Proposal, ProposalEnd, Staff
 from tables.reports import day_close, gaming_hours
 from tables.roles import Role
 from tables.setup import policies
@@ -49,6 +51,7 @@ from tests.floor import Hand, crew, dealt
 from tests.ready import ready_made
 from tests.tables.floor.acts import refusal, verify
 from tests.tables.reports.test_figures import box, plays
+from tests.tables.staff.test_codes import reset
 from tests.terms import read_again
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
@@ -180,14 +183,50 @@ def test_a_dealer_with_a_new_badge_signs_a_slip_as_they_signed_in(felt: Hand, bo
 
 def test_a_correction(felt: Hand, boss: Staff) -> None:
     """Harm: the pit boss who proposed a correction signs it, under a second user name with the badge of the first."""
-    bruno = floor.staff(Role.PIT_BOSS, "bruno", "202")
-    enter(felt, boss, ProposeCorrection(round=1, seat=1, handed_cents=0, reason="Seat 1 was passed over"))
-    slip = LogEntry.objects.filter(book_id=felt.table.book_id).latest("seq").content["correction"]["slip"]
+    bruno, slip = _proposed_correction(felt, boss)
     entry = honest(felt.table.book_id, lambda: enter(felt, bruno, SignCorrection(slip)))
     assert TWICE in fault_of(entry, by=boss.signature, **signed_by(boss))
     alias = structs.replace(boss.signatory, username="bernd", name="Bernd")
     assert TWICE in fault_of(entry, by=alias.signature, **structs.asdict(alias))
     assert fault_of(entry, by=GHOST) == wrote(entry)
+
+
+def test_the_first_signature_on_a_correction(felt: Hand, boss: Staff) -> None:
+    """Harm: a correction is proposed in the name of a pit boss who knows nothing of it, so that its author may sign."""
+    bruno = floor.staff(Role.PIT_BOSS, "bruno", "202")
+    propose = ProposeCorrection(round=1, seat=1, handed_cents=0, reason="Seat 1 was passed over")
+    entry = honest(felt.table.book_id, lambda: enter(felt, boss, propose))
+    assert fault_of(entry, by=GHOST) == wrote(entry)
+    assert isinstance(entry.event, CorrectionProposed)
+    named = structs.replace(entry.event.correction, proposed_by="bruno", proposed_as=bruno.signature)
+    assert 'its correction.proposed_as is "202 Bruno"' in fault_of(entry, correction=named, open=(named,))
+    assert "may not propose it as cashier" in fault_of(entry, role="cashier")
+
+
+def test_a_correction_that_is_declined(felt: Hand, boss: Staff) -> None:
+    """Harm: the pit boss who proposed a correction takes it back under the rules for a second person, or a cashier
+    declines it."""
+    bruno, slip = _proposed_correction(felt, boss)
+    entry = honest(felt.table.book_id, lambda: enter(felt, bruno, DeclineCorrection(slip, "The camera shows it")))
+    assert TWICE in fault_of(entry, by=boss.signature, **signed_by(boss))
+    assert fault_of(entry, by=GHOST) == wrote(entry)
+    assert "may not sign it as cashier" in fault_of(entry, role="cashier")
+
+
+def test_a_correction_that_is_signed_with_a_pin_that_was_reset(felt: Hand, boss: Staff) -> None:
+    """Harm: two operators reset the PIN of a pit boss and sign a correction in that name, and no proof finds it."""
+    bruno, slip = _proposed_correction(felt, boss)
+    entry = honest(felt.table.book_id, lambda: enter(felt, bruno, SignCorrection(slip)))
+    bruno = reset(bruno, Staff.objects.get(username="olga"), floor.staff(Role.OPERATOR, "omar", "302"))
+    assert refusal(enter, felt, bruno, SignCorrection(slip)).code == "barred"
+    assert "bruno signs a paper that was open when their PIN was reset" in fault_of(entry)
+
+
+def _proposed_correction(felt: Hand, boss: Staff) -> tuple[Staff, str]:
+    """Another pit boss, and the correction that waits for the signature of one."""
+    bruno = floor.staff(Role.PIT_BOSS, "bruno", "202")
+    enter(felt, boss, ProposeCorrection(round=1, seat=1, handed_cents=0, reason="Seat 1 was passed over"))
+    return bruno, LogEntry.objects.filter(book_id=felt.table.book_id).latest("seq").content["correction"]["slip"]
 
 
 def test_the_floor_refuses_the_badge_of_the_first_signer(felt: Hand, boss: Staff) -> None:
@@ -289,6 +328,28 @@ def test_the_close_of_a_day(felt: Hand, boss: Staff, clock: Clock) -> None:
     entry = honest(house_id(), lambda: day_close.close(on, by=olga, digest=first.digest))
     assert TWICE in fault_of(entry, by="201 Bella", **boss.signatory.unbadged | {"role": "operator"})
     assert fault_of(entry, by="bob Bob") == "it is signed by olga Olga, and bob Bob wrote it"
+
+
+def test_the_first_signature_under_a_day(felt: Hand, boss: Staff, clock: Clock) -> None:
+    """Harm: a day's figures are signed first in the name of a pit boss who never saw them, or by a dealer."""
+    on = _over(felt, boss, clock)
+    entry = honest(house_id(), lambda: day_close.propose(on, by=boss))
+    assert fault_of(entry, by="bob Bob") == "it is signed by bella Bella, and bob Bob wrote it"
+    assert "may not sign it as dealer" in fault_of(entry, role="dealer")
+
+
+def test_a_day_that_is_closed_with_a_pin_that_was_reset(felt: Hand, boss: Staff, clock: Clock) -> None:
+    """Harm: two people reset the PIN of an operator and close a day in that name, and no proof finds it."""
+    on = _over(felt, boss, clock)
+    olga, omar = Staff.objects.get(username="olga"), floor.staff(Role.OPERATOR, "omar", "302")
+    first = day_close.propose(on, by=boss)
+    entry = honest(house_id(), lambda: day_close.close(on, by=olga, digest=first.digest))
+    clock.stand(timezone.now() + timedelta(hours=1))
+    olga = reset(olga, omar, boss)
+    assert refusal(day_close.close, on, by=olga, digest=first.digest).code == "barred"
+    row = {"day": on, "proposed_by": "bella", "closed_by": "olga", "at": timezone.now()}
+    close_row = lambda seq: DayClose.objects.create(seq=seq, **row)  # noqa: E731
+    assert "olga signs a paper that was open when their PIN was reset" in fault_of(entry, row=close_row)
 
 
 def _over(felt: Hand, boss: Staff, clock: Clock) -> date:
