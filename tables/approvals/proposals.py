@@ -73,7 +73,7 @@ def waiting() -> QuerySet[Proposal]:
 
 
 def waiting_for(somebody: Staff) -> list[Proposal]:
-    """What somebody may approve or decline."""
+    """The proposals that a person may approve or decline."""
     return [row for row in waiting() if second_stage(row).is_open_to(somebody, proposer(row))]
 
 

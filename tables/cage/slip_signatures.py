@@ -1,4 +1,4 @@
-"""How a slip is signed, in whichever book it is written: begun, signed step by step, made void.
+"""How a slip is signed, in the log of a table or of the site: begun, signed step by step, made void.
 
 Each signature is an entry by the person who signed. The record of its type (``tables/log/slip_types.py``) and
 ``tables/log/slip_workflow.py`` define its conditions and effects. This module adds the ledger: the slip's number, the
@@ -47,14 +47,14 @@ class Desk(ABC):
     of: ClassVar[str]
     """Whose slips these are, in sentences."""
     most_of_one: ClassVar[int]
-    """So many chips of one kind are a mistake in counting them."""
+    """The most chips of one kind that a count may have: more are a typing error."""
     no_such_chip: ClassVar[str]
 
     records: Mapping[str, SlipType] = SLIPS
 
     @property
     def is_by_count(self) -> bool:
-        """Whether what is counted here tells what the table won."""
+        """Whether counts determine the win of the table."""
         return False
 
     @property
@@ -88,7 +88,7 @@ class Desk(ABC):
     @property
     @abstractmethod
     def dealer(self) -> str | None:
-        """The user name of who stands at the table; None where nobody does."""
+        """The user name of the dealer at the table; None where there is none."""
 
     @abstractmethod
     def chips(self) -> Collection[int]:
@@ -99,7 +99,7 @@ class Desk(ABC):
         """What the transfers say lies in a place."""
 
     def among(self, kind: str) -> Mapping[str, int]:
-        """What a fact may be one of here (``series.KEYS`` ...), each with the cents that it stands for."""
+        """The items in custody of a kind (``slip_types.KEYS`` ...), each with its value in cents."""
         return {}
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Desk(ABC):
 
     @abstractmethod
     def follows(self, slip: Slip) -> list[PendingEntry]:
-        """The entries that a signature brings about beside its own."""
+        """The further entries that a signature leads to."""
 
 
 # --- The three inputs ------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def begin(desk: Desk, entered: BeginSlip) -> Decision:
         raise Refused("unknown_slip", f"A slip of {desk.of} is one of {', '.join(names)}.", 422)
     chips = _sane(desk, series, entered.chips)
     box = entered.box if series.is_boxed else ""
-    details: dict[str, Any] = {"box": box} | _beside(desk, series.first, entered)
+    details: dict[str, Any] = {"box": box} | _details(desk, series.first, entered)
     if series.begins_with_note:
         details["noted"] = _sane(desk, series, entered.noted)
     signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, **details)
@@ -156,7 +156,7 @@ def sign(desk: Desk, entered: SignSlip) -> Decision:
     # A step that there is not on such a slip is never due: paper.sign refuses it in its own words.
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "", ORDINARY)
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
-    details = _beside(desk, stage, entered)
+    details = _details(desk, stage, entered)
     if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:
         details["noted"] = chip_stock.of(slip.facts["series"]).left
     return _signed(desk, _signature(desk, name, stage, chips=chips, **details))
@@ -181,7 +181,7 @@ ENTERED: Final[Mapping[type, Callable[[Desk, Any], Decision]]] = {BeginSlip: beg
 
 
 def _signature(desk: Desk, name: SlipName, stage: Stage, **adds: Any) -> Signature:
-    """What whoever signs signs, with what the house notes of that step."""
+    """The content of a signature, with the balance that the site notes in that step."""
     return Signature(
         slip=str(name),
         stage=stage.name,
@@ -277,7 +277,7 @@ def _name(desk: Desk, spelled: str) -> SlipName:
         raise Refused("unknown_slip", f"There is no slip {spelled} at {desk.where}.", 404) from None
 
 
-# --- What is refused -------------------------------------------------------------------------------------------
+# --- Refusals --------------------------------------------------------------------------------------------------
 
 
 _STATUS: Final[Mapping[str, int]] = {"wrong_role": 403, "bad_fact": 422, "bad_apart": 422}
@@ -287,8 +287,8 @@ def _refused(wrong: Wrong) -> Refused:
     return Refused(wrong.code, wrong.sentence, _STATUS.get(wrong.code, 409))
 
 
-def _beside(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str, Any]:
-    """What was said beside the signature, and the notes that a count puts apart. Raises Refused."""
+def _details(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str, Any]:
+    """The fields of a step, and the notes that a count puts apart. Raises Refused."""
     for kind, cents, envelope in entered.apart:
         _refuse_apart(kind, cents, envelope)
     envelopes = [envelope.strip().casefold() for _, _, envelope in entered.apart]
@@ -333,7 +333,7 @@ def _sane(desk: Desk, series: SlipType, chips: Sequence[Sequence[int]]) -> Chips
 
 
 def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk) -> None:
-    """What is moved has to be there when it is asked for, and again when it moves."""
+    """Chips have to be available when they are requested, and again when they move."""
     if stage.takes_from:
         _refuse_amount(slip, stage, desk)
     elif slip.series.count is None:
@@ -409,8 +409,8 @@ def _refuse_second(desk: Desk, series: SlipType) -> None:
 
 
 def _refuse_retired(series: SlipType, chips: Chips) -> None:
-    """What is retired does not come into play again. Asked once the slip has its number: whoever retires a kind waits
-    for the slips that are numbered just then, and they see that it is retired if it was first."""
+    """Retired chips do not come into play again."""
+    # Once the slip has its number: a retirement waits for the lock of the numbers, so one of the two sees the other.
     if not series.gives_out:
         return
     reasons = chip_series.retired_values()
@@ -428,7 +428,7 @@ def _alarm(slip: Slip) -> str | None:
 
 
 def _suspicion(desk: Desk, slip: Slip) -> str | None:
-    """What is said of notes that a count which was just agreed upon suspects to be counterfeit."""
+    """The alert about notes that two agreeing counts suspect to be counterfeit."""
     notes = [note for note in slip.apart_agreed if note.kind == slip_workflow.FORGED] if slip.due is None else []
     if not notes:
         return None

@@ -1,8 +1,8 @@
-"""Corrections: a mispay that was found later is put right by a slip of two signatures, which names the round and seat.
+"""Corrections: a payout error that was found later is corrected by a slip of two signatures that names round and seat.
 
-The round and its transfers stay as they are. Three amounts are told apart, each as what the player won (or lost, below
-zero): what the log *recorded*, which the engine decided; what was *handed* over; and what is *due*. What is due is what
-was recorded, unless a dispute was ruled otherwise. The difference between due and handed changes hands now.
+The round and its transfers stay as they are. Three amounts, each won by the player (or lost, below zero), differ: the
+*recorded* amount, which the engine decided; the *handed* amount, which the player got; and the *due* amount, which is
+the recorded one unless a dispute was ruled otherwise. The difference between due and handed changes hands now.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _permit_here(scene: CommandContext, by: Staff) -> None:
 
 @enters(ProposeCorrection, permit=permit_proposal)
 def propose(scene: CommandContext, entered: ProposeCorrection, slip: str | None = None) -> Decision:
-    """A pit boss says what was handed over, and what is to change hands. Raises Refused."""
+    """A pit boss states the amounts that were handed over and are due. Raises Refused."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
     payout, ledger_cents = _payout(scene, entered.round, entered.seat), _ledger_cents(scene, entered)
     dispute = _dispute(scene, entered)
@@ -239,8 +239,8 @@ def _ledger_cents(scene: CommandContext, entered: ProposeCorrection) -> int:
 
 
 def due_by(dispute: Dispute, payout: Payout) -> int | None:
-    """What a ruling makes due to a seat: by what is at stake, and nothing where the round is void. None where no amount
-    was named."""
+    """The amount that a ruling makes due to a seat: by the amount of the claim, and 0 where the round is void. None
+    where no amount was claimed."""
     if dispute.ruling == claims.VOID:
         return 0
     if not dispute.claim_cents:

@@ -36,7 +36,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     earlier: str | None
     """The correction of the same round and seat that came before."""
     proposed_by: str
-    """The user name of who proposed it: somebody else signs."""
+    """The user name of the proposer: another person signs."""
     proposed_as: str
     """How the log names them."""
 

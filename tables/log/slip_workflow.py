@@ -42,7 +42,7 @@ class Wrong(Exception):
 
 
 class QuestionedNote(NamedTuple):
-    """A note that a count did not take for money, until somebody says otherwise."""
+    """A note that a count did not accept as money, until a later slip accepts it."""
 
     kind: str
     """Torn, unknown, or suspected to be counterfeit: see ``APART``."""
@@ -82,7 +82,7 @@ class Slip:
     year: int
     number: int
     chips: Chips = ()
-    """What is to be moved; empty where chips or cash are counted."""
+    """The chips or cash to move; empty where chips or cash are counted."""
     signed: tuple[GivenSignature, ...] = ()
     counts: tuple[Chips, ...] = ()
     """What was counted, each time by another person."""
@@ -91,7 +91,7 @@ class Slip:
     box: str = ""
     """The drop box, as it is marked."""
     reason: str = ""
-    """Why it is to be void, once somebody asked for it."""
+    """The reason for a void, once one was requested."""
     noted: Chips = ()
     """What a count is held against by pieces: a delivery note, or what there is of a series by the slips before."""
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class Slip:
 
     @property
     def is_to_be_void(self) -> bool:
-        """Whether somebody asked for it to be void; it may be so by now."""
+        """Whether a void was requested; it may be complete by now."""
         return VOID_ASKED in self.stages
 
     @property
@@ -148,7 +148,7 @@ class Slip:
 
     @property
     def total_cents(self) -> int:
-        """What is to be moved, or what was counted and agreed upon."""
+        """The amount to move, or the amount of the two counts that agree, in cents."""
         return total(self.agreed or ()) if self.series.count else total(self.chips)
 
     @property
@@ -257,7 +257,7 @@ class Slip:
 
     @property
     def moves_on(self) -> bool:
-        """Whether the chips are on their way: nobody's until they are received."""
+        """Whether the chips are in transit between two places."""
         if self.series.transit is None or self.is_void:
             return False
         leaves, arrives = self.series.transit
@@ -282,7 +282,7 @@ def as_typed(pairs: Iterable[Sequence[int]], field: str = "") -> Chips:
 
 
 def repeated_kind(value: int, field: str = "") -> Refused:
-    """What is answered where a kind of chip, note or coin is listed twice."""
+    """The refusal of a list that has a kind of chip, note or coin twice."""
     place = f"{field.capitalize()}: " if field else ""
     return Refused("bad_count", f"{place}{money(value)} is listed more than once. Give one count for each kind.", 422)
 
@@ -323,10 +323,10 @@ def sign(
     records: Mapping[str, SlipType] = SLIPS,
     by_count: bool = False,
 ) -> Slip:
-    """The slip after a signature. ``slips`` are those in progress, ``dealer`` is who stands at the table, ``by_count``
+    """The slip after a signature. ``slips`` are those in progress, ``dealer`` is the dealer at the table, ``by_count``
     says whether the table's win is known by its counts alone.
 
-    Raises Wrong: another step is due, somebody of another role, or who signed on this slip already.
+    Raises Wrong: another step is due, or the signer has another role or signed on this slip already.
     """
     before = _before(slips, signature, records, by_count=by_count)
     stage = VOID[0] if signature.stage == VOID_ASKED else before.due
@@ -371,7 +371,7 @@ def _begun(signature: Signature, records: Mapping[str, SlipType], *, by_count: b
 
 
 def not_in_progress(name: SlipName) -> Wrong:
-    """What is said to somebody who signs on a slip that nobody began, or that is complete."""
+    """The refusal of a signature on a slip that was not begun, or that is complete."""
     sentence = f"There is no {name.series} {name.number} of {name.year} in progress at this table."
     return Wrong("unknown_slip", sentence)
 

@@ -48,7 +48,7 @@ COUNT_BEFORE: Final = gaming_hours.SHORTEST
 
 @dataclass(frozen=True, slots=True)
 class DayProposal:
-    """The figures of a day that somebody signed first, and that wait for the second signature."""
+    """The figures of a day with their first signature, which wait for the second one."""
 
     day: date
     seq: int
@@ -103,12 +103,12 @@ not decoded: it contains the figures of every table."""
 
 
 def proposal(day: date) -> DayProposal | None:
-    """The newest first signature under a day's figures; None where nobody has signed them first."""
+    """The newest first signature under a day's figures; None where there is none."""
     return next(iter(_first_signatures(day)), None)
 
 
 def half_signed() -> list[DayProposal]:
-    """The newest first signature under the figures of each day that nobody has closed yet, the latest day first."""
+    """The newest first signature under the figures of each open day, the latest day first."""
     return _first_signatures()
 
 
@@ -313,7 +313,7 @@ def digest_of(
     money: Sequence[Mapping[str, Any]] | None = None,
     by_shift: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
-    """Names a day's figures, and its cash where that is told: SHA-256, in hex."""
+    """The digest of a day's figures, and of its cash where there is any: SHA-256, in hex."""
     content: dict[str, Any] = {"day": day, "figures": rows}
     cash_lines = {"cash": money, "cash_by_shift": by_shift}
     return sha256(
@@ -374,7 +374,7 @@ def _vault_uncounted(day: date) -> list[str]:
 
 
 def problems(by_shift: Sequence[ShiftCash]) -> list[str]:
-    """What is wrong with a day that may be closed all the same: shifts whose cash was counted late, or not at all."""
+    """The warnings about a day that may be closed all the same: shifts whose cash was counted late, or not at all."""
     moment = timezone.now()
     return [line.says for line in by_shift if line.says and line.shift.end <= moment]
 
@@ -390,7 +390,7 @@ def _is_counted(table: Table, report: SpanFigures) -> bool:
 
 
 def _await_writers() -> None:
-    """Wait for whoever was writing at a table when the day ended: what they write belongs to it."""
+    """Wait for transactions that were writing at a table when the day ended: their entries belong to the day."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT id FROM ledger_book WHERE id NOT IN (SELECT id FROM ledger_book FOR SHARE SKIP LOCKED)")
         books = [book for (book,) in cursor.fetchall()]
@@ -408,7 +408,7 @@ WITHOUT_PROOF: Final = ("theoretical_cents", "audited_cents")
 
 @checks(DayProposed)
 def check_proposal(event: DayProposed, entry: Entry) -> None:
-    """Figures are signed first by somebody who runs the floor, once the day is over and before it is closed."""
+    """Figures are signed first by a person with the permission, once the day is over and before it is closed."""
     FIRST.check(event, entry)
     _refuse_figures(event)
     day = date.fromisoformat(event.day)
@@ -420,7 +420,7 @@ def check_proposal(event: DayProposed, entry: Entry) -> None:
 
 @checks(DayClosed)
 def check_close(event: DayClosed, entry: Entry) -> None:
-    """A day was closed by two people, over the figures that the first one signed, as the row beside the log has it."""
+    """A day was closed by two people, over the figures that the first one signed, and its row is equal to its entry."""
     row = DayClose.objects.filter(seq=entry.seq).first()
     people = (event.day, event.username, event.proposed_by)
     if row is None or (row.day.isoformat(), row.closed_by, row.proposed_by) != people:
