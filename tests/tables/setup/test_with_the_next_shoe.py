@@ -201,8 +201,7 @@ def test_a_decision_that_took_two_is_found(dealer: Hand, olga: Staff) -> None:
     draft = table_settings.draft_for_the_shoe(dealer.table, {"options": {"decks": 8}})
     proposal = proposals.propose(draft, "", by=olga)
     with transaction.atomic():
-        event = ProposalDecided(number=proposal.number, username=olga.username, name=olga.name, role=str(olga.role))
-        proposals._end(site_log.lock(), proposal, event, olga)
+        proposals._end(site_log.lock(), proposal, ProposalDecided, olga)
     assert "took two people, and one decided it" in fault()
 
 
