@@ -134,8 +134,12 @@ def _numbers(before: Number | None, count: int) -> list[tuple[int, int, int, str
 def _waiting() -> list[Number]:
     """The corrections of all tables that wait for a signature."""
     states = table_state.at_all([table_state.head_of(table) for table in Table.objects.select_related("book")])
-    names = [SlipName.parse(waiting.slip) for state in states.values() for waiting in state.corrections]
-    return [(name.year, name.number) for name in names]
+    numbers: list[Number] = []
+    for state in states.values():
+        with suppress(*UNREADABLE):
+            names = [SlipName.parse(waiting.slip) for waiting in state.corrections]
+            numbers += [(name.year, name.number) for name in names]
+    return numbers
 
 
 def _ids(numbers: Sequence[Number]) -> list[int]:
