@@ -57,7 +57,6 @@ class ProposalEnded(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True, om
     text: str = ""
 
 
-
 class ProposalApproved(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody else approved a proposal, which is done by the entries that name it."""
 
