@@ -1,4 +1,4 @@
-"""The log, the chips and the alerts in the admin: to be read; an alert can be acknowledged, by name."""
+"""Logs, chips and alerts in the admin site, read-only except that users can acknowledge alerts."""
 
 import json
 from typing import Any
@@ -34,7 +34,8 @@ from ledger.proof.chips import money
 
 
 class ReadOnly(ClosedList):
-    """Rows that nobody adds, changes or deletes here. Their lists never count a table that may hold millions."""
+    """Rows that cannot be added, changed or deleted here. Its lists never count a table that may have millions of
+    rows."""
 
     paginator = InfinitePaginator
     show_full_result_count = False
@@ -72,7 +73,7 @@ class BookAdmin(ReadOnly):
 
 
 def _spelled_out(entry: LogEntry) -> dict[str, Any]:
-    """What a body holds, with every name written out."""
+    """The body of an entry with all member names written out."""
     return {"format": entry.parts.format, "content": entry.content, "moves": entry.parts.moves}
 
 
@@ -90,7 +91,7 @@ class LogEntryAdmin(ReadOnly):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         class Numbered(super().get_changelist(request, **kwargs)):  # type: ignore[misc]
-            """A list that leads to each entry by its book and number."""
+            """A list that links to each entry by its log and number."""
 
             def url_for_result(self, result: LogEntry) -> str:
                 return reverse("admin:ledger_logentry_change", args=[f"{result.book_id}-{result.seq}"])
@@ -98,7 +99,7 @@ class LogEntryAdmin(ReadOnly):
         return Numbered
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
-        """By its book and number: no index has a row's own."""
+        """An entry by "log id-number". The primary key, its hash, is not used in addresses."""
         book, _, seq = object_id.partition("-")
         if not (book.isdecimal() and seq.isdecimal() and max(len(book), len(seq)) < 19):
             return None
@@ -110,7 +111,7 @@ class LogEntryAdmin(ReadOnly):
 
     @admin.display(description="kind", ordering="kind")
     def what(self, entry: LogEntry) -> str:
-        """In words: the entry's own page has the name by which the log writes it."""
+        """The kind in words. The entry's own page has the stored name."""
         return entry.kind.replace("_", " ")
 
     @admin.display(description="body")
@@ -166,7 +167,7 @@ class RecountAdmin(ReadOnly):
 
 
 class IsOpen(admin.SimpleListFilter):
-    """Alerts that somebody still has to take note of."""
+    """Filters alerts by state: open or acknowledged."""
 
     title = "state"
     parameter_name = "state"
@@ -179,7 +180,7 @@ class IsOpen(admin.SimpleListFilter):
 
 
 class NoteForm(ActionForm):
-    """What somebody says as they take note."""
+    """The note that a user may add when acknowledging alerts."""
 
     note = forms.CharField(required=False, max_length=500, label="Note")
 
@@ -207,7 +208,7 @@ class AlertAdmin(ReadOnly):
             try:
                 acknowledge(alert, by, note)
             except AlreadyAcknowledged:
-                continue  # somebody else did, at this moment
+                continue  # another user acknowledged it a moment ago
             count += 1
         self.message_user(request, f"{count} acknowledged by {by}", messages.SUCCESS if count else messages.WARNING)
 
@@ -228,7 +229,7 @@ class AlertAdmin(ReadOnly):
 
 
 class OfSeries(admin.SimpleListFilter):
-    """Slips of one series, without asking the whole table which there are."""
+    """Filters slips by series. The choices are the known series: no query over the whole table looks for them."""
 
     title = "series"
     parameter_name = "series"
@@ -242,13 +243,13 @@ class OfSeries(admin.SimpleListFilter):
 
 
 class OfSlipsSeries(OfSeries):
-    """Their signatures likewise."""
+    """Filters slip signatures by the series of their slip."""
 
     path = "slip__series"
 
 
 class IsExplained(admin.SimpleListFilter):
-    """Discrepancies with a finding, and those that wait for one."""
+    """Filters discrepancies by state: open, or closed by a finding."""
 
     title = "state"
     parameter_name = "state"
@@ -262,7 +263,7 @@ class IsExplained(admin.SimpleListFilter):
 
 @admin.register(Slip)
 class SlipAdmin(ReadOnly):
-    """What a slip says stands in its entry."""
+    """Numbers of slips. The content of a slip is in its log entry."""
 
     list_display = ("series", "year", "number", "book", "seq", "total")
     list_display_links = ("number",)

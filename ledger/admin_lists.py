@@ -1,7 +1,7 @@
-"""Lists of the admin that answer the questions declared for them, and no other.
+"""Admin lists that accept only the filters that they declare.
 
-Django lets whoever may open a list filter it by any column of its rows, shown or not. The length of the answer then
-tells the column, one letter at a time: a PIN's hash, a terminal's token, the order of a shoe.
+Django lets a user who may open a list filter it by any column, displayed or not. The number of results then reveals the
+column one character at a time: a PIN's hash, a terminal's token, the order of a shoe.
 """
 
 from collections.abc import Iterator
@@ -12,20 +12,21 @@ from unfold.admin import ModelAdmin
 
 
 class ClosedList(ModelAdmin):
-    """What every list of the house is made from. Its filters and its dates are all that it can be asked for."""
+    """The base class of all admin lists. Only its declared filters and date hierarchy are accepted."""
 
     lookups: ClassVar[tuple[str, ...]] = ()
-    """Further questions, each spelt out: ``seq``, ``seq__gte``."""
+    """Further permitted lookups, each in full: ``seq``, ``seq__gte``."""
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return lookup in {*self.lookups, *self._filters(request), *self._dates()}
 
     def to_field_allowed(self, request: HttpRequest, to_field: str) -> bool:
-        """Rows are chosen by their keys: a unique column, such as a digest, would tell who has it."""
+        """Only the primary key selects rows: a unique column, such as a digest, would reveal which row has it."""
         return bool(to_field == self.opts.pk.name)
 
     def _filters(self, request: HttpRequest) -> Iterator[str]:
-        """The parameters that Django's own filters make of a field, and those that ours name."""
+        """The query parameters of the declared filters: those that Django derives from a field, and those that a filter
+        class names."""
         for declared in self.get_list_filter(request):
             if isinstance(declared, str):
                 yield from (declared, f"{declared}__exact", f"{declared}__id__exact", f"{declared}__isnull")

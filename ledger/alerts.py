@@ -1,4 +1,4 @@
-"""Alerts: what does not reconcile, open until somebody takes note of it by name."""
+"""Alerts: faults and events, open until a named user acknowledges them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,25 +14,26 @@ from ledger.log import CHANNEL
 from ledger.models import Acknowledgement, Alert, AlertRepeat, Book, Escalation
 
 QUIET = timedelta(hours=20)
-"""Somebody who took note of a lasting fault is told again the next day, not every few minutes."""
+"""A lasting fault that was acknowledged raises its next alert after this time, not every few minutes."""
 LONGEST_REPEAT = 300
-"""Characters of a repeat's message."""
+"""The maximum length of a repeat's message, in characters."""
 
 
 class AlreadyAcknowledged(Exception):
-    """Somebody took note of this alert before."""
+    """The alert was acknowledged before."""
 
 
 def open_alerts() -> QuerySet[Alert]:
-    """The alerts that nobody has acknowledged, the newest first."""
+    """The unacknowledged alerts, newest first."""
     alerts: QuerySet[Alert] = Alert.objects.filter(acknowledgement=None).select_related("book").order_by("-at", "-pk")
     return alerts
 
 
 def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any] | None = None) -> Alert:
-    """Open an alert, or return the same one: it is open still, or was acknowledged less than a day ago.
+    """Open an alert, or return the equal one that is open or was acknowledged less than QUIET ago.
 
-    Call it in the transaction that found the fault, or after that one rolled back: never inside one that will.
+    Call it in the transaction that found the fault, or after that one rolled back; never inside one that will roll
+    back.
     """
     message = message[: Alert._meta.get_field("message").max_length]
     with transaction.atomic():
@@ -47,8 +48,8 @@ def raise_for(
 ) -> tuple[Alert, bool]:
     """Open an alert for a cause, which its evidence names; or return the one that is open for it, and False.
 
-    ``once``: one that was acknowledged is not opened again either, for the cause is of one moment: this table stands
-    idle since that entry. ``lasts``: the cause is a condition that checks report repeatedly, so within QUIET of an
+    ``once``: an acknowledged alert is not opened again either, for a cause of one moment, such as a table that is idle
+    since an entry. ``lasts``: the cause is a condition that checks report repeatedly, so within QUIET of an
     acknowledgement no other alert with the same message is opened. Otherwise the next report after an acknowledgement
     opens another alert.
     """
@@ -115,7 +116,7 @@ def _opened(book: Book | None, kind: str, message: str, evidence: Mapping[str, A
 
 
 def escalate(alert: Alert, step: int, level: int, roles: Sequence[str]) -> Escalation | None:
-    """Tell further people of an alert that nobody took note of; None where somebody just did, or another worker
+    """Notify further roles of an unacknowledged alert. Returns None if it was acknowledged meanwhile, or another worker
     escalated it."""
     with transaction.atomic():
         moment = _alone(alert.kind, alert.book)
@@ -131,12 +132,12 @@ def escalate(alert: Alert, step: int, level: int, roles: Sequence[str]) -> Escal
 
 
 def about_the_clock(wrong: WrongClock) -> Alert:
-    """The alert about a clock that is wrong, opened once, by whoever was refused: after that was rolled back."""
+    """Open the alert about a wrong clock, once. Call it after the rejected transaction rolled back."""
     return raise_alert(None, wrong.code, wrong.alert, wrong.facts)
 
 
 def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
-    """Take note of an alert, by name and once. Raises AlreadyAcknowledged."""
+    """Acknowledge an alert by name. Raises AlreadyAcknowledged, and ValueError for an empty name."""
     if not by.strip():
         raise ValueError("an alert is acknowledged by name")
     try:
@@ -150,8 +151,11 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
 
 
 def _alone(kind: str, book: Book | None) -> datetime:
-    """Two workers that find the same fault at once must not both open an alert. The time then, by the database's clock:
-    an alert about a host whose clock is wrong is not dated by it."""
+    """Lock alerts of this kind and log until the transaction ends, so that two workers that find one fault do not both
+    open an alert. Returns the database's time.
+
+    That clock dates the alert, because the alert may be about this host's clock.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)), ledger_now()", [f"alert {kind} {book and book.pk}"]
@@ -161,7 +165,7 @@ def _alone(kind: str, book: Book | None) -> datetime:
 
 
 def announce(alert: Alert) -> None:
-    """Every open screen draws its alerts anew once this is committed."""
+    """Notify open screens, on commit, to reload their alerts."""
     with connection.cursor() as cursor:
         news = json.dumps({"book": alert.book_id, "alert": alert.pk})
         cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, news])

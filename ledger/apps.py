@@ -1,4 +1,4 @@
-"""The ledger app: chips and the log, which know nothing of games."""
+"""The ledger app: logs and chips, without any knowledge of games."""
 
 from django.apps import AppConfig
 

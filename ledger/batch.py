@@ -1,5 +1,7 @@
-"""Many entries of several books stored at once: each is sealed as ``log.seal`` does, and all are
-copied in with their transfers. The database holds every one against its guards, as it does single ones."""
+"""Stores many entries of several logs at once, sealed as by ``log.seal`` and copied in together with their transfers.
+
+The database checks the rows with the same constraints and triggers as rows that are inserted singly.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,16 @@ _HEADS: Final = f"""WITH ends AS (SELECT * FROM unnest(%s::bigint[], %s::bigint[
 
 
 class Batch:
-    """Entries that wait to be stored together, under the locks of their books: made and written in one transaction."""
+    """Entries that are sealed one by one and stored together, in one transaction under the locks of their logs."""
 
     def __init__(self, books: Iterable[int]) -> None:
+        # All locks are taken before the first entry is sealed: nothing else can extend these logs until the commit.
         self.heads: dict[int, Head] = {book: log.lock(book) for book in books}
         self._entries: list[tuple[Any, ...]] = []
         self._transfers: list[tuple[Any, ...]] = []
 
     def add(self, book_id: int, draft: Draft, moves: Sequence[Move] = ()) -> Head:
-        """Seal an entry, with the chips that it moves, after the last one of its book; returns the book's new head."""
+        """Seal an entry and its transfers after the last entry of its log. Returns the log's new head."""
         sealed = log.seal(self.heads[book_id], draft, [move.spelled() for move in moves])
         head = self.heads[book_id] = sealed.head
         self._entries.append(sealed.row)
@@ -40,10 +43,11 @@ class Batch:
         return head
 
     def write(self) -> None:
-        """Store what was added: entries, transfers, the books' heads and the announcement of each."""
+        """Store all added entries and transfers, move the heads of their logs, and notify listeners once per log."""
         if not self._entries:
             return
         with connection.cursor() as cursor:
+            # Entries before transfers: the trigger on a transfer checks it against the body of its entry.
             for statement, rows in ((_ENTRIES, self._entries), (_TRANSFERS, self._transfers)):
                 with cursor.copy(statement) as copy:
                     for row in rows:

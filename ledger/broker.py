@@ -1,7 +1,7 @@
-"""The broker: where tasks wait for workers, and where workers leave their counts.
+"""The message broker, Redis: the queue of Celery tasks and the counters of the workers.
 
-Celery, kombu and redis take longer to import than Django does. Most commands ask the broker for nothing, so the
-functions here import them when they are called; a web process has loaded them before its first request.
+Celery, kombu and redis take longer to import than Django does. Most commands never use the broker, so the functions
+here import them when they are called; a web process has loaded them before its first request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class BrokerAway(Exception):
 
 @contextmanager
 def connected() -> Iterator[Redis]:
-    """A connection to the broker, which answers in ``str``. Raises BrokerAway, also for what is asked through it."""
+    """A Redis client that decodes answers to ``str``. Raises BrokerAway on connecting, and for failed commands inside
+    the block."""
     import redis
 
     try:
@@ -43,7 +44,8 @@ def connected() -> Iterator[Redis]:
 
 
 def send(task: str, *arguments: int | str, countdown: float = 0, otherwise: str) -> None:
-    """Have a worker run a task, after ``countdown`` seconds. If the broker is away, log what happens ``otherwise``."""
+    """Send a task to the workers, to run after ``countdown`` seconds. If the broker is away, log the consequence,
+    ``otherwise``."""
     from celery import current_app
     from kombu.exceptions import OperationalError
 

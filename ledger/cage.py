@@ -1,4 +1,4 @@
-"""Chips on the move: post() is the only writer of transfers, and balances() reads what they add up to."""
+"""Chip movements: ``post`` is the only writer of transfers, and ``balances`` adds them up."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
@@ -42,12 +42,14 @@ INSERT_TRANSFERS = Statement(
 
 
 def post(head: Head, draft: Draft, moves: Sequence[Move], *, commit: bool = False) -> Head:
-    """Write an entry and the chips that it moves after the head that lock() gave; returns the new head.
+    """Write an entry and its transfers after a locked head. Returns the new head.
 
-    One round trip. Entry, transfers, the book's new head and the announcement are stored together or not at all.
-    Raises Stale or KeyReused; a movement that the house does not permit is an IntegrityError. With ``commit`` the
-    transaction ends here, unless it is part of a larger one: nothing may be asked in it afterwards.
+    Takes one round trip. Entry, transfers, the log's new head and the notification are stored together or not at all.
+    Raises Stale or KeyReused, and IntegrityError for a movement that the database does not permit. ``commit``: the
+    transaction ends here, unless it is part of a larger one, and no query may follow in it.
     """
+    # The body of the entry records the transfers too, so a transfer that is changed or added later shows in the hash
+    # chain.
     sealed = seal(head, draft, [move.spelled() for move in moves])
     columns = [list(column) for column in zip(*map(astuple, moves), strict=True)]
     insert = (INSERT_TRANSFERS, [head.book_id, sealed.head.seq, len(moves), *columns])
@@ -58,16 +60,17 @@ def post(head: Head, draft: Draft, moves: Sequence[Move], *, commit: bool = Fals
 
 
 def open_house() -> Book:
-    """The house's book with its vault, cage, cash and where chips and cash come from; made when it is not there yet."""
+    """The site log with its vault, cage, cash, and the sources of chips and cash; created if it does not exist."""
     chips, money = (ISSUE, VAULT, CAGE, PLAYERS, OVER_SHORT), (CASH, BANK, VAULT_CASH, DEPOSITARY, CASH_OVER_SHORT)
     return _open(HOUSE, [(place, None) for place in (*chips, *money)])
 
 
 def open_table_book(name: str, seats: int, *, pot: bool = False, wagers: Iterable[str] = ()) -> Book:
-    """A table's book with its rack, its drop box, what is on the way to and from the cage, and a place per seat: on
-    the layout, for each wager where they lie apart, or beside a pot for the chips that a player put in play.
+    """The log of a table with its rack, drop box, chips in transit, and the places of each seat: its layout, one per
+    wager where wagers are kept apart or, at a table with a pot, the player's chips in play.
 
-    Made when it is not there yet; places that a table gained are added, none is ever taken away.
+    It is created if it does not exist. Places that a table gained are added; none is ever removed. Raises ValueError
+    for the name of the site log.
     """
     if name == HOUSE:
         raise ValueError(f"{HOUSE!r} is the name of the house's own book")
@@ -93,7 +96,7 @@ def _account(book: Book, place: Place) -> Account:
 
 
 def chart(book_id: int) -> Chart:
-    """The accounts that entries of this book may move chips between."""
+    """The accounts that entries of this log may move chips between: its own and those of the whole site."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT place, seat, wager, id FROM ledger_account WHERE book_id = %s OR place = ANY(%s)",
@@ -107,7 +110,7 @@ def chart(book_id: int) -> Chart:
 
 
 def horizons(books: Sequence[int]) -> dict[int, int]:
-    """How far each book has been recounted. No transfer can be added at or before that entry any more."""
+    """The entry up to which each log has been recounted; 0 for none. The database rejects transfers at or before it."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT book_id, (SELECT max(through_seq) FROM ledger_recount WHERE book_id = b.book_id)"
@@ -117,8 +120,8 @@ def horizons(books: Sequence[int]) -> dict[int, int]:
         return {book: seq or 0 for book, seq in cursor.fetchall()}
 
 
-# Every horizon stands in the query as a number: one that came out of a join would make the planner expect a third
-# of all history and read the whole table. One statement, so that all books are seen at the same moment.
+# Each horizon is a literal in the query: from a join, the planner would expect a third of the history and read the
+# whole table. One statement, so that all logs are seen in one snapshot.
 NET_EFFECT = """
     WITH horizon (book_id, seq) AS (VALUES {horizons}), moved AS ({moved}),
     net (account_id, cents) AS (
@@ -132,7 +135,7 @@ MOVED = "SELECT source_id, target_id, amount_cents FROM ledger_transfer WHERE bo
 
 
 def net_effect(books: Sequence[int]) -> dict[int, int]:
-    """What these books' transfers add up to on each account: the last recount and what followed it."""
+    """The sum in cents of these logs' transfers on each account: the last recount and the transfers after it."""
     if not books:
         return {}
     ends = horizons(books)
@@ -145,7 +148,8 @@ def net_effect(books: Sequence[int]) -> dict[int, int]:
 
 
 def balances(book_id: int) -> dict[Account, int]:
-    """What lies in each place of this book now. The house's places are moved by every book, so all are added up."""
+    """The balance in cents of each place of this log. Transfers of all logs move the shared places of the site, so all
+    logs are added up for them."""
     accounts = list(Account.objects.filter(book_id=book_id).order_by("place", "seat", "wager"))
     shared = any(account.place in HOUSE_PLACES for account in accounts)
     net = net_effect(all_books() if shared else [book_id])
@@ -172,19 +176,21 @@ BALANCE_AT = """
 
 
 def held_by_players() -> int:
-    """What players hold of all tables' chips: they carry them from one to another."""
+    """The chips of all tables that players hold, in cents. Players carry chips from table to table, so only the total
+    has a meaning."""
     net = net_effect(all_books())
     return sum(net.get(pk, 0) for pk in Account.objects.filter(place=PLAYERS).values_list("pk", flat=True))
 
 
 def balance_at(account: Account, through: Mapping[int, int]) -> int:
-    """What lay in one place once each of these books had come to an entry."""
+    """The balance in cents of an account after the given entry of each log."""
     with connection.cursor() as cursor:
         cursor.execute(BALANCE_AT, {"books": list(through), "seqs": list(through.values()), "account": account.pk})
         return int(cursor.fetchone()[0])
 
 
-# The last recount of each book before its entry, and what followed: nothing that was added up before is read again.
+# The last recount of each log before its entry, and the transfers after it: history that was added up before is not
+# read again.
 NET_EFFECT_AT = """
     SELECT moved.account, sum(moved.cents) FROM unnest(%(books)s::bigint[], %(seqs)s::bigint[]) AS book (id, seq)
     CROSS JOIN LATERAL (SELECT coalesce(max(through_seq), 0) AS seq FROM ledger_recount
@@ -201,23 +207,24 @@ NET_EFFECT_AT = """
 
 
 def net_effect_at(through: Mapping[int, int]) -> dict[int, int]:
-    """What lay on each account once each of these books had come to an entry."""
+    """The balance in cents of each account after the given entry of each log."""
     with connection.cursor() as cursor:
         cursor.execute(NET_EFFECT_AT, {"books": list(through), "seqs": list(through.values())})
         return {account: int(cents) for account, cents in cursor.fetchall()}
 
 
 def hold_shared() -> None:
-    """Until the transaction ends, nobody else who asks this too takes chips or cash from a place that all books share.
+    """Until the transaction ends, block other callers from taking chips or cash from places that all logs share.
 
-    Two tables hold two books; at the vault, the cage and the bank they meet here. Ask it last, after every book's lock.
+    Two tables have separate locks, and meet only at the vault, the cage and the bank. Take this lock last, after all
+    logs' locks: a fixed order prevents deadlocks.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('places of the house', 0))")
 
 
 def all_books() -> list[int]:
-    """Every book, the house's among them."""
+    """The ids of all logs, the site log included."""
     return list(Book.objects.order_by("pk").values_list("pk", flat=True))
 
 
@@ -235,14 +242,14 @@ def _posted(cursor: CursorWrapper) -> list[Posted]:
 
 
 def transfers_of(book_id: int, seqs: Iterable[int]) -> list[Posted]:
-    """The transfers of some entries of a book, in order."""
+    """The transfers of some entries of a log, in order."""
     with connection.cursor() as cursor:
         cursor.execute(f"{_POSTED} WHERE book_id = %s AND seq = ANY(%s) ORDER BY seq, leg", [book_id, list(seqs)])
         return _posted(cursor)
 
 
 def transfers(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Posted]:
-    """The transfers of a book's entries after `since`, in order, a chunk in memory at a time."""
+    """The transfers of a log's entries after ``since``, in order, at most CHUNK in memory at a time."""
     last, limit = (since + 1, -1, -1), through if through is not None else LAST_SEQ
     while True:
         with connection.cursor() as cursor:

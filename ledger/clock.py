@@ -1,7 +1,8 @@
-"""The house's clock: the database's, held against this host's before anything is written or sealed by it.
+"""The time of entries: the database's clock, compared with this host's clock before it dates or seals anything.
 
-One clock dates every entry, whichever host writes it. Where host and database differ by more than a few seconds one of
-them is wrong, nobody here can tell which, and an entry cannot be taken back: so nothing is written until they agree.
+One clock dates all entries, whichever host writes them. Where host and database differ by more than
+``settings.CLOCK_DRIFT``, one of them is wrong, the program cannot tell which, and an entry cannot be changed later. So
+nothing is written until they agree.
 """
 
 from __future__ import annotations
@@ -16,23 +17,24 @@ from django.db import connection
 from django.utils import timezone
 
 NOW: Final = "ledger_now()"
-"""The database's clock, in SQL: a function that only the owner may replace."""
+"""The database's clock, in SQL: a function that only its owner may replace."""
 NONE: Final = timedelta(0)
 
 
 class WrongClock(Exception):
-    """Nothing was written. The message is for whoever waits: what is wrong with the clocks, and what to do."""
+    """Nothing was written because a clock is wrong. The message says for the user which clock, and how to correct
+    it."""
 
     def __init__(self, code: str, sentence: str, *, alert: str, **facts: Any) -> None:
         super().__init__(sentence)
         self.code, self.sentence, self.facts = code, sentence, facts
         self.alert = alert
-        """The same without figures that change from second to second, so that the alert is opened once."""
+        """The message without figures that change every second, so that the alert is opened once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The database's clock, between two looks at this host's."""
+    """One reading of the database's clock, between two readings of this host's clock."""
 
     before: datetime
     database: datetime
@@ -40,24 +42,28 @@ class Reading:
 
     @property
     def drift(self) -> timedelta:
-        """How far this host is ahead. The database looked at its clock between the two looks, however long that took:
-        a slow network or a wait for a lock is no drift."""
+        """By how much this host is ahead of the database; negative if it is behind.
+
+        The database read its clock at some time between the two readings here. Drift is only the part outside of that
+        interval, so a slow network or a wait for a lock is no drift.
+        """
         return max(self.before - self.database, NONE) + min(self.after - self.database, NONE)
 
     @property
     def differs(self) -> bool:
-        """Whether the two are further apart than the house puts up with."""
+        """Whether the drift is more than ``settings.CLOCK_DRIFT``."""
         return abs(self.drift) > settings.CLOCK_DRIFT
 
     @property
     def says(self) -> str:
-        """How far apart they are, in words."""
+        """The drift as text, without its sign."""
         return spelled(self.drift)
 
     def refuse_drift(self) -> None:
-        """Raises WrongClock where the clocks differ."""
+        """Raise WrongClock if the clocks differ."""
         if not self.differs:
             return
+        # The alert names this host: with several hosts, the one whose clock differs is the suspect.
         host, ahead = socket.gethostname(), self.drift > NONE
         raise WrongClock(
             "clocks_differ",
@@ -75,7 +81,7 @@ def host_now() -> datetime:
 
 
 def read() -> Reading:
-    """Look at both clocks, in one round trip."""
+    """Read both clocks, the database's in one round trip."""
     before = host_now()
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {NOW}")
@@ -84,15 +90,18 @@ def read() -> Reading:
 
 
 def agreed() -> datetime:
-    """The time, where host and database agree on it. Raises WrongClock."""
+    """The database's time, if this host agrees with it. Raises WrongClock otherwise."""
     reading = read()
     reading.refuse_drift()
     return reading.database
 
 
 def refuse_ahead(book: str, latest: datetime | None, moment: datetime) -> None:
-    """No entry is earlier than the one before it: a book whose last one lies in the future would pin all that follows
-    to that moment. Raises WrongClock."""
+    """Raise WrongClock if the last entry of a log is dated in the future by more than ``settings.CLOCK_DRIFT``.
+
+    Timestamps never decrease in a log: every further entry would get that future time.
+    """
+    # A small lead is normal: the last entry may have been dated by another host before a failover of the database.
     if latest is None or latest <= moment + settings.CLOCK_DRIFT:
         return
     raise WrongClock(
@@ -107,7 +116,7 @@ def refuse_ahead(book: str, latest: datetime | None, moment: datetime) -> None:
 
 
 def spelled(span: timedelta) -> str:
-    """A span in its largest whole unit: 3 days, 4 hours."""
+    """A time span in its largest whole unit: 3 days, 4 hours."""
     seconds = abs(span).total_seconds()
     for name, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if (count := int(seconds // length)) >= 1:

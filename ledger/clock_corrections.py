@@ -1,7 +1,7 @@
-"""Times that were false and were mended: which entries of a book they are of, and where a moment falls in it.
+"""Corrected times: which entries of a log have a false time, and which entry was the last before a time.
 
-A poisoned book is mended by a further entry, signed by the house's key; the entries stay as they are. Whatever asks
-when something was written asks here, or by the same SQL.
+A log with false times is corrected by a further entry, signed with the site's key; the entries themselves never change.
+All code that needs the time of an entry uses this module or its SQL.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ledger.log import CONTENT, LAST_SEQ, entries
 from ledger.models import LogEntry
 from ledger.proof.chain import Mend, mends_in
 
-# The entries that mend are few and found by an index, so that a book without any pays next to nothing.
+# Clock-correction entries are few and indexed, so a log without any costs almost nothing.
 _SPANS: Final = f"""(
         SELECT m.seq AS entry, (span ->> 0)::bigint AS first, (span ->> 1)::bigint AS last,
             (span ->> 2)::timestamptz AS since
@@ -26,13 +26,13 @@ _SPANS: Final = f"""(
 
 TRUE_TIME: Final = f"""coalesce((
     SELECT mend.since FROM {_SPANS} WHERE {{entry}}.seq BETWEEN mend.first AND mend.last LIMIT 1), {{entry}}.at)"""  # noqa: S608
-"""When an entry of a book was written."""
+"""The corrected time of an entry, in SQL."""
 
 _NOT_MENDED: Final = f"""NOT coalesce((SELECT true FROM {_SPANS}
     WHERE mend.entry <= {{head}} AND {{entry}}.seq BETWEEN mend.first AND mend.last LIMIT 1), false)"""  # noqa: S608
 
-# Times that were not mended never step back, so they are in the order of the numbers. The index has every 64th
-# entry: the last of those before the moment, and the first that is not, bound what is read. For execute(), "%%" is "%".
+# Uncorrected times never decrease, so they are in the order of the numbers. The index has every 64th entry: the last of
+# those before the moment, and the first that is not, bound the range to read. For execute(), "%%" is "%".
 _MARK: Final = f"""
     SELECT mark.seq FROM ledger_logentry AS mark WHERE mark.book_id = {{book}} AND mark.seq %% 64 = 0
         AND mark.at {{side}} {{moment}} AND mark.seq <= {{head}} AND {_NOT_MENDED.replace("{entry}", "mark")}
@@ -40,19 +40,19 @@ _MARK: Final = f"""
 _BELOW: Final = _MARK.replace("{side}", "<").replace("{order}", "DESC")
 _ABOVE: Final = _MARK.replace("{side}", ">=").replace("{order}", "ASC")
 
-# Numbers begin at 1, so the pair is below (moment, 0) where the time is. The index of times, which knows no pairs,
-# would be read whole for each book where the planner takes few entries to be as old.
+# Numbers begin at 1, so the pair is below (moment, 0) exactly where the time is below the moment. Without the bounds,
+# the planner might expect few such entries and read the whole index of times for each log.
 LAST_BEFORE: Final = f"""
     SELECT greatest(
         (SELECT e.seq FROM ledger_logentry AS e WHERE e.book_id = {{book}} AND (e.at, e.seq) < ({{moment}}, 0)
             AND e.seq >= coalesce(({_BELOW}), 0) AND e.seq <= least(({_ABOVE}), {{head}})
             AND {_NOT_MENDED.replace("{entry}", "e")} ORDER BY e.seq DESC LIMIT 1),
         (SELECT max(mend.last) FROM {_SPANS} WHERE mend.entry <= {{head}} AND mend.since < {{moment}})) AS seq"""  # noqa: S608
-"""The last entry of a book, as it was through a head, that was written before a moment; NULL for none."""
+"""The number of the last entry of a log, up to a head, that was written before a time, in SQL; NULL for none."""
 
 
 def last_before(book_id: int, moment: datetime) -> int:
-    """The last entry of a book that was written before a moment; 0 for none."""
+    """The number of the last entry of a log that was written before a time; 0 for none."""
     with connection.cursor() as cursor:
         cursor.execute(
             LAST_BEFORE.format(book="%(book)s", head="%(head)s", moment="%(moment)s"),
@@ -62,7 +62,7 @@ def last_before(book_id: int, moment: datetime) -> int:
 
 
 def of(book_id: int, first: int = 1, last: int = LAST_SEQ) -> Sequence[Mend]:
-    """The mends that touch any entry from the first to the last, in the order in which they were written."""
+    """The corrections that affect any entry from ``first`` to ``last``, in the order in which they were written."""
     entries = LogEntry.objects.filter(book_id=book_id, subject="clock", kind="mended").order_by("seq")
     written_mends = (mend for seq in entries.values_list("seq", flat=True) for mend in _mends_of(book_id, seq))
     return [mend for mend in written_mends if mend.first <= last and first <= mend.last]
@@ -73,7 +73,7 @@ def _mends_of(book_id: int, seq: int) -> tuple[Mend, ...]:
 
 
 def time_of(book_id: int, seq: int) -> datetime:
-    """When an entry was written: as it says, unless a mend says otherwise."""
+    """The time when an entry was written: its own, unless a correction replaces it."""
     mends = of(book_id, seq, seq)
     entry_time: datetime = LogEntry.objects.values_list("at", flat=True).get(book_id=book_id, seq=seq)
     return mends[0].moment if mends else entry_time

@@ -1,7 +1,7 @@
-"""Lanes: each kind of work has database connections of its own, so that none can starve another.
+"""Connection pools: each kind of work has its own database connections, so that none can starve another.
 
-A connection is held while it works and given back while its request waits for anything else: a slow client, a turn,
-a hash. casino/web/connection_pools.py assigns each request to a lane; casino/web/pool_sizes.py has the size of each.
+A connection is held during work and returned while its request waits for something else: a slow client, a queue, a
+password hash. casino/web/connection_pools.py assigns each request to a pool; casino/web/pool_sizes.py has the sizes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.db import OperationalError, connection
 
 
 class Lane(StrEnum):
-    """A kind of work that has its own connections."""
+    """A kind of work with its own connection pool."""
 
     DEALERS = "dealers"
     SEATS = "seats"
@@ -25,16 +25,18 @@ class Lane(StrEnum):
     DOOR = "door"
     EXPORTS = "exports"
     REPLICA = "replica"
-    """What is read from another server than the one that dealers write to (see ledger/replica.py)."""
+    """Reads from a different server than the one that dealers write to (see ledger/replica.py)."""
     COMMANDS = "commands"
 
 
 lane: Final[ContextVar[Lane]] = ContextVar("lane", default=Lane.PAGES)
-"""The lane of what is done here. Outside of a web process there are no pools, and every work is a command."""
+"""The pool that the current context uses. Outside of a web process there are no pools, and all work counts as a
+command."""
 
 
 class Busy(OperationalError):
-    """Nothing was done, for want of a turn. It is answered as a database that is away for a moment."""
+    """Nothing was written, because no connection or turn was free in time. The client gets the response for a database
+    that is briefly away."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
@@ -42,15 +44,16 @@ class Busy(OperationalError):
 
 
 def give_back() -> None:
-    """Let others have this connection; the next query takes one again. Inside a transaction it is kept."""
+    """Return this connection to its pool; the next query takes one again. In a transaction it is kept."""
     if connection.pool is not None and not connection.in_atomic_block:  # type: ignore[attr-defined]
         connection.close()
 
 
 class TurnQueue:
-    """A queue in this process: so many have their turn at once, so many wait for theirs, and nobody for long.
+    """A queue in this process: at most ``places`` callers run at once, at most ``queue`` wait, each for at most
+    ``seconds``.
 
-    Whoever waits holds no connection.
+    A waiting caller holds no database connection.
     """
 
     def __init__(self, *, places: int, queue: int, seconds: float, full: str) -> None:
@@ -61,7 +64,7 @@ class TurnQueue:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """One's turn, for as long as the block lasts. Raises Busy where the queue is full, or the wait too long."""
+        """A turn for the duration of the block. Raises Busy if the queue is full or the wait too long."""
         if not (self._free.acquire(blocking=False) or self._wait()):
             raise Busy(self._full)
         try:
@@ -85,8 +88,8 @@ _books: Final[dict[int, TurnQueue]] = {}
 
 
 def turn_at(book_id: int) -> TurnQueue:
-    """The line before a book. The book's lock lets one in at a time anyway; here the others wait without a
-    connection, so a book that is held for long costs each process one."""
-    # setdefault() settles which of two threads makes the queue of a log. Called every time, it would make one for each
-    # input, and throw it away.
+    """The queue for a log. The log's lock admits one writer at a time anyway; here the others wait without a
+    connection, so a log that is locked for long costs each process only one."""
+    # setdefault() decides which of two threads creates the queue of a log. Called each time, it would create a queue
+    # for each input and discard it.
     return _books.get(book_id) or _books.setdefault(book_id, TurnQueue(places=1, queue=32, seconds=2, full=BOOK_HELD))

@@ -1,7 +1,7 @@
-"""Discrepancies: counted and expected were not the same. Each has a level, an owner, and in the end a finding.
+"""Discrepancies between counted and expected amounts. Each has a level, an owner and finally a finding.
 
-The levels are those at which a supervisor, the surveillance and the regulator hear of it (N.J.A.C. 13:69D-1.21,
-WAC 230-15-495 have such amounts). The house lays them down, and whoever knows its terms says so to ``go_by``.
+The levels are the amounts from which a supervisor, surveillance and the regulator are informed (N.J.A.C. 13:69D-1.21
+and WAC 230-15-495 have such amounts). They are policies of the casino, which another package passes to ``go_by``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ledger.models import Assignment, Book, Discrepancy, Finding
 from ledger.proof.chips import money
 
 LEVELS: Final = ("noted", "supervisor", "surveillance", "regulator")
-"""How far each level goes."""
+"""The name of each level: the recipient that it reaches."""
 
 
 class NotClosed(Exception):
-    """A finding that is not taken; says why in a sentence."""
+    """A rejected finding; the message says why."""
 
 
 Limits = Callable[[], Sequence[int]]
@@ -30,7 +30,7 @@ _limits: Limits = tuple
 
 
 def go_by(limits: Limits) -> None:
-    """From now on ask this for the amounts from which each level reaches."""
+    """Set the function that returns the amounts, in cents, from which levels 1 to 3 apply."""
     global _limits
     _limits = limits
 
@@ -50,9 +50,9 @@ def open_(
     involved: Sequence[str] = (),
     evidence: Mapping[str, Any] | None = None,
 ) -> Discrepancy:
-    """Open one, or return what was opened under this key before: however many workers find it, it is one.
+    """Open a discrepancy, or return the one that was opened under this key: concurrent workers open it once.
 
-    ``amount_cents``: counted less expected. ``involved``: user names of those whose finding it cannot be.
+    ``amount_cents``: counted less expected. ``involved``: user names of those who may not write its finding.
     """
     draft = Discrepancy(
         book=book,
@@ -80,14 +80,14 @@ def open_(
 def variance(
     book: Book, subject: str, amount_cents: int, *, key: str, involved: Sequence[str], **evidence: Any
 ) -> None:
-    """A count was not what the transfers say."""
+    """Open a discrepancy for a count that differs from the transfers."""
     word = "over" if amount_cents > 0 else "short"
     message = f"{book.name}: {subject} is {word} by {money(abs(amount_cents))}"
     open_(book, "variance", amount_cents, message, key=key, involved=involved, evidence=evidence)
 
 
 def all_of_them() -> QuerySet[Discrepancy]:
-    """Every discrepancy, the newest first, with what was done about it."""
+    """All discrepancies, the newest first, with their findings and assignments."""
     discrepancies: QuerySet[Discrepancy] = (
         Discrepancy.objects.select_related("book", "finding").prefetch_related("assignments").order_by("-pk")
     )
@@ -95,13 +95,13 @@ def all_of_them() -> QuerySet[Discrepancy]:
 
 
 def open_ones() -> QuerySet[Discrepancy]:
-    """Those without a finding, the gravest first."""
+    """The discrepancies without a finding, by descending level."""
     closed = Finding.objects.filter(discrepancy=OuterRef("pk"))
     return all_of_them().filter(~Exists(closed)).order_by("-level", "pk")
 
 
 def assign(discrepancy: Discrepancy, owner: str, name: str, *, by: str) -> Assignment:
-    """From now on this person looks into it."""
+    """Assign a discrepancy to a person, in place of the earlier one."""
     with transaction.atomic():
         assigned = Assignment.objects.create(discrepancy=discrepancy, owner=owner, name=name, by=by, at=timezone.now())
         findings.enter(findings.ASSIGNMENTS, assigned.pk, assigned.at, by)
@@ -109,14 +109,16 @@ def assign(discrepancy: Discrepancy, owner: str, name: str, *, by: str) -> Assig
 
 
 def owner_of(discrepancy: Discrepancy) -> Assignment | None:
-    """The newest assignment: whom it was given to last looks into it."""
+    """The newest assignment of a discrepancy; None if it was never assigned."""
     return max(discrepancy.assignments.all(), key=lambda assignment: assignment.pk, default=None)
 
 
 def close(discrepancy: Discrepancy, text: str, *, username: str, by: str) -> Finding:
-    """Write what it came to. Raises NotClosed: by somebody who had part in it, without words, or closed before."""
+    """Write the finding of a discrepancy. Raises NotClosed if the text is empty, the author was involved, or it is
+    closed."""
     if not text.strip():
         raise NotClosed("Say in a few words what was found.")
+    # The person who may have caused a variance must not explain it: internal controls require an independent finding.
     if username in discrepancy.involved:
         raise NotClosed(f"{by} had part in it: somebody else has to write the finding.")
     try:

@@ -1,7 +1,7 @@
-"""Alerts and discrepancies, and what people did about them: each such row is an entry of the house's book too.
+"""Alerts and discrepancies, and the response to them: each such row also has an entry in the site log.
 
-The database spells a row for its entry, and again for the proof, so that the two are held against each other where they
-lie, however many there are. Evidence is in the entry by its digest: it may be long, and is for the house alone.
+The database formats a row for its entry, and again for verification, so that any number of rows is compared inside the
+database. Evidence is in the entry only as a digest: it may be long, and only the casino may read it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ledger.log import CONTENT
 from ledger.models import HOUSE
 
 BY: Final = "the house"
-"""Who writes what nobody in particular found."""
+"""The signature of entries that no user caused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """Rows of one table, the entries that tell of them, and how the database spells a row (``r``) for its entry."""
+    """A table, the kind of its log entries, and the SQL that formats a row (``r``) for its entry."""
 
     title: str
     table: str
@@ -39,7 +39,7 @@ class Journal:
 
 
 def _moment(column: str) -> str:
-    """As entries spell moments."""
+    """A time in the format of entries, in SQL."""
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 
 
@@ -71,8 +71,8 @@ FINDINGS: Final = Journal(
     "'discrepancy', r.discrepancy_id, 'username', r.username, 'by', r.by, 'text', r.text",
 )  # fmt: skip
 
-# What surveillance looks at is nobody else's business, and operators read the house's book: the entry has a digest, and
-# salt in it keeps anybody from trying notes until one fits.
+# Surveillance's bookmarks are confidential, and operators read the site log: the entry has only a digest, salted so
+# that the note cannot be found by guessing.
 _BOOKMARKED: Final = f"jsonb_build_array(r.book_id, r.round, {_moment('r.moment')}, r.note, r.camera, r.salt)"
 BOOKMARKS: Final = Journal(
     "bookmark", "ledger_bookmark", "bookmark", "made",
@@ -83,11 +83,11 @@ JOURNALS: Final = (ALERTS, ACKNOWLEDGEMENTS, ESCALATIONS, DISCREPANCIES, ASSIGNM
 
 
 def enter(journal: Journal, row: int, moment: datetime, by: str = BY, *, at_the_door: bool = False) -> None:
-    """Write the entry of a row that was just added, in its transaction. On the way to a table nobody waits for it, and
-    it is told whatever is wrong with the house.
+    """Write the entry of a row that was just added, in its transaction. Never waits for the site log, and works even
+    when a clock or the site log is faulty.
 
-    ``at_the_door``: it is left for whoever writes in the house's book next. What a worker finds out under a clock that
-    leapt must not date that book.
+    ``at_the_door``: the entry is only queued, for the next writer of the site log. A worker that reports a wrong clock
+    must not date the site log by it.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
@@ -107,7 +107,7 @@ _SUM: Final = """
 
 
 def sum_of(journal: Journal, through: int) -> dict[str, Any]:
-    """What the rows through one of them come to: the entry that took them over says the same."""
+    """The number and digest of the rows up to ``through``. The entry that took over older rows records the same."""
     with connection.cursor() as cursor:
         cursor.execute(_SUM.format(row=journal.row, table=journal.table), [through])
         count, digest = cursor.fetchone()
@@ -116,7 +116,7 @@ def sum_of(journal: Journal, through: int) -> dict[str, Any]:
 
 # --- Proving ---------------------------------------------------------------------------------------------------
 
-# Each row against its entry, or against the notice that waits to be one.
+# Each row against its entry, or against the queued notice that will become its entry.
 _WRONG: Final = """
     WITH told AS (
         SELECT (content->>'number')::bigint AS number, content - 'happened_at' AS row FROM (
@@ -136,7 +136,10 @@ def wrong(
     journal: Journal, through: int, most: int | None
 ) -> Iterator[tuple[int, dict[str, Any] | None, dict[str, Any] | None]]:
     """Rows numbered above ``through`` that differ from the log: the number of each, its values in the log and in the
-    row. ``most``: the maximum number of rows, or None for all, which the server-side cursor streams."""
+    row.
+
+    ``most``: the maximum number of rows, or None for all. The rows are streamed with a server-side cursor.
+    """
     with transaction.atomic(), connection.chunked_cursor() as cursor:
         cursor.execute(
             _WRONG.format(row=journal.row, table=journal.table, content=CONTENT.format(body="e.body")),

@@ -1,4 +1,4 @@
-"""The privileges of the application's role: granted from deploy/grants.sql, and compared with it."""
+"""The privileges of the application's database role: granted from deploy/grants.sql, and compared with it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ ALLOW_LIST = Path("deploy", "grants.sql")
 
 
 class Privilege(NamedTuple):
-    """Something that the role may do to something."""
+    """A privilege of the role on a database object."""
 
     on: str
     may: str
@@ -27,21 +27,23 @@ def app_role() -> str:
 
 
 def apply_grants(cursor: CursorWrapper, role: str | None = None) -> None:
-    """Grant exactly what deploy/grants.sql lists, and revoke the rest; as the owner, in a transaction."""
+    """Grant the role exactly the privileges in deploy/grants.sql and revoke all others. Run as the owner, in a
+    transaction."""
     role = role or app_role()
     script = (Path(settings.BASE_DIR) / ALLOW_LIST).read_text()
     quote = connection.ops.quote_name
     literal = "'" + role.replace("'", "''") + "'"
-    # psql's own spelling of its variables, so that the file works there too.
+    # The file uses psql's syntax for variables, so that it also runs in psql.
     cursor.execute(script.replace(":'app_role'", literal).replace(':"app_role"', quote(role)))
 
 
 def wrong_privileges(role: str | None = None) -> Iterator[str]:
-    """What the role may do beyond the allow-list or lacks of it, and what no allow-list can take from it."""
+    """The role's privileges beyond or below the allow-list, and powers that no REVOKE can take from it, one sentence
+    for each."""
     role = role or app_role()
     with connection.cursor() as cursor:
         yield from standing(cursor, role)
-        # Apply the list, look, and undo: the file itself is the measure, and nothing is changed.
+        # Apply the list, compare, and roll back: the file itself defines the expected privileges, and nothing changes.
         with transaction.atomic():
             present = _privileges(cursor, role)
             apply_grants(cursor, role)
@@ -94,7 +96,7 @@ def _privileges(cursor: CursorWrapper, role: str) -> set[Privilege]:
     return {Privilege(*row) for row in cursor.fetchall()}
 
 
-# What a role is or owns cannot be revoked by a list, and gives it everything.
+# Attributes, memberships and ownership give a role full access, and revoking privileges does not remove them.
 STANDING = """
     SELECT 'is ' || what FROM pg_roles,
         LATERAL (VALUES (rolsuper, 'a superuser'), (rolcreaterole, 'allowed to create roles'),
@@ -117,6 +119,7 @@ STANDING = """
 
 
 def standing(cursor: CursorWrapper, role: str) -> list[str]:
-    """What the role is or owns that no list can take from it, each in one sentence."""
+    """Attributes, memberships and ownerships of the role that revoking privileges cannot remove, one sentence for
+    each."""
     cursor.execute(STANDING, {"role": role})
     return [f"{role} {clause}" for (clause,) in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""The regular look at the books: prove, recount, and open an alert where something does not hold."""
+"""The regular inspection of logs: verify, recount, and open an alert for each fault."""
 
 import logging
 from collections.abc import Callable
@@ -17,18 +17,18 @@ BY = "recount"
 log = logging.getLogger(__name__)
 
 OUTAGE = (OperationalError, InterfaceError)
-"""The database is away: that is no fault of a log."""
+"""The database is away, which is no fault of a log."""
 
 
 def report(book: Book, fault: Fault) -> Alert:
-    """The alert for an entry that does not hold."""
+    """Open the alert for a fault in a log."""
     return raise_alert(book, "log_broken", f"The log does not hold: {fault}", {"seq": fault.seq, "what": fault.what})
 
 
 def inspect_book(book_id: int, by: str = BY) -> list[Alert]:
-    """Prove what a book gained since its last recount, then recount it; returns what was found.
+    """Verify the entries of a log since its last recount, then recount it. Returns the alerts opened.
 
-    What does not hold is not recounted: a recount would make it the ground for later sums.
+    A log with a fault is not recounted: later sums would start from it. Raises the exceptions in OUTAGE.
     """
     book = Book.objects.get(pk=book_id)
     horizon = horizons([book_id])[book_id]
@@ -41,6 +41,7 @@ def inspect_book(book_id: int, by: str = BY) -> list[Alert]:
         return _negative(book)
     except Broken as broken:
         return [report(book, broken.fault)]
+    # An unreachable database says nothing about the log: the task fails and runs again.
     except OUTAGE:
         raise
     except Exception as error:
@@ -48,9 +49,9 @@ def inspect_book(book_id: int, by: str = BY) -> list[Alert]:
 
 
 def unforeseen(book: str, seq: int, error: Exception) -> Fault:
-    """What stopped a proof at an entry and is none of the faults that it looks for: logged, and named all the same.
+    """An unexpected exception that stopped verification, logged and turned into a fault.
 
-    Whatever somebody wrote into one book, the proof of the others goes on.
+    Content written into one log must not stop the verification of the others.
     """
     log.exception("The proof of %s stopped after entry %s", book, seq - 1, exc_info=error)
     return Fault(book, seq, f"the proof cannot go on from here: {type(error).__name__}")
@@ -68,14 +69,15 @@ _uncounted: Callable[[], int] = int
 
 
 def go_by(uncounted_cents: Callable[[], int]) -> None:
-    """From now on ask this for what players may have beside what the transfers say: chips of racks whose tables' wins
-    are known by their counts alone."""
+    """Set the function that returns chips held by players beyond the transfers, in cents: chips from racks of
+    non-tracked tables, whose win only counts show."""
     global _uncounted
     _uncounted = uncounted_cents
 
 
 def inspect_house() -> list[Alert]:
-    """Look at what only all books together can show; returns what was found."""
+    """Check the invariants that only all logs together have: no negative shared place, and sums of zero. Returns the
+    alerts opened."""
     house = Book.objects.get(name=HOUSE)
     totals: dict[str, int] = {}
     net = net_effect(all_books())
@@ -99,6 +101,6 @@ def _less_than_nothing(book: Book, place: str, cents: int) -> Alert:
 
 
 def _horizon_before(book_id: int, horizon: int) -> int:
-    """The recount before the last one."""
+    """The sequence number of the recount before the one at ``horizon``; 0 for none."""
     earlier = Recount.objects.filter(book_id=book_id, through_seq__lt=horizon).aggregate(seq=Max("through_seq"))
     return earlier["seq"] or 0

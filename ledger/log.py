@@ -1,4 +1,4 @@
-"""The hash chain in the database: entries are appended under the book's lock, and read back in order."""
+"""The hash chain in the database: entries are appended under the lock of their log, and read in order."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,26 +22,26 @@ CHUNK = 2_000
 LAST_SEQ = 2**63 - 1
 CHANNEL = "floor"
 MOMENT = "CASE WHEN at BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-30 00:00:00+00' THEN at END"
-"""The time of an entry, or NULL where it is none that Python knows: reading it would fail."""
+"""The time of an entry, in SQL; NULL for a time that Python's datetime cannot represent, which could not be read."""
 
 
 class Stale(Exception):
-    """The head to build upon is not the book's head any more. The transaction is lost: lock and begin again."""
+    """The given head is no longer the log's head. The transaction is aborted: lock the log and start again."""
 
 
 class KeyReused(Exception):
-    """The book holds an entry with this idempotency key already. The transaction is lost: begin again, read it."""
+    """The log has an entry with this idempotency key. The transaction is aborted: start again and read that entry."""
 
 
 class Saying(Protocol):
-    """What an entry says, in the vocabulary of whoever writes it."""
+    """The content of an entry, in the vocabulary of the package that writes it."""
 
     @property
     def subject(self) -> str: ...
     @property
     def kind(self) -> str: ...
     def content(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The content as JSON data."""
         ...
 
 
@@ -64,8 +64,8 @@ class Draft:
 
 # --- Writing --------------------------------------------------------------------------------------------------
 
-# NO KEY: inserts that refer to the book, such as ours, would deadlock with a stronger lock. What follows in the same
-# round trip is a statement of its own: it sees what was committed while this one waited, and the clock after that.
+# NO KEY: inserts that reference the log's row, as ours do, would deadlock with a stronger lock. The second statement of
+# the round trip has its own snapshot: it sees entries that were committed during the wait, and a clock after that.
 _BOOK = "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = $1 FOR NO KEY UPDATE"
 LOCK = Statement("ledger_lock", "bigint", _BOOK)
 LOCK_IF_FREE = Statement("ledger_lock_if_free", "bigint", f"{_BOOK} SKIP LOCKED")
@@ -77,16 +77,17 @@ MOMENTS = Statement(
 
 
 def lock(book_id: int, *, to_mend: bool = False) -> Head:
-    """Take the book's lock until the transaction ends, and say where its chain ends.
+    """Lock a log until the transaction ends. Returns its head.
 
-    Raises WrongClock where an entry would be dated by a clock that is wrong, but for one that mends just that; and
-    LookupError where there is no such book.
+    Raises LookupError if there is no such log, and WrongClock if a wrong clock would date the next entry. ``to_mend``:
+    the caller writes a clock correction, so a log whose last entry is dated in the future is accepted.
     """
     return lock_and_read(book_id, to_mend=to_mend)[0]
 
 
 def lock_if_free(book_id: int) -> Head | None:
-    """The same without waiting for anybody: None where somebody else holds it."""
+    """Lock a log until the transaction ends without waiting. Returns its head, or None where another transaction holds
+    it. Raises WrongClock."""
     try:
         return lock_and_read(book_id, statement=LOCK_IF_FREE)[0]
     except LookupError:
@@ -96,8 +97,12 @@ def lock_if_free(book_id: int) -> Head | None:
 def lock_and_read(
     book_id: int, *readings: Call, statement: Statement = LOCK, to_mend: bool = False
 ) -> tuple[Head, list[list[tuple[Any, ...]]]]:
-    """The same, and the rows of readings that were made after the lock was had; all of it, and the begin of the
-    transaction, in one round trip."""
+    """Lock a log until the transaction ends, and execute further queries under the lock. Returns its head and the rows
+    of each query.
+
+    All statements, with the begin of the transaction, take one round trip. Raises WrongClock, and LookupError if there
+    is no such log (with LOCK_IF_FREE also if it is locked). ``to_mend``: as for ``lock``.
+    """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a book is locked inside a transaction, or not at all")
     before, rows = clock.host_now(), []
@@ -108,6 +113,7 @@ def lock_and_read(
         for _ in readings:
             cursor.nextset()
             rows.append(cursor.fetchall())
+    # Both clocks are compared for each write: an entry that a wrong clock dated could not be changed later.
     clock.Reading(before, moment, clock.host_now()).refuse_drift()
     if row is None:
         raise LookupError(f"there is no book {book_id}")
@@ -119,14 +125,17 @@ def lock_and_read(
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A draft in its place: what the database is to store, and the head that it makes."""
+    """A draft in its place in the chain: the row to store and the head after it."""
 
     head: Head
     row: tuple[Any, ...]
 
 
 def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Sealed:
-    """Put a draft, and the chips that it moves, after the head: of the time by the database's clock, no earlier."""
+    """Put a draft and its transfers after a head: number, date and hash it. Nothing is stored.
+
+    The time is the database's when the log was locked, but never before the log's last entry.
+    """
     seq, moment = head.seq + 1, _dated(head, draft)
     body = spelling.spell(draft.subject, draft.content, moves)
     heading = Heading(
@@ -148,13 +157,15 @@ def seal(head: Head, draft: Draft, moves: Sequence[Sequence[Any]] = ()) -> Seale
 
 
 def _dated(head: Head, draft: Draft) -> datetime:
-    """A book's time steps back with the entry that says why, and with no other."""
+    """The time of a new entry. Timestamps never decrease in a log, except with a clock-correction entry."""
+    # Only the correction of a false time may be dated before the last entry, whose time is the false one.
     if (draft.subject, draft.kind) == MENDED and head.clock:
         return head.clock
     return max(draft.at, head.at or draft.at) if draft.at else head.moment
 
 
-# One statement, and its parts in no order: what refers to what is checked at its end.
+# One statement for entry and head. Its parts have no order; references between them are checked when it ends. The head
+# moves only from the number before, so two writers cannot both extend one head.
 WRITE = Statement(
     "ledger_write",
     "bigint, bigint, timestamptz, text, text, integer, text, uuid, smallint, bytea, bytea",
@@ -168,24 +179,27 @@ WRITE = Statement(
 
 
 def append(head: Head, draft: Draft, *, commit: bool = False) -> Head:
-    """Write an entry that moves no chips after the head that lock() gave; returns the new head."""
+    """Write an entry without transfers after a locked head. Returns the new head. ``commit``: as for ``write``."""
     return write(seal(head, draft), commit=commit)
 
 
 def write(sealed: Sealed, *also: Call, commit: bool = False) -> Head:
-    """Store a sealed entry, with the statements that go with it, in one round trip.
+    """Store a sealed entry, with further statements that belong to it, in one round trip. Returns the new head.
 
-    ``commit``: the transaction ends with it, unless it is part of a larger one. Nothing may be asked in it afterwards.
+    ``commit``: the transaction ends with it, unless it is part of a larger one. No query may follow in it. Raises Stale
+    or KeyReused.
     """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("an entry is written under its book's lock, in a transaction")
+    # Entry, head and transfers go out in one text, so a crash cannot separate them, and the lock is held for one round
+    # trip less.
     with as_stale_or_reused(sealed.head), executed([(WRITE, sealed.row), *also], commit=commit):
         return sealed.head
 
 
 @contextmanager
 def as_stale_or_reused(after: Head) -> Iterator[None]:
-    """Name the two refusals by the database that mean something to whoever writes."""
+    """Translate violations of two unique constraints, on an entry's number and its key, into Stale and KeyReused."""
     try:
         yield
     except IntegrityError as refused:
@@ -201,7 +215,7 @@ def as_stale_or_reused(after: Head) -> Iterator[None]:
 
 
 def read_head(book_id: int) -> Head:
-    """Where the chain ends now, without the lock: to verify up to it, not to build on it."""
+    """The head of a log, read without its lock: for verifying up to it, never for appending. Raises LookupError."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s", [book_id])
         row = cursor.fetchone()
@@ -211,7 +225,7 @@ def read_head(book_id: int) -> Head:
 
 
 def hash_at(book_id: int, seq: int) -> bytes | None:
-    """The hash of an entry; None where there is none of this number."""
+    """The hash of an entry; None where the log has no entry of this number."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT hash FROM ledger_logentry WHERE book_id = %s AND seq = %s", [book_id, seq])
         row = cursor.fetchone()
@@ -219,7 +233,7 @@ def hash_at(book_id: int, seq: int) -> bytes | None:
 
 
 def read_heads(book_ids: Collection[int]) -> list[Head]:
-    """The same of several books, in one statement."""
+    """The heads of several logs in one snapshot, by ascending id. Unknown ids are left out."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = ANY(%s) ORDER BY id", [sorted(book_ids)]
@@ -232,16 +246,17 @@ _PREVIOUS = """(SELECT p.hash FROM ledger_logentry AS p
     WHERE p.book_id = ledger_logentry.book_id AND p.seq = ledger_logentry.seq - 1 LIMIT 1)"""
 _OWN = f"book_id, {_BOOK_NAME}, seq, {MOMENT}, subject, kind, round, by, key, legs, body, hash"
 COLUMNS = f"{_OWN}, {_PREVIOUS}"
-"""Of a row, as an Entry has them."""
+"""The columns of a row in the order of the fields of Entry."""
 
 CONTENT = """(CASE get_byte({body}, 0) WHEN 123 THEN convert_from({body}, 'UTF8')::jsonb -> 'content'
     ELSE convert_from({body}, 'UTF8')::jsonb -> 1 END)"""
-"""What an entry says, in SQL, from its body of either format; not of a round's entry, whose body is shortened."""
+"""The content of an entry in SQL, from its body in either format. Not for entries of rounds, whose bodies are
+shortened."""
 
 
 def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterator[Entry]:
-    """The entries of a book after `since`, in order, a chunk in memory at a time."""
-    following: int | None = since  # read along: the first entry follows from its hash
+    """The entries of a log after ``since``, in order, at most CHUNK + 1 rows in memory at a time."""
+    following: int | None = since  # read too: its hash precedes the first entry's
     previous = None
     while following is not None:
         rows, following = _page(book_id, following, through if through is not None else LAST_SEQ)
@@ -253,7 +268,7 @@ def entries(book_id: int, since: int = 0, through: int | None = None) -> Iterato
 
 
 def picked(places: Collection[tuple[int, int]]) -> list[Entry]:
-    """The entries of these books and numbers, in no order, without the hashes of those before them."""
+    """The entries at these (log, number) pairs, in no order, without the hashes of the entries before them."""
     if not places:
         return []
     books, seqs = (list(column) for column in zip(*places, strict=True))
@@ -267,7 +282,8 @@ def picked(places: Collection[tuple[int, int]]) -> list[Entry]:
 
 
 def following(after: Mapping[int, int], most: int) -> dict[int, list[Entry]]:
-    """What these books have after these numbers, in order and so much of each, without the hash before the first."""
+    """The entries of each log after its number, in order and at most ``most`` of each log. The first of each log comes
+    without the hash before it."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT {_OWN} FROM unnest(%s::bigint[], %s::bigint[]) AS place (of_book, number)"  # noqa: S608
@@ -280,7 +296,7 @@ def following(after: Mapping[int, int], most: int) -> dict[int, list[Entry]]:
 
 
 def of_rounds(rounds: Collection[tuple[int, int]], subject: str) -> list[Entry]:
-    """The entries of a subject that belong to these books and rounds, those of each in their order."""
+    """The entries with this subject of these (log, round) pairs, ordered by log, round and number."""
     if not rounds:
         return []
     books, numbers = (list(column) for column in zip(*sorted(rounds), strict=True))
@@ -295,9 +311,9 @@ def of_rounds(rounds: Collection[tuple[int, int]], subject: str) -> list[Entry]:
 
 
 def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], int | None]:
-    """The rows from a number on, and the number that the next page begins with.
+    """Rows from a number on, and the number where the next page begins; None after the last page.
 
-    A page has all rows of a number or none, so that a row that doubles another's cannot hide behind the end of one.
+    A page has all rows of a number or none: a duplicate row must not be hidden by the end of a page.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -308,6 +324,7 @@ def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], i
         rows = cursor.fetchall()
     if len(rows) <= CHUNK:
         return rows, None
+    # The last number may continue on the next page: it is read there as a whole.
     following = rows[-1][2]
     whole = [row for row in rows if row[2] != following]
     return (whole, following) if whole else (rows, following + 1)

@@ -1,7 +1,7 @@
-"""What is counted for Prometheus where it happens: a step of a few millionths of a second, in the process's own memory
-or, where several processes serve one house, in a file of each (``casino/web/processes.py``).
+"""Prometheus metrics, counted where the event happens: in process memory or, where several processes serve one site, in
+a file of each process (``casino/web/processes.py``).
 
-No label has a value that somebody outside may choose: each of them would be a series for ever.
+No label takes a value that a client may choose: each new value would create a time series that is never removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The log and the chips: rows that are added and never changed, as the database itself enforces."""
+"""Models of logs, chips, alerts and slips. Most rows can only be added; triggers in the database enforce that."""
 
 from typing import Any, ClassVar, NoReturn, TypeVar
 
@@ -12,11 +12,11 @@ from ledger.proof.slip_name import SlipName
 from ledger.proof.spelling import Body
 
 HOUSE = "house"
-"""The name of the site's log, which is also the cage's. Every other log is a table's."""
+"""The name of the site log; every other log belongs to a table."""
 
 
 class Immutable(Exception):
-    """Raised by an attempt to change or delete a row that is append-only."""
+    """A change or deletion of a row that may only be added."""
 
 
 SERIES = (
@@ -25,16 +25,15 @@ SERIES = (
     "emergency", "bankin", "bankout", "imprest", "imprestback", "cagecash", "vaultcash", "note", "key", "dualkey",
     "keyback", "keylost",
 )  # fmt: skip
-"""The series of slips, each numbered from 1 in every calendar year.
-
-``tables/log/slip_types.py`` describes them; the names are repeated here because a CHECK of the database has them.
-"""
+"""The series of slips. Each counts its own numbers from 1 in each calendar year. ``tables/log/slip_types.py`` describes
+them; the names are repeated here because a CHECK constraint lists them."""
 
 T = TypeVar("T", bound=models.Model)
 
 
 class AppendOnlyRows(models.QuerySet[T]):
-    """A queryset that can be read and added to. It raises Immutable before the database refuses as well."""
+    """A queryset that can read and add rows. The database rejects updates and deletions too; this fails earlier, with a
+    clear message."""
 
     def update(self, **kwargs: Any) -> NoReturn:
         raise Immutable(f"{self.model.__name__} rows are never changed: add a correcting one")
@@ -68,7 +67,8 @@ class AppendOnly(models.Model):
 
 
 class Book(models.Model):
-    """A chain of log entries, of one table or of the site. It stores its last entry, so a missing tail is detected."""
+    """A log: one hash chain of entries, of a table or of the site. It stores the head, so that a missing last entry is
+    noticed."""
 
     name = models.CharField(max_length=64, unique=True)
     head_seq = models.BigIntegerField(default=0, editable=False)
@@ -90,7 +90,7 @@ class Book(models.Model):
 
 
 class ShortBookKey(models.ForeignKey[Any, Any]):
-    """A foreign key to a log in four bytes, for the largest tables. No site has as many logs."""
+    """A foreign key to a log in four bytes, for the two largest tables. No site has more logs than that."""
 
     def db_type(self, connection: Any) -> str:
         return "integer"
@@ -150,12 +150,12 @@ class LogEntry(AppendOnly):
 
     @property
     def parts(self) -> Body:
-        """The decoded body, in any format. Raises Misspelled."""
+        """The parsed body, in either format. Raises Misspelled."""
         return spelling.read(self.subject, bytes(self.body))
 
     @property
     def content(self) -> dict[str, Any]:
-        """The content that its writer passed."""
+        """The content as its writer passed it. Raises Misspelled."""
         content: dict[str, Any] = self.parts.content
         return content
 
@@ -216,7 +216,7 @@ class Account(AppendOnly):
 
     @property
     def spot(self) -> int | tuple[int, str] | None:
-        """Where it is, of those places that each seat has."""
+        """The seat of a place that each seat has, or the seat and the wager; None for other places."""
         return self.seat if self.seat is None or self.wager is None else (self.seat, self.wager)
 
 
@@ -285,7 +285,7 @@ class Recount(AppendOnly):
 
 
 class Alert(AppendOnly):
-    """A fact that does not reconcile. It stays open until a named user acknowledges it."""
+    """A fault or an event that needs attention; open until a named user acknowledges it."""
 
     book = models.ForeignKey(Book, models.PROTECT, null=True, blank=True, related_name="alerts")
     at = models.DateTimeField()
@@ -309,7 +309,7 @@ class AlertRepeat(AppendOnly):
     alert = models.ForeignKey(Alert, models.PROTECT, related_name="repeats")
     book = models.ForeignKey(Book, models.PROTECT, null=True, related_name="+", db_index=False)
     seq = models.BigIntegerField(null=True)
-    """The entry that tells of it."""
+    """The number of the log entry that caused it."""
     round = models.IntegerField(null=True)
     says = models.CharField(max_length=300)
     at = models.DateTimeField()
@@ -323,7 +323,7 @@ class AlertRepeat(AppendOnly):
 
 
 class Acknowledgement(AppendOnly):
-    """The acknowledgement of an alert: by whom, when, and with which note."""
+    """The acknowledgement of an alert by a named user, with an optional note."""
 
     alert = models.OneToOneField(Alert, models.PROTECT, related_name="acknowledgement")
     by = models.CharField(max_length=120)
@@ -338,7 +338,7 @@ class Acknowledgement(AppendOnly):
 
 
 class Escalation(AppendOnly):
-    """An alert that was not acknowledged in time was sent to further roles."""
+    """An alert was not acknowledged in time and was sent to further roles."""
 
     alert = models.ForeignKey(Alert, models.PROTECT, related_name="escalations")
     at = models.DateTimeField()
@@ -358,7 +358,7 @@ class Escalation(AppendOnly):
 
 
 class Bookmark(AppendOnly):
-    """A moment at a table that surveillance marked. Dealers and pit bosses never see it."""
+    """A time at a table that surveillance marked for later. Dealers and floor staff cannot see it."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="bookmarks")
     round = models.IntegerField(null=True)
@@ -404,7 +404,7 @@ class BookRoot(AppendOnly):
 
 
 class DayRoot(AppendOnly):
-    """A gaming day that was sealed: the root over all books' roots, signed, and chained to the day before."""
+    """A sealed gaming day: the root over the roots of all logs, signed, and chained to the day before."""
 
     day = models.DateField(unique=True)
     number = models.IntegerField(unique=True)
@@ -429,10 +429,10 @@ class DayRoot(AppendOnly):
 
 
 class HeadsRow(AppendOnly):
-    """A leaf of the tree that witnesses outside see grow: where all books stood at a minute (``proof/heads.py``).
+    """A leaf of the tree that outside witnesses observe: the heads of all logs at one minute (``proof/heads.py``).
 
-    With it are the hashes of all subtrees that became full by it, the leaf's own first: so a proof about any two
-    leaves takes a few rows, however many there are.
+    With it are the hashes of all subtrees that it completed, the leaf's own first: a proof about any two leaves reads a
+    few rows, however many there are.
     """
 
     origin = models.CharField(max_length=120, help_text="The name of the tree")
@@ -459,7 +459,7 @@ class HeadsRow(AppendOnly):
 
 
 class Cosignature(AppendOnly):
-    """The signature of an external witness on a checkpoint."""
+    """The signature of an outside witness on a checkpoint."""
 
     origin = models.CharField(max_length=120)
     size = models.BigIntegerField(help_text="How many leaves the checkpoint has")
@@ -478,7 +478,7 @@ class Cosignature(AppendOnly):
 
 
 class Slip(AppendOnly):
-    """The number of a slip, without gaps within its series and calendar year. Its content is in its entry."""
+    """The number of a slip, without gaps in its series and calendar year. The slip's content is in its log entry."""
 
     series = models.CharField(max_length=16)
     year = models.SmallIntegerField()
@@ -506,10 +506,8 @@ class Slip(AppendOnly):
 
 
 class SlipSignature(AppendOnly):
-    """One step of a slip and its signatory. No step is signed twice, and no person signs two steps of one slip.
-
-    The exception is the supervisor who requested a fill or credit and signs for it at the table.
-    """
+    """A signed step of a slip. No step is signed twice, and no user signs one slip twice, except the supervisor who
+    requested a fill or credit and also signs for it at the table."""
 
     slip = models.ForeignKey(Slip, models.PROTECT, related_name="signatures", db_index=False)
     stage = models.CharField(max_length=16)
@@ -521,7 +519,7 @@ class SlipSignature(AppendOnly):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["slip", "stage"], name="ledger_signature_stage_once"),
-            # Between them, these two let one person sign the request and the confirmation, and no other two steps.
+            # Together, these two let one person sign the request and the confirmation, and no other two steps.
             models.UniqueConstraint(
                 fields=["slip", "username"], condition=~Q(stage="confirmed"), name="ledger_signature_signer_once"
             ),
@@ -540,7 +538,7 @@ class SlipSignature(AppendOnly):
 
 
 class Discrepancy(AppendOnly):
-    """A count that differs from the balance of the transfers: open until a person without a part in it explains it."""
+    """A difference between a count and the transfers; open until a person without part in it writes the finding."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="discrepancies")
     at = models.DateTimeField()
@@ -564,7 +562,7 @@ class Discrepancy(AppendOnly):
 
 
 class Assignment(AppendOnly):
-    """The person who investigates a variance from now on."""
+    """The person responsible for investigating a discrepancy, until the next assignment."""
 
     discrepancy = models.ForeignKey(Discrepancy, models.PROTECT, related_name="assignments")
     owner = models.CharField(max_length=40)
@@ -577,7 +575,7 @@ class Assignment(AppendOnly):
 
 
 class Finding(AppendOnly):
-    """The explanation of a variance in writing, by a person who had no part in it."""
+    """The written result of investigating a discrepancy, by a person who had no part in it."""
 
     discrepancy = models.OneToOneField(Discrepancy, models.PROTECT, related_name="finding")
     username = models.CharField(max_length=40)
@@ -596,7 +594,7 @@ class Finding(AppendOnly):
 
 
 class Run(AppendOnly):
-    """A scheduled check that was due at a moment and was started by one worker."""
+    """One run of a scheduled check, claimed by one worker."""
 
     task = models.CharField(max_length=40)
     slot = models.DateTimeField(help_text="When it was due")
@@ -608,7 +606,7 @@ class Run(AppendOnly):
             models.UniqueConstraint(fields=["task", "slot"], name="ledger_run_once"),
             models.CheckConstraint(name="ledger_run_missed", condition=Q(missed__gte=0)),
         ]
-        # What auditors ask for stands among a run of the watch each minute: it is found without reading those.
+        # Audit jobs are rows among one run of a check per minute: this index finds them without reading those.
         indexes = [models.Index(fields=["id"], condition=Q(task__startswith="audit "), name="ledger_run_asked")]
 
     def __str__(self) -> str:
@@ -616,7 +614,7 @@ class Run(AppendOnly):
 
 
 class RunEnd(AppendOnly):
-    """The end of a run, with what it found."""
+    """The end of a run, with the number of faults that it found."""
 
     run = models.OneToOneField(Run, models.PROTECT, related_name="end")
     at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""How to hear what the database announces: LISTEN needs a session of its own, which no pool gives."""
+"""Connection parameters for LISTEN, which needs a session of its own instead of a pooled connection."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from django.db import connection
 
 
 def parameters(name: str) -> dict[str, Any]:
-    """How to reach the database itself, for psycopg; ``name`` is what the database calls the connection. One that died
-    quietly is found out."""
+    """Parameters for a direct psycopg connection. ``name`` is the application name that the database shows. Keepalives
+    detect a silently lost connection in about 25 seconds."""
     direct: dict[str, Any] = connection.get_connection_params()
     for django_only in ("cursor_factory", "context", "prepare_threshold"):
         direct.pop(django_only, None)

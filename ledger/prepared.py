@@ -24,42 +24,42 @@ from ledger import standby_confirmation
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement with its name in the session."""
+    """A prepared statement and its name in the database session."""
 
     name: str
     types: str
-    """The types of its parameters, in order."""
+    """The SQL types of its parameters, in order, separated by commas."""
     sql: str
 
     @property
     def prepare(self) -> str:
-        """The SQL that prepares it."""
+        """The SQL text that prepares the statement."""
         return f"PREPARE {self.name} ({self.types}) AS {self.sql}"
 
     @property
     def execute(self) -> str:
-        """The SQL that executes it."""
+        """The SQL text that executes the statement, with a placeholder for each parameter."""
         return f"EXECUTE {self.name} ({', '.join(['%s'] * len(self.types.split(',')))})"
 
 
 NO_SEQSCAN: Final = "SET LOCAL enable_seqscan = off"
 BEGIN: Final = ("BEGIN", NO_SEQSCAN)
-"""A prepared plan must also suit a table that will grow. Planned in a house with a few rows, it would read the whole
-table until somebody analyses it."""
+"""A prepared plan is kept while its tables grow. Planned when tables have few rows and no statistics, it would read
+whole tables until the next ANALYZE, so sequential scans are off."""
 
 Call = tuple[Statement, Sequence[Any]]
 """A statement with its parameters."""
 
 _names: Final[WeakKeyDictionary[Any, set[str]]] = WeakKeyDictionary()
-"""The names that each driver connection has prepared."""
+"""The names of the statements that each driver connection has prepared."""
 
 
 @contextmanager
 def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False) -> Iterator[CursorWrapper]:
-    """Execute statements in one round trip; the cursor is at the first statement's rows.
+    """Execute statements in one round trip. The cursor is at the first statement's rows.
 
-    With ``begin`` the transaction of an atomic block begins in the same round trip, unless it has begun already. With
-    ``commit`` it ends there if the block is the outermost one; no query may follow in that block.
+    ``begin``: the transaction of an atomic block begins in this round trip, unless it has begun already. ``commit``:
+    the transaction ends in it, if the atomic block is the outermost one; no query may follow in that block.
     """
     connection = connections[DEFAULT_DB_ALIAS]
     with connection.cursor() as cursor:
@@ -72,6 +72,7 @@ def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False
             texts.append("COMMIT")
         with _forgetting_lost_names(connection):
             cursor.execute(";".join(texts), [value for _, values in calls for value in values])
+        # A commit without the standby's confirmation must not be acknowledged: it would be lost in a failover.
         standby_confirmation.check(connection.connection)
         for _ in BEGIN if begins else ():
             cursor.nextset()
@@ -79,8 +80,10 @@ def executed(calls: Sequence[Call], *, begin: bool = False, commit: bool = False
 
 
 def read_row(statement: Statement, values: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The first row of a query, in a transaction of its own unless one is open. The text is sent as one, so the server
-    ends its transaction by itself, even after an error."""
+    """The first row of a query, or None. Outside a transaction the query is a transaction of its own.
+
+    The text is sent as one message, so the server ends that transaction itself, also after an error.
+    """
     connection = connections[DEFAULT_DB_ALIAS]
     with connection.cursor() as cursor:
         _prepare(connection, cursor, [statement])
@@ -105,8 +108,9 @@ def _begins_here(connection: BaseDatabaseWrapper) -> bool:
 
 
 def _prepare(connection: BaseDatabaseWrapper, cursor: CursorWrapper, statements: Iterable[Statement]) -> None:
-    """Prepare the statements that this session lacks. If that is in doubt, the session is asked which it has."""
+    """Prepare the statements that this session lacks. If the session is unknown here, query which it has."""
     by_name = {statement.name: statement for statement in statements}
+    # The query of the names costs a round trip: it is made once per connection, not per input.
     if (names := _names.get(connection.connection)) is not None and by_name.keys() <= names:
         return
     cursor.execute("SELECT name FROM pg_prepared_statements")
@@ -118,7 +122,8 @@ def _prepare(connection: BaseDatabaseWrapper, cursor: CursorWrapper, statements:
 
 @contextmanager
 def _forgetting_lost_names(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """If the session has lost its prepared statements, as behind a pooler that resets it, ask it again next time."""
+    """Forget a session's statements when one is missing, as behind a pooler that resets sessions, so that the next call
+    checks again."""
     try:
         yield
     except DatabaseError as fault:

@@ -1,8 +1,8 @@
-"""The door of a book: what is to be written in it while somebody else holds it, and how it gets there.
+"""The queue of the site log: entries to write while another transaction holds the log, and how they get written.
 
-A notice is kept in the transaction of what it tells of, so it stands or falls with that. Whoever holds the book next
-writes it down first, in the order in which the notices were left, under the notice's own key: once, however often that
-is tried. Its entry says when it happened (``happened_at``), for its own time is that of the writing.
+A queued notice is part of the transaction that it reports, so both commit or neither does. The next holder of the log
+writes queued notices first, in their order and each under its own key: once, however often that is retried. The entry
+has the time of the event in ``happened_at``; its own time is that of writing.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ledger.proof.chain import Fault, Head
 from ledger.proof.spelling import timestamp
 
 AT_ONCE: Final = 500
-"""So many are written in one transaction: whoever came for something else is not to wait for a crowd."""
+"""The maximum number of queued notices written in one transaction, which bounds the delay of the caller."""
 LATE: Final = timedelta(minutes=10)
-"""The watch carries what waits every minute; what has waited so long is a fault."""
+"""The queue is written every minute; a notice that waits longer than this is a fault."""
 
 
 def enqueue(book_id: int, draft: Draft) -> None:
-    """Write an entry if the book is free, after those that wait; else leave a notice. Nobody is waited for."""
+    """Write an entry if the log is free, after its queued notices; else queue it. Never waits."""
     with transaction.atomic():
         head = log.lock_if_free(book_id)
         if head is not None:
@@ -36,12 +36,13 @@ def enqueue(book_id: int, draft: Draft) -> None:
         else:
             keep(draft)
     if head is None:
-        carry_if_free(book_id)  # whoever held it may have gone before they could see this notice
+        # The holder may have committed before it could see this notice: nothing else would write it soon.
+        carry_if_free(book_id)
 
 
 def report(book_id: int, draft: Draft, moment: datetime) -> None:
-    """The same of something that is told whatever is wrong: with the clocks, or with the book itself. Then the notice
-    stays at the door, and says so when the book is proved."""
+    """Write or queue an entry even if a clock is wrong or the log is faulty. Then the notice stays queued, dated
+    ``moment``, and verification of the log reports it."""
     try:
         with transaction.atomic():
             enqueue(book_id, draft)
@@ -50,14 +51,14 @@ def report(book_id: int, draft: Draft, moment: datetime) -> None:
 
 
 def carry_if_free(book_id: int) -> int:
-    """Write what waits, unless somebody else holds the book; how many that were."""
+    """Write queued notices, unless another transaction holds the log. Returns the number written."""
     with transaction.atomic():
         before = log.lock_if_free(book_id)
         return flush(before).seq - before.seq if before else 0
 
 
 def flush(head: Head) -> Head:
-    """Write what waits after the head that the book's lock gave; returns the new head."""
+    """Write up to AT_ONCE queued notices after a locked head. Returns the new head."""
     for notice in Notice.objects.filter(seq=None).order_by("pk")[:AT_ONCE]:
         head = log.append(head, _draft(notice))
         Notice.objects.filter(pk=notice.pk).update(seq=head.seq)
@@ -65,7 +66,7 @@ def flush(head: Head) -> Head:
 
 
 def keep(draft: Draft) -> None:
-    """Leave a notice: it needs no lock, and counts once this transaction does."""
+    """Queue a notice in the current transaction. Takes no lock."""
     Notice.objects.create(
         key=draft.key or uuid4(),
         at=draft.at or clock.agreed(),
@@ -85,8 +86,8 @@ def _draft(notice: Notice) -> Draft:
 
 _LATE: Final = "SELECT at, subject, kind FROM ledger_notice WHERE seq IS NULL AND at < %s ORDER BY id LIMIT 1"
 
-# Each notice against its entry, and each entry that says when it happened against its notice. A notice is one of few:
-# those of the moments in which somebody else held the book.
+# Each notice against its entry, and each entry with ``happened_at`` against its notice. Notices are few: they arise
+# only while another transaction holds the log.
 _WRONG: Final = f"""
     SELECT coalesce(n.seq, e.seq) FROM
         (SELECT * FROM ledger_notice WHERE seq > %(since)s) AS n
@@ -103,7 +104,8 @@ _WRONG: Final = f"""
 
 
 def fault(book: Book, since: int = 0) -> Fault | None:
-    """The first notice that never reached the book, or that an entry after ``since`` does not repeat."""
+    """The first notice that never reached the log, or that differs from its entry after ``since``; None if all
+    agree."""
     with connection.cursor() as cursor:
         cursor.execute(_LATE, [clock.read().database - LATE])
         late = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Rows of a model from a statement that was written by hand: no query is compiled for them."""
+"""Builds model instances from rows of SQL written by hand, without Django's query compiler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ M = TypeVar("M", bound=Model)
 
 
 class RawRows(Generic[M]):
-    """All columns of a model, in its order; as in the database: no column of ours has another name."""
+    """All columns of a model, in the order of its fields. A column's name is its field's ``attname``."""
 
     def __init__(self, model: type[M]) -> None:
         fields = model._meta.concrete_fields
@@ -23,11 +23,11 @@ class RawRows(Generic[M]):
         return len(self._names)
 
     def columns(self, table: str) -> str:
-        """For a SELECT, of a table by the name that it has there."""
+        """The columns for a SELECT, qualified with the table's name or alias in that statement."""
         return ", ".join(f"{table}.{name}" for name in self._names)
 
     def row(self, values: Sequence[Any]) -> M:
-        """The row with these values, as Django would have read it."""
+        """The model instance with these column values, as Django would have loaded it."""
         values = list(values)
         for place, field in self._converted:
             values[place] = field.from_db_value(values[place], None, connection)

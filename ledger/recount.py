@@ -1,4 +1,5 @@
-"""Counting again: the log against its chain, the transfers against the log, the recounts against the transfers."""
+"""Verifies a log against its hash chain, its transfers against the log, and its recounts against the transfers; and
+writes recounts."""
 
 from collections.abc import Iterator
 
@@ -13,26 +14,29 @@ from ledger.proof.chips import HOUSE_PLACES, money
 from ledger.proof.moves import Proven, reconcile
 
 ABOVE_ALL = b"\xff" * 33
-"""Sorts after every hash."""
+"""Sorts after all SHA-256 hashes."""
 
 # --- Proving --------------------------------------------------------------------------------------------------
 
 
 def prove(book_id: int, *, since: int = 0) -> Iterator[Proven]:
-    """Every entry of a book whose chain and transfers hold; raises Broken at the first that does not.
+    """All entries of a log in order, each after its chain and transfers are verified. Raises Broken at the first fault.
 
-    `since` is the sequence number of a recount to go on from (default: the beginning). One pass, constant memory.
+    ``since``: the sequence number of a recount to continue from; 0 for the start of the log. Makes one pass in constant
+    memory.
     """
     head = read_head(book_id)
+    # A proof from a recount trusts the head that the recount stored, so it must exist and is the anchor of the chain.
     after = _noted(book_id, head.name, since) if since else None
     chain = walk(entries(book_id, since, head.seq), head, after=after, anchors=anchors(book_id, since, head.seq))
     yield from reconcile(chain, transfers(book_id, since, head.seq), head.name)
+    # Rows after the head are in no chain, so the walk above does not see them.
     if fault := beyond_head(book_id):
         raise Broken(fault)
 
 
 def first_fault(book_id: int, *, since: int = 0) -> Fault | None:
-    """The first entry of a book that does not hold, in chain, transfers or recounts."""
+    """The first fault of a log in its chain, transfers or recounts; None if all are verified."""
     try:
         for _ in prove(book_id, since=since):
             pass
@@ -42,7 +46,7 @@ def first_fault(book_id: int, *, since: int = 0) -> Fault | None:
 
 
 def anchors(book_id: int, since: int, through: int) -> Iterator[tuple[int, bytes]]:
-    """The (seq, hash) that each recount after one entry and through another noted, in order."""
+    """The (seq, hash) pairs that recounts stored, for entries after ``since`` up to ``through``, in order."""
     last: tuple[int, bytes] = (since, ABOVE_ALL)
     while True:
         with connection.cursor() as cursor:
@@ -60,7 +64,7 @@ def anchors(book_id: int, since: int, through: int) -> Iterator[tuple[int, bytes
 
 
 def _noted(book_id: int, name: str, seq: int) -> Head:
-    """The head that the recount through this entry noted."""
+    """The head that the recount through this entry stored. Raises LookupError if no recount ends there."""
     digest = Recount.objects.filter(book_id=book_id, through_seq=seq).values_list("head_hash", flat=True).first()
     if digest is None:
         raise LookupError(f"no recount of {name} ends at entry {seq}")
@@ -68,7 +72,7 @@ def _noted(book_id: int, name: str, seq: int) -> Head:
 
 
 def beyond_head(book_id: int) -> Fault | None:
-    """The first entry, transfer or recount that stands after the book's last entry, all seen at one moment."""
+    """The first entry, transfer or recount after the log's head, read in one snapshot; None if all end there."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT b.name, b.head_seq, least("
@@ -82,8 +86,9 @@ def beyond_head(book_id: int) -> Fault | None:
     return None if seq is None else Fault(name, seq, f"is beyond the last entry that the book knows, {head_seq}")
 
 
-# Running sums and the recounts between them, sorted by account and entry. A recount must say the running sum; at the
-# last one (mark 2) every account must, so that none was left out. The recount through `since` is where sums start.
+# Running sums and the recounts between them, by account and entry. Each recount must equal the running sum. At the last
+# recount (mark 2) all accounts are compared, so that none can be left out. The recount through `since` is the start of
+# the sums.
 WRONG_RECOUNT = """
     WITH moved AS (
         SELECT seq, source_id, target_id, amount_cents FROM ledger_transfer
@@ -107,7 +112,8 @@ WRONG_RECOUNT = """
 
 
 def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
-    """The first recount after `since` that is not the sum of the transfers through its entry."""
+    """The first recount after ``since`` that differs from the sum of the transfers through its entry; None if none
+    does."""
     horizon = horizons([book_id])[book_id]
     if horizon <= since:
         return None
@@ -128,14 +134,16 @@ def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
 
 
 def recount(book_id: int, by: str) -> list[Recount]:
-    """Add up the transfers since the last recount and write the new sum of every account that they ever touched.
+    """Add up the transfers since the last recount and write the new balance of each account that transfers ever
+    touched.
 
-    Writes nothing when no chips moved. Takes no lock: everything up to the head that is read is final, and two
-    recounts at once write the same sums.
+    Writes nothing if no chips moved. Takes no lock: entries up to the head that was read are final, and two concurrent
+    recounts write equal sums. Raises Broken if the transfers do not add up to zero.
     """
     head = read_head(book_id)
     start = horizons([book_id])[book_id]
     moved = moved_cents(book_id, start, head.seq)
+    # A recount is the basis of later sums: a fault in it would become permanent.
     if sum(moved.values()) != 0:
         raise Broken(Fault(head.name, head.seq, f"the transfers since entry {start} do not add up to zero"))
     if not moved:
@@ -156,11 +164,12 @@ def recount(book_id: int, by: str) -> list[Recount]:
         )
         for account in sorted(counted.keys() | moved.keys())
     ]
+    # A concurrent recount through this head wrote equal rows: its rows are kept.
     return list(Recount.objects.bulk_create(rows, ignore_conflicts=True))
 
 
 def moved_cents(book_id: int, since: int, through: int) -> dict[int, int]:
-    """What the transfers after one entry and through another did to each account that they touched."""
+    """The net change in cents of each account by the transfers of entries after ``since`` up to ``through``."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT leg.account_id, sum(leg.cents) FROM ledger_transfer AS t, LATERAL"

@@ -1,12 +1,12 @@
-"""Reads reports, lists and files from a replica, so that they take nothing from the dealers' primary.
+"""Reads reports, lists and exports from a replica, so that they take no capacity from the dealers' primary.
 
-Inside ``reading`` every query goes to the replica, because Django's ``connection`` itself is exchanged. Writes fail
-there: the standby refuses them, and so does the session. The few writes of such a page belong inside ``on_primary``.
+Inside ``reading`` all queries go to the replica, because Django's ``connection`` itself is exchanged. Writes fail
+there: the standby rejects them, and so does the session. The few writes of such a page belong inside ``on_primary``.
 
-The replica must first reach the primary's position at the time of the request, so that everybody finds what they have
-just written. A page waits briefly for that; after that it shows what the replica has, and how old it is. If the replica
-is further behind than the house allows, or away, the page is refused in one sentence. It never falls back to the
-primary: a replica that fails while the floor is full must not move its load there.
+The replica must first reach the primary's position at the time of the request, so that users see their own last writes.
+A page waits briefly for that; after that it shows the replica's data, with their age. If the replica is further behind
+than ``settings.REPLICA_LATEST_SECONDS``, or away, the page is refused in one sentence. It never falls back to the
+primary: a replica that fails on a busy floor must not move its load there.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ WAIT: Final = timedelta(seconds=1)
 """How long a page waits for the replica to catch up. Usually it is level already, or a moment later."""
 _LOOK_AGAIN_SECONDS: Final = 0.01
 
-# The flushed position: a replica cannot have what is still only in the primary's memory.
+# The flushed position: a replica cannot have data that are still only in the primary's memory.
 _PRIMARY: Final = "SELECT pg_current_wal_flush_lsn(), clock_timestamp(), (pg_control_system()).system_identifier"
 _THERE: Final = """SELECT pg_is_in_recovery(), (pg_control_system()).system_identifier = %s,
     CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() >= %s::pg_lsn END, pg_last_xact_replay_timestamp()"""
 
 
 _NOT_THE_REPLICAS: Final = QueryCanceled | TooManyRequests | LockNotAvailable
-"""Faults that do not mean that the replica is away. They are handled as on the primary."""
+"""Errors that do not mean that the replica is away. They are handled as on the primary."""
 
 
 class WrittenThere(RuntimeError):
@@ -51,13 +51,13 @@ class Unread(Busy):
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """The moment that a page shows: it has everything that was committed by then."""
+    """The time whose data a page shows: everything committed by then."""
 
     moment: datetime
     """By the primary's clock."""
     age: timedelta
     is_level: bool
-    """Whether it has everything that was committed when it was requested."""
+    """Whether the data include everything that was committed when the page was requested."""
 
     @property
     def seconds(self) -> int:
@@ -86,25 +86,26 @@ _reading: ContextVar[Reading | None] = ContextVar("reading", default=None)
 
 
 def is_set() -> bool:
-    """Whether this house has a replica."""
+    """Whether this site has a replica."""
     return bool(settings.DATABASE_REPLICA)
 
 
 def as_of() -> AsOf | None:
-    """The moment that queries show here; None if they go to the primary."""
+    """The time of the data that queries read here; None if they go to the primary."""
     reading = _reading.get()
     return reading.as_of if reading else None
 
 
 @contextmanager
 def reading() -> Iterator[AsOf | None]:
-    """Send all queries inside to the replica; to the primary if the house has no replica. Raises Unread."""
+    """Send all queries in the block to the replica, or to the primary if the site has no replica. Raises Unread."""
     if not is_set() or _reading.get():
         yield as_of()
         return
     primary = _primary()
     with _on_replica() as before:
         state = _state_of(primary)
+        # An old figure looks like a current one on a report, so it is refused instead of marked.
         if state.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
             raise Unread(_behind(state.age))
         with _noted(Reading(state, *before)):
@@ -123,7 +124,7 @@ def again(earlier: AsOf | None) -> Iterator[None]:
 
 @contextmanager
 def on_primary() -> Iterator[None]:
-    """Send queries inside to the primary again: for the little that a page writes, such as who viewed it."""
+    """Send queries in the block to the primary: for the few writes of a page, such as its access record."""
     reading = _reading.get()
     if reading is None:
         yield
@@ -137,8 +138,11 @@ def on_primary() -> Iterator[None]:
 
 @contextmanager
 def _on_replica() -> Iterator[tuple[Any, Lane]]:
-    """Put a connection to the replica in the primary's place. The primary's goes back to its pool, unless it has no
-    pool or an open transaction: then it stays open and keeps its locks. Raises Unread."""
+    """Replace the connection to the primary by one to the replica. Raises Unread.
+
+    The primary's connection goes back to its pool, unless it has no pool or an open transaction: then it stays open and
+    keeps its locks.
+    """
     give_back()
     before = connections[DEFAULT_DB_ALIAS], lane.get()
     replica = type(before[0])(before[0].settings_dict | settings.DATABASE_REPLICA, DEFAULT_DB_ALIAS)
@@ -150,6 +154,7 @@ def _on_replica() -> Iterator[tuple[Any, Lane]]:
                 raise WrittenThere(str(fault)) from fault
             raise
         except (OperationalError, InterfaceError) as fault:
+            # A statement that was cancelled or found no slot says nothing about the replica's availability.
             if isinstance(fault, Busy) or isinstance(fault.__cause__, _NOT_THE_REPLICAS):
                 raise
             raise Unread(AWAY) from fault
@@ -235,6 +240,7 @@ def _compare(primary: _Primary) -> tuple[bool, datetime | None]:
         is_replica, is_of_this_house, is_level, replayed = cursor.fetchone()
     if not is_replica:
         raise Unread(NO_REPLICA)
+    # A promoted or foreign server would show other figures without any error.
     if not is_of_this_house:
         raise Unread(OTHER_HOUSE)
     return bool(is_level), replayed

@@ -1,7 +1,7 @@
-"""The runs of the watch: each slot of a schedule is run once, by whichever worker comes first; missed slots are seen.
+"""Runs of the scheduled checks: one worker runs each slot of a schedule once, and missed slots are reported.
 
 A worker claims a slot by a row and a lock that ends with its connection, so another worker can finish what a killed one
-began. After a day without workers one run makes up for all missed slots, and an alert says so.
+began. After a day without workers one run makes up for all missed slots, and an alert reports them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EPOCH: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class WatchPlan:
-    """A piece of the watch and how often it is due."""
+    """A scheduled check and its interval."""
 
     task: str
     says: str
@@ -35,17 +35,18 @@ class WatchPlan:
 
     @property
     def patience(self) -> timedelta:
-        """How long after a slot began the next one must have ended: a slot and a half after it was due."""
+        """The time after a slot's begin by which the next slot must have ended: 2.5 intervals, which is 1.5 intervals
+        after it was due."""
         return self.every * 5 // 2
 
     def slot(self, moment: datetime) -> datetime:
-        """The latest slot that is due at a moment."""
+        """The latest slot that is due at a time."""
         start = _EPOCH + self.after
         return start + (moment - start) // self.every * self.every
 
 
 def run(plan: WatchPlan, deed: Callable[[], int], moment: datetime) -> bool:
-    """Run the slot that is due, unless it has been run or another worker is running it; whether this call ran it.
+    """Run the slot that is due, unless it was run or another worker is running it. Returns whether this call ran it.
 
     ``deed`` returns the number of faults that it found. It must be safe to repeat, because a killed worker leaves it
     half done.
@@ -55,19 +56,27 @@ def run(plan: WatchPlan, deed: Callable[[], int], moment: datetime) -> bool:
 
 
 def run_between(plan: WatchPlan, deed: Callable[[], int], moment: datetime, is_due: Callable[[], bool]) -> bool:
-    """The same for a plan that may run outside its slots, after a failure or by hand: the moment itself is the slot."""
+    """Run a plan outside of its slots, after a failure or by hand; ``moment`` itself is the slot. Returns whether this
+    call ran it.
+
+    ``is_due`` is called under the lock of the plan. ``deed`` returns the number of faults that it found and must be
+    safe to repeat.
+    """
     return _run(plan, moment, deed, is_due)
 
 
 def _run(plan: WatchPlan, slot: datetime, deed: Callable[[], int], is_due: Callable[[], bool]) -> bool:
+    # The lock comes before the check: a second worker would otherwise see the slot as not yet run.
     with alone(_lock(plan)) as is_alone:
         if not is_alone or not is_due():
             return False
         missed = _missed(plan, slot)
+        # A killed worker left the row of this slot: its successor continues with that row.
         Run.objects.bulk_create(
             [Run(task=plan.task, slot=slot, begun_at=clock.read().database, missed=missed)], ignore_conflicts=True
         )
         claimed = Run.objects.get(task=plan.task, slot=slot)
+        # Reported before the work, which may take an hour or fail.
         if claimed.missed:
             _report(plan, claimed)
         faults = deed()
@@ -80,12 +89,12 @@ def _lock(plan: WatchPlan) -> str:
 
 
 def under_way(plans: Sequence[WatchPlan]) -> bool:
-    """Whether a worker is at one of them now."""
+    """Whether a worker is running one of the plans now."""
     return any(is_held(_lock(plan)) for plan in plans)
 
 
 def _missed(plan: WatchPlan, slot: datetime) -> int:
-    """The number of slots that passed between the last finished run and this one."""
+    """The number of slots between the last finished run and this one."""
     last = RunEnd.objects.filter(run__task=plan.task, run__slot__lt=slot).order_by("-run__slot").first()
     return 0 if last is None else max(0, (slot - last.run.slot) // plan.every - 1)
 
@@ -98,7 +107,8 @@ def _report(plan: WatchPlan, claimed: Run) -> None:
 
 @contextmanager
 def alone(deed: str) -> Iterator[bool]:
-    """Yields whether this worker got the lock for a deed. The lock ends with the connection, so with its process."""
+    """Yields whether this worker got the lock of a task, without waiting. The lock ends with the connection, and so
+    with a killed process."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [deed])
         is_locked = bool(cursor.fetchone()[0])
@@ -111,14 +121,14 @@ def alone(deed: str) -> Iterator[bool]:
 
 
 def is_held(deed: str) -> bool:
-    """Whether a worker holds the lock now."""
+    """Whether a worker holds the lock of a task now."""
     with alone(deed) as is_free:
         return not is_free
 
 
 @contextmanager
 def in_turn(deed: str) -> Iterator[None]:
-    """Make concurrent callers wait for one another; each holds its turn to the end of its transaction."""
+    """Run concurrent callers one after the other; each holds the lock until its transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asking for {deed}"])
     yield
@@ -126,11 +136,11 @@ def in_turn(deed: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class PlanState:
-    """The state of one piece of the watch at a moment."""
+    """The state of one scheduled check at a time."""
 
     plan: WatchPlan
     last: Run | None
-    """The last run that ended."""
+    """The last run that ended; None if none did."""
     runs: tuple[Run, ...]
     """The latest runs, newest first."""
     moment: datetime
@@ -141,7 +151,7 @@ class PlanState:
 
     @property
     def late(self) -> bool:
-        """Whether a run that should have ended by now did not."""
+        """Whether a run that should have ended by now has not."""
         return self.last is not None and self.moment - self.last.slot > self.plan.patience
 
     @property
@@ -151,12 +161,13 @@ class PlanState:
 
 
 def late(plans: Sequence[WatchPlan], moment: datetime | None = None) -> list[WatchPlan]:
-    """The overdue pieces of the watch; those of a house that is too new to have run them are not.
+    """The scheduled checks that are overdue. A site that is younger than a check's tolerance is not overdue with it.
 
-    It reads only the last slots of each plan, so it stays cheap however old the house is.
+    Only the last slots of each plan are read, so the cost does not grow with the age of the site.
     """
     moment = moment or timezone.now()
     began = LogEntry.objects.filter(seq=1).aggregate(began=Min("at"))["began"]
+    # A site without entries for that long has no worker that could be late.
     due = [plan for plan in plans if began is not None and began < moment - plan.patience]
     return [plan for plan in due if not _ended_since(plan, moment - plan.patience)]
 
@@ -166,7 +177,7 @@ def _ended_since(plan: WatchPlan, moment: datetime) -> bool:
 
 
 def states(plans: Sequence[WatchPlan], since: datetime, moment: datetime | None = None) -> list[PlanState]:
-    """The state of every piece of the watch, with its runs since a moment."""
+    """The state of each scheduled check, with at most 300 of its runs since a time."""
     moment = moment or timezone.now()
     plan_states = []
     for plan in plans:

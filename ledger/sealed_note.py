@@ -1,7 +1,8 @@
-"""What was sealed, noted in a file beside the key: outside of the database, whose owner could otherwise take it back.
+"""The list of sealed days in a file next to the signing key, outside of the database, whose owner could otherwise
+revert a seal.
 
-The note has the hash of every day's document and how far each book was read for the last one. It is written, and is on
-the disk, before the day is committed: a killed worker may sign the same document again, and never another one under
+The note has the hash of every day's document, and the last entry of each log in the last one. It is flushed to disk
+before the day is committed: after a crash a worker may sign the same document again, but never a different one under
 its number.
 """
 
@@ -26,7 +27,7 @@ HOW: Final = "docs/clocks-and-seals.md says what to do"
 
 
 class BadNote(BadKey):
-    """The database and the note beside the key do not agree, or there is no note: nothing is signed."""
+    """The database and the note next to the key disagree, or there is no note. Nothing is signed."""
 
     def __init__(self, sentence: str, fault: Fault | None = None) -> None:
         super().__init__(sentence)
@@ -35,26 +36,27 @@ class BadNote(BadKey):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The days that were sealed, and where the books stood at the end of the last one."""
+    """The sealed days, and the heads of the logs at the end of the last one."""
 
     days: tuple[tuple[int, str, str], ...] = ()
-    """(number, day, hash of its document)"""
+    """(number, day, hex hash of its document) of each day."""
     books: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-    """The last entry of each book's part, and its hash."""
+    """The last sealed entry of each log, by name: its number and its hex hash."""
     left: tuple[tuple[int, str, str], ...] = ()
-    """Days that were sealed, and given up when an older database was put back: two people said so."""
+    """Days that were sealed and then given up when an older database was restored, under dual control."""
 
     @property
     def number(self) -> int:
-        """The last day's; 0 before the first."""
+        """The number of the last day; 0 before the first."""
         return self.days[-1][0] if self.days else 0
 
     def hash_of(self, number: int) -> str | None:
-        """The hash of the document of a day; None where no such day was sealed."""
+        """The hex hash of a day's document; None if no such day was sealed."""
         return next((digest for sealed, _, digest in reversed(self.days) if sealed == number), None)
 
     def with_day(self, number: int, day: str, digest: str, books: Mapping[str, tuple[int, str]]) -> Note:
-        """The note once another day is signed. Raises BadNote where another document has its number already."""
+        """The note with another signed day. Raises BadNote if a different document was signed under its number."""
+        # Two documents under one number would be two histories of one day, both with a valid signature.
         noted = self.hash_of(number)
         if noted not in (None, digest):
             sentence = f"{day} was signed as day {number} before, and was another then: history was written anew."
@@ -63,12 +65,13 @@ class Note:
 
 
 def path_of(key_file: Path) -> Path:
-    """Where the note of a key is: beside it."""
+    """The path of the note of a key: in the folder of the key file."""
     return key_file.with_name(f"{key_file.name}.sealed")
 
 
 def read(path: Path) -> tuple[Note, str] | None:
-    """The note, and the key that signed it; None where there is none. Raises BadNote for a file that is no note."""
+    """The note and the public key that signed it; None without a file. Raises BadNote for an unreadable or altered
+    file."""
     try:
         document = json.loads(path.read_bytes())
         body, key = document["note"], str(document["note"]["key"])
@@ -85,7 +88,7 @@ def read(path: Path) -> tuple[Note, str] | None:
 
 
 def write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
-    """Put the note in its place: the old one is there, or the new one, whenever the machine stops. Raises BadNote."""
+    """Replace the note atomically: after a crash at any time, the old or the new one is complete. Raises BadNote."""
     try:
         _write(path, note, key)
     except OSError as error:
@@ -107,14 +110,16 @@ def _write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
     descriptor = os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "wb") as file:
         file.write(content + b"\n")
+        # The content must be on disk before the rename: a power cut could otherwise leave an empty note.
         file.flush()
         os.fsync(descriptor)
+    # The rename is atomic: a reader sees the old note or the whole new one.
     coming.replace(path)
     _on_the_disk(path.parent)
 
 
 def _on_the_disk(folder: Path) -> None:
-    """A rename is safe once its folder is written."""
+    """Flush a folder, which makes a rename in it durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,8 +1,9 @@
-"""The database's shape: tables, constraints, triggers, functions and grants, held against what the migrations make.
+"""The database's schema: tables, constraints, triggers, functions and grants, compared with the result of the
+migrations.
 
-``shape.txt`` has a line for each object of a freshly migrated database; a test holds it against one. What is missing,
-another or too much is named, so that a guard that somebody took away does not stay away unnoticed. Names of roles are
-not in it: the application's is `the application`, and what the owner may do is not asked.
+``shape.txt`` has one line per object of a freshly migrated database; a test compares it with one. Each missing,
+different or additional object is named, so that a removed guard is noticed. Role names are replaced: the application's
+role is written as `the application`, and the owner's privileges are left out.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ BESIDE: Final = {
     "grant of USAGE on schema public to casino_subscriber",
     "grant of INSERT, SELECT on table office_piece to casino_subscriber",
 }
-"""What deploy/subscription.sql grants at a head office to the role that logical replication writes as."""
+"""Privileges that deploy/subscription.sql grants at a head office to the role that applies logical replication."""
 
 Shape = Mapping[str, str]
-"""How each object is defined, by what it is and its name."""
+"""The definition of each object by its type and name."""
 
-# Of the schemas that are ours; what an extension brought along is the extension's.
+# Only the project's schemas, without objects that belong to an extension.
 _OURS: Final = """
     ours AS (SELECT oid FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'),
     relation AS (
@@ -94,7 +95,7 @@ _GRANTS: Final = f"""
     GROUP BY on_what, may.grantee, rolname
 """  # noqa: S608
 
-# What PostgreSQL makes for itself to keep foreign keys, and a setting that switches off all of it at once.
+# PostgreSQL's internal triggers enforce foreign keys, and one setting disables all triggers at once.
 _SWITCHED_OFF: Final = """
     SELECT 'the trigger ' || tgname || ' of ' || tgrelid::regclass || ' is disabled: it keeps ' || coalesce(
         (SELECT conname FROM pg_constraint WHERE oid = tgconstraint), 'a foreign key')
@@ -112,7 +113,7 @@ _SWITCHED_OFF: Final = """
 
 
 def present() -> Shape:
-    """The database that is connected, as it is now."""
+    """The schema of the connected database."""
     with connection.cursor() as cursor:
         cursor.execute(_OBJECTS)
         objects = {name: _in_short(name, definition) for name, definition in cursor.fetchall()}
@@ -122,18 +123,18 @@ def present() -> Shape:
 
 
 def due() -> Shape:
-    """What the migrations make and deploy/grants.sql grants."""
+    """The schema that the migrations and deploy/grants.sql produce."""
     lines = FILE.read_text().splitlines()
     return dict(line.split(" = ", 1) for line in lines if line)
 
 
 def spelled(shape: Shape) -> str:
-    """As the file has it."""
+    """The schema in the format of ``shape.txt``."""
     return "".join(f"{name} = {definition}\n" for name, definition in shape.items())
 
 
 def faults() -> Iterator[str]:
-    """Where the database is not as its migrations make it, each in one sentence."""
+    """The differences between the database and the result of its migrations, one sentence for each."""
     whole, actual = due(), present()
     if _has_one_role():
         whole, actual = _without_grants(whole), _without_grants(actual)
@@ -158,9 +159,11 @@ _EXPRESSION: Final = re.compile(
 
 
 def _means_the_same(name: str, whole: str, actual: str) -> bool:
-    """Whether both texts define the same object. pg_dump and pg_upgrade parse PostgreSQL's own text again, and the text
-    of the result can differ: ``(ARRAY['a'::character varying])::text[]`` becomes ``ARRAY[('a'::character
-    varying)::text]``. So this database spells both conditions."""
+    """Whether two definitions are equal, after this database has normalised the conditions in both.
+
+    pg_dump and pg_upgrade parse PostgreSQL's own output again, and the text of the result can differ:
+    ``(ARRAY['a'::character varying])::text[]`` becomes ``ARRAY[('a'::character varying)::text]``.
+    """
     if whole == actual:
         return True
     parts, others = _EXPRESSION.fullmatch(whole), _EXPRESSION.fullmatch(actual)
@@ -174,8 +177,8 @@ def _means_the_same(name: str, whole: str, actual: str) -> bool:
 
 
 def _planned(table: str, expression: str) -> str:
-    """The expression as the planner spells it. It is a column of the result, not a WHERE: there NULL would count as
-    false, while a check constraint accepts it. Nothing is read or written, so a standby can do it."""
+    """The expression as the planner prints it. It is an output column, not a WHERE clause: there NULL would count as
+    false, while a check constraint accepts it. Nothing is read or written, so this works on a standby."""
     source = connection.ops.quote_name(table)
     explain = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT {expression} FROM {source}"  # noqa: S608
     with transaction.atomic(), connection.cursor() as cursor:
@@ -194,7 +197,7 @@ def _without_grants(shape: Shape) -> Shape:
 
 
 def _in_short(name: str, definition: str) -> str:
-    """One line; of a function its digest, for its source is long."""
+    """A definition in one line; of a function, whose source is long, its SHA-256."""
     line = re.sub(r"\s+", " ", definition).strip()
     return sha256(line.encode()).hexdigest() if name.startswith("function ") else line
 
@@ -204,7 +207,7 @@ def _without_roles(name: str) -> str:
 
 
 def _has_one_role() -> bool:
-    """Whether the tables' owner is the application too, or there is no other: then nothing is granted."""
+    """Whether the application's role owns the tables or does not exist: then no grants are compared."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s) AND NOT EXISTS (SELECT FROM pg_class"

@@ -1,4 +1,4 @@
-"""The house's own book: what happens away from any table is written there, one entry for each event."""
+"""The site log: events that happen at no table, one entry for each."""
 
 from __future__ import annotations
 
@@ -15,41 +15,48 @@ from ledger.proof.chain import Head
 
 
 def lock() -> Head:
-    """Hold the house's book until the transaction ends: what takes this first happens one at a time. What was left at
-    its door comes before it."""
+    """Lock the site log until the transaction ends, and write its queued entries first. Returns its head.
+
+    Operations that take this lock before anything else run one at a time.
+    """
+    # Queued events happened earlier, so they get the lower numbers.
     return queue.flush(log.lock(_book_id()))
 
 
 def append(event: Saying, by: str) -> None:
-    """Write one entry. Inside a transaction it stands or falls with it; never put a secret into it."""
+    """Write an entry in the site log, as part of the caller's transaction if one is open. It must never contain a
+    secret."""
     with transaction.atomic():
         log.append(lock(), Draft.of(event, by))
 
 
 def enqueue(event: Saying, by: str) -> None:
-    """Write one entry if nobody else holds the book; else leave a notice, for whoever holds it next. On the way to a
-    table nobody waits for the house."""
+    """Write an entry in the site log if it is free, else queue it for the next holder of the lock. Never waits, so that
+    no input at a table waits for the site log."""
     queue.enqueue(_book_id(), Draft.of(event, by))
 
 
 def enqueue_at(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
-    """Leave a notice in any case, for whoever holds the book next."""
+    """Queue an entry for the site log without trying to write it, as of the time ``moment``."""
     queue.keep(Draft(subject, kind, by, content, at=moment))
 
 
 def report(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
-    """The same of what is told whatever is wrong, with the clocks or with the book itself."""
+    """Write or queue an entry in the site log, as of ``moment``, even when a clock or the site log itself is faulty."""
     queue.report(_book_id(), Draft(subject, kind, by, content), moment)
 
 
 def digest_of(secret: str) -> str:
-    """What an entry says of a secret: the SHA-256 of what the database keeps of it, which is a salted hash or the
-    digest of a long token itself, so nobody learns the secret from it; empty where there is none."""
+    """The SHA-256 in hex that an entry records for a stored secret; empty where there is none.
+
+    The database stores a salted hash, or the digest of a long random token, so the secret cannot be derived from this
+    digest.
+    """
     return sha256(secret.encode()).hexdigest() if secret else ""
 
 
 def flush_queue() -> int:
-    """Write what was left, unless somebody else holds the book now; how many notices that were."""
+    """Write the queued entries, unless another task holds the site log. Returns the number of entries written."""
     return queue.carry_if_free(_book_id())
 
 
@@ -59,14 +66,14 @@ def _book_id() -> int:
 
 
 class Difference(NamedTuple):
-    """What changed, as a log entry says it: only the changed values."""
+    """The changed values of a settings change, before and after, as a log entry records them."""
 
     before: dict[str, Any]
     after: dict[str, Any]
 
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> Difference:
-    """The values that are others after than before."""
+    """The values in ``after`` that are new or differ from ``before``."""
     changed = [name for name, value in after.items() if name not in before or before[name] != value]
     earlier = {name: before[name] for name in changed if name in before}
     return Difference(earlier, {name: after[name] for name in changed})

@@ -1,6 +1,6 @@
-"""Numbers and signatures of slips, as the database enforces them: no gap, no number twice, nobody twice on one slip.
+"""Numbers and signatures of slips, as the database enforces them: no gap, no duplicate, no signer twice on one slip.
 
-One pair of steps is excepted: the supervisor who requested a fill or credit may sign for it at the table.
+One pair of steps is exempt: the supervisor who requested a fill or credit may also sign for it at the table.
 """
 
 from __future__ import annotations
@@ -19,48 +19,56 @@ from ledger.proof.slip_name import SlipName
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """What a count found more, or below zero less, than the transfers say."""
+    """The difference between a count and the transfers, in cents: positive for over, negative for short."""
 
     what: str
     amount_cents: int
     involved: Sequence[str]
-    """The user names of those who counted, and of whoever dealt: none of them writes the finding."""
+    """The user names of the counters and the dealers. None of them may write the finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signing:
-    """A signature that is about to be written with its entry; the first one begins the slip."""
+    """A signature that is written with its entry; the first signature starts the slip."""
 
     name: SlipName
     stage: str
     username: str
     role: str
     begins_cents: int | None = None
-    """What the slip is about, in its first step."""
+    """The amount of the slip, in its first step; None in others."""
     variance: Variance | None = None
-    """What two counts that agree differ from the transfers, where this signature ends them."""
+    """The variance of two counts that agree, where this signature completes them."""
 
 
 def next_name(series: str) -> SlipName:
-    """The next number of a series in this year, as next_number gives it."""
+    """The next slip name of a series in the current calendar year. Raises TransactionManagementError outside a
+    transaction."""
     year = timezone.localtime().year
     return SlipName(series, year, next_number(series, year))
 
 
 def next_number(series: str, year: int) -> int:
-    """The next number of a series, held until the transaction ends: whoever asks next waits, and then gets the one
-    after it, or the same one if this transaction came to nothing. So there is never a gap."""
+    """The next number of a series in a year, reserved until the transaction ends.
+
+    A concurrent caller waits, and gets the number after it, or this number if the transaction is rolled back. So the
+    series has no gap. Raises TransactionManagementError outside a transaction.
+    """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("a slip is numbered in the transaction that writes it")
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"slips {series} {year}"])
+    # Read under the advisory lock, which is held to the commit: the number of an uncommitted slip cannot be given out
+    # twice.
     last: int | None = Slip.objects.filter(series=series, year=year).aggregate(last=Max("number"))["last"]
     return (last or 0) + 1
 
 
 def write(signing: Signing, book_id: int, seq: int) -> None:
-    """Keep a signature beside the entry that was just written, with the slip that it begins and the discrepancy that it
-    finds: in one transaction with the entry. An IntegrityError refuses what may not be."""
+    """Store a signature of the entry that was just written, the slip that it starts, and the discrepancy that it finds.
+
+    It must be in the transaction of the entry. Raises IntegrityError if the database rejects a number or a signer.
+    """
     name = signing.name
     if signing.begins_cents is not None:
         Slip.objects.create(
@@ -108,7 +116,8 @@ _UNMATCHED = """
 
 
 def unmatched(book_id: int, since: int = 0) -> int | None:
-    """The first entry of a book that signs a slip and has no signature beside it, or the reverse."""
+    """The number of the first entry after ``since`` that signs a slip and has no signature row, or the reverse; None if
+    all match."""
     with connection.cursor() as cursor:
         cursor.execute(_UNMATCHED, {"book": book_id, "since": since})
         row = cursor.fetchone()

@@ -1,9 +1,9 @@
-"""Makes sure that a commit has reached the synchronous standby, if there is one, before it counts as done.
+"""Ensures that a commit has reached the synchronous standby, if there is one, before it is acknowledged.
 
 A commit waits for the standby. But if the wait is cancelled, PostgreSQL keeps the commit, warns, and reports success;
-and if the server dies during the wait, the commit is there after the restart. Such a commit exists on one host only. To
-the house it is not done: the client sends its input again under the same key, and is answered only after a later commit
-was confirmed, because a standby that has that one has all earlier ones.
+and if the server dies during the wait, the commit is there after the restart. Such a commit exists on one host only and
+counts as not written: the client sends its input again under the same key, and gets its answer only after a later
+commit was confirmed, because a standby that has that commit has all earlier ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class NotConfirmed(OperationalError):
 
 
 def watch(driver: psycopg.Connection[Any]) -> None:
-    """Note such warnings of a new connection."""
+    """Record such warnings of a new driver connection."""
     reference = ref(driver)  # the handler belongs to the connection, and must not keep it alive
 
     def note(warning: psycopg.errors.Diagnostic) -> None:
@@ -40,14 +40,14 @@ def watch(driver: psycopg.Connection[Any]) -> None:
 
 
 def check(driver: Any) -> None:
-    """Call this after each commit on a connection. Raises NotConfirmed."""
+    """Raise NotConfirmed if the last commit of this driver connection was not confirmed. Call it after each commit."""
     if driver in _unconfirmed:
         _unconfirmed.discard(driver)
         raise NotConfirmed("the commit was not confirmed by a standby")
 
 
 def confirm_earlier() -> None:
-    """Make the commit of a transaction that only reads wait for the standby: what it read was committed earlier, and
+    """Make the commit of a read-only transaction wait for the standby. Rows that it read were committed earlier, and
     perhaps not confirmed."""
     with connection.cursor() as cursor:
         cursor.execute(EARLIER)

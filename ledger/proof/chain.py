@@ -1,4 +1,4 @@
-"""The hash chain without a database: what an entry is, and how each follows from the one before."""
+"""The hash chain without a database: entries, and the verification that each follows from the one before."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,20 +17,20 @@ from ledger.proof.spelling import Body, Heading, Misspelled, timestamp
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a book's chain ends. Only one made by lock(), or by a write after it, may be built upon."""
+    """The end of a log's chain. Only a head from ``log.lock``, or from a write after it, may be extended."""
 
     book_id: int
     name: str
     seq: int
     hash: bytes | None
     at: datetime | None = field(default=None, compare=False)
-    """When its last entry was written, where that is known: no later entry has an earlier time."""
+    """The time of its last entry, if known: no later entry has an earlier time."""
     clock: datetime | None = field(default=None, compare=False)
-    """The database's clock when the book was locked."""
+    """The database's clock when the log was locked; None for a head that was read without the lock."""
 
     @property
     def moment(self) -> datetime:
-        """What the next entry is dated."""
+        """The time of the next entry. Raises ValueError for a head without the lock."""
         if self.clock is None:
             raise ValueError(f"{self.name} was not locked: only a head from lock() is written upon")
         return max(self.clock, self.at or self.clock)
@@ -38,13 +38,13 @@ class Head:
 
 @dataclass(frozen=True)
 class Entry:
-    """A log entry as it is read back."""
+    """A log entry read from the database."""
 
     book_id: int
     book: str
     seq: int
     at: datetime | None
-    """None stands for what is no moment: an infinity, or a year that no calendar of ours has."""
+    """None for a time that datetime cannot represent: an infinity, or a year out of range."""
     subject: str
     kind: str
     round: int | None
@@ -54,28 +54,28 @@ class Entry:
     body: bytes
     hash: bytes
     prev_hash: bytes | None = None
-    """Of the entry before it, as it was read beside this one."""
+    """The hash of the entry before it, if that was read with it."""
 
     @cached_property
     def parts(self) -> Body:
-        """What the body holds. Raises Misspelled."""
+        """The parsed body. Raises Misspelled."""
         return spelling.read(self.subject, self.body)
 
     @property
     def content(self) -> dict[str, Any]:
-        """What the writer put in."""
+        """The content as its writer passed it. Raises Misspelled."""
         content: dict[str, Any] = self.parts.content
         return content
 
     @property
     def moves(self) -> list[list[Any]]:
-        """The transfers that the body records, as ``Move.spelled`` spells each."""
+        """The transfers that the body records, each in the format of ``Move.spelled``. Raises Misspelled."""
         moves: list[list[Any]] = self.parts.moves
         return moves
 
     @property
     def heading(self) -> Heading:
-        """The columns by which it is looked for. Raises ValueError where its time is no moment."""
+        """The columns that identify it. Raises ValueError if its time cannot be represented."""
         if self.at is None:
             raise ValueError(f"entry {self.seq} is of no moment")
         return Heading(
@@ -91,13 +91,13 @@ class Entry:
 
     @property
     def line(self) -> bytes:
-        """What is hashed of it, after the hash of the entry before it."""
+        """The bytes that are hashed after the hash of the entry before it."""
         return self.body if self.body.startswith(b"{") else spelling.line(self.heading, self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first entry of a book that does not hold, and why."""
+    """The first entry of a log that fails verification, and the reason."""
 
     book: str
     seq: int
@@ -108,7 +108,7 @@ class Fault:
 
 
 class Broken(Exception):
-    """A chain does not hold; stops whoever reads on from it."""
+    """A log failed verification. Carries the fault."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(str(fault))
@@ -118,10 +118,11 @@ class Broken(Exception):
 def walk(
     entries: Iterable[Entry], head: Head, *, after: Head | None = None, anchors: Iterable[tuple[int, bytes]] = ()
 ) -> Iterator[Entry]:
-    """Pass on each entry that follows from the one before; raise Broken at the first that does not.
+    """Yield each entry that follows from the one before. Raises Broken at the first that does not, or if the last one
+    is not the head.
 
-    `after` is a proven head to go on from (default: the beginning), `anchors` are (seq, hash) noted in the past, in
-    order: they show a chain that was hashed anew. Afterwards the last entry must be the head that the book knows.
+    ``after``: a verified head to continue from; None for the start of the log. ``anchors``: (seq, hash) pairs that were
+    stored in the past, in order; they reveal a chain that was hashed again with other contents.
     """
     proven = after or Head(head.book_id, head.name, 0, None)
     noted = iter(anchors)
@@ -129,8 +130,10 @@ def walk(
     for entry in entries:
         if reason := _fault(entry, proven):
             raise Broken(Fault(head.name, *reason))
+        # An entry after the head was not added by the program, which moves the head in the same statement.
         if entry.seq > head.seq:
             raise Broken(Fault(head.name, entry.seq, "stands after the last entry that the book knows"))
+        # Hashes alone cannot reveal a whole chain that was rewritten and hashed again: stored anchors do.
         while anchor and anchor[0] == entry.seq:
             if anchor[1] != entry.hash:
                 raise Broken(Fault(head.name, entry.seq, "is not the entry that a recount noted: hashed anew"))
@@ -146,7 +149,7 @@ def walk(
 def verify_chain(
     entries: Iterable[Entry], head: Head, *, after: Head | None = None, anchors: Iterable[tuple[int, bytes]] = ()
 ) -> Fault | None:
-    """The first entry that does not hold, or None."""
+    """The first fault of a chain, or None. Parameters as for ``walk``."""
     try:
         for _ in walk(entries, head, after=after, anchors=anchors):
             pass
@@ -156,7 +159,8 @@ def verify_chain(
 
 
 def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
-    """What is wrong with an entry that should follow another."""
+    """The number and fault of an entry that should follow a head; None if it does."""
+    # A gap is reported under the missing number, because the entry after it may be genuine.
     expected = before.seq + 1
     if entry.seq > expected:
         return expected, "is missing"
@@ -164,6 +168,7 @@ def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
         return entry.seq, "is there twice"
     if entry.at is None:
         return entry.seq, "its time is no moment"
+    # The hash comes before the contents: an altered entry is reported as altered, not by what was put into it.
     if sha256((before.hash or b"") + entry.line).digest() != entry.hash:
         return entry.seq, "its hash is not the hash of what it says and of the entry before it"
     if reason := _misshapen(entry) or _disagreement(entry, before.name):
@@ -176,40 +181,42 @@ def _fault(entry: Entry, before: Head) -> tuple[int, str] | None:
 # --- Time that was false ---------------------------------------------------------------------------------------
 
 MENDED = ("clock", "mended")
-"""The entry after which a book's time may step back: it says in which true time the entries before it were written."""
+"""Subject and kind of the clock-correction entry, the only one whose time may be earlier than that of the entry before
+it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """Some entries whose times are false, and the true span in which they were written."""
+    """A run of entries with false times, and the true span in which they were written."""
 
     entry: int
-    """The one that says so."""
+    """The number of the correction entry."""
     first: int
     last: int
     since: str
     until: str
-    """Moments as a body spells them: they are in order as text, too."""
+    """Both times as text, in the format of a body: their order as text is their order in time."""
 
     @property
     def moment(self) -> datetime:
-        """The time that counts for each of them: they belong to the day in which the span begins."""
+        """The time that counts for each of these entries: the begin of the span, which also decides their gaming
+        day."""
         return datetime.strptime(self.since, "%Y-%m-%dT%H:%M:%S.%f%z")
 
     def spelled(self) -> list[Any]:
-        """As a document has it."""
+        """The correction in the format of a document: [first, last, since, until]."""
         return [self.first, self.last, self.since, self.until]
 
 
 class _Mending(msgspec.Struct, frozen=True):
-    """What an entry that mends times says, as far as the chain needs it."""
+    """The part of a clock-correction entry that the chain needs."""
 
     document: "_MendDocument"
 
 
 class _MendDocument(msgspec.Struct, frozen=True):
     head: str
-    """The hash of the last entry that it mends."""
+    """The hex hash of the last entry that it corrects."""
     spans: tuple[tuple[int, int, str, str], ...]
 
 
@@ -221,20 +228,21 @@ def _mending(entry: Entry) -> _MendDocument:
 
 
 def mends_in(entry: Entry) -> tuple[Mend, ...]:
-    """What an entry mends; nothing, if it is another one."""
+    """The corrections in an entry; empty for other kinds. Raises ValueError if they cannot be parsed."""
     if (entry.subject, entry.kind) != MENDED:
         return ()
     return tuple(Mend(entry.seq, *span) for span in _mending(entry).spans)
 
 
 def time_of(entry: Entry, mends: Iterable[Mend]) -> str:
-    """When an entry was written: as it says, unless a later one says otherwise."""
+    """The time of an entry as text: its own, unless a correction replaces it."""
     mended = next((mend.since for mend in mends if mend.first <= entry.seq <= mend.last), None)
     return mended or timestamp(entry.heading.at)
 
 
 def _mends(entry: Entry, before: Head) -> bool:
-    """Whether an entry may be earlier than the one before it: it mends the times up to that one, and no others."""
+    """Whether an entry may be earlier than the one before it: only if it corrects the times up to exactly that
+    entry."""
     try:
         mends = mends_in(entry)
         heads = mends and _mending(entry).head == (before.hash or b"").hex()
@@ -244,7 +252,9 @@ def _mends(entry: Entry, before: Head) -> bool:
 
 
 def _joined(mends: Sequence[Mend], entry: Entry, last: int) -> bool:
-    """Whether mends are in order without a gap, up to the last entry, and over by the time of the entry itself."""
+    """Whether corrections are in order without a gap, end with the last entry, and are over at the time of the
+    correction entry."""
+    # A gap between spans would leave entries with their false times, in an order that no one can explain.
     numbers = all(mend.last + 1 == following.first for mend, following in pairwise(mends)) and mends[-1].last == last
     moments = [moment for mend in mends for moment in (mend.since, mend.until)]
     moments.append(timestamp(entry.heading.at))
@@ -256,7 +266,7 @@ _COLUMNS = frozenset({"book", "seq", "at", "subject", "kind", "round", "by", "ke
 
 
 def _misshapen(entry: Entry) -> str | None:
-    """Whether the body is one such as seal() writes, or wrote; only then its parts may be read."""
+    """Why the body is not one that ``seal`` writes or wrote; None if it is. Other parts may be read only after this."""
     try:
         parts = entry.parts
         canonically = spelling.is_canonical(entry.subject, entry.body, parts)
@@ -274,7 +284,8 @@ def _misshapen(entry: Entry) -> str | None:
 
 
 def _disagreement(entry: Entry, book: str) -> str | None:
-    """Where a body repeats the columns, a hash that fits proves the body alone: the columns must say the same."""
+    """A difference between columns and body; None if there is none. The hash covers the body, so columns that the body
+    repeats must be equal."""
     if entry.book != book:
         return f"its book is {entry.book!r}, not {book!r}"
     columns = entry.heading.columns() if entry.parts.columns else {}

@@ -1,4 +1,4 @@
-"""Chips without a database: where they may be, how they may move, and how an amount is cut into denominations."""
+"""Chips without a database: their places, permitted movements, and breaking amounts into denominations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,42 +10,40 @@ from types import MappingProxyType
 ISSUE, VAULT, CAGE, TRANSIT, RACK = "issue", "vault", "cage", "transit", "rack"
 LAYOUT, PLAYERS, OVER_SHORT = "layout", "players", "over_short"
 SEAT, POT = "seat", "pot"
-"""At a table with a pot: the chips that a player has put in play at a seat, and the pot."""
+"""At a table with a pot: the chips that a player has in play at a seat, and the pot."""
 CASH, DROP_BOX, BOXES, BANK, CASH_OVER_SHORT = "cash", "drop_box", "boxes", "bank", "cash_over_short"
-"""Money: the patrons' own, the box under the table, boxes that were removed and wait for the count, the cage's."""
+"""Money: of patrons, in the drop box, in removed boxes that wait for the count, and of the cage."""
 VAULT_CASH, DEPOSITARY = "vault_cash", "depositary"
-"""The house's money behind the cage's, and its account at a bank outside."""
+"""The casino's money in the vault, and its account at an outside bank."""
 
 CHIP_PLACES: tuple[str, ...] = (ISSUE, VAULT, CAGE, TRANSIT, RACK, LAYOUT, PLAYERS, OVER_SHORT, SEAT, POT)
 CASH_PLACES: tuple[str, ...] = (CASH, DROP_BOX, BOXES, BANK, CASH_OVER_SHORT, VAULT_CASH, DEPOSITARY)
-"""No movement joins a place of chips with one of cash: each of the two adds up to nothing by itself."""
+"""No movement joins a place of chips with one of cash: each group adds up to zero by itself."""
 PLACES: tuple[str, ...] = CHIP_PLACES + CASH_PLACES
 
 SEATED: frozenset[str] = frozenset({LAYOUT, SEAT})
-"""Places of which a table has one for each seat."""
+"""Places that a table has once per seat."""
 
 HOUSE_PLACES = frozenset({ISSUE, VAULT, CAGE, CASH, BANK, VAULT_CASH, DEPOSITARY})
-"""Places that the whole house shares; every other place belongs to one book."""
+"""Places that the whole site shares; every other place belongs to one log."""
 
 MAY_BE_NEGATIVE = frozenset({ISSUE, OVER_SHORT, PLAYERS, CASH, CASH_OVER_SHORT, DEPOSITARY})
-"""`issue` is where chips come from, `cash` and `depositary` where money does, the over/shorts are running differences.
-What the account at the bank outside held before the house began is not told here. Players carry
-chips from table to table, so what they hold of one table's chips may fall below zero; what all of them hold together
-may not."""
+"""`issue` is the source of chips, `cash` and `depositary` are sources of money, and the over/short places are running
+differences. The balance of the bank account before the site began is unknown here. Players carry chips from table to
+table, so their holding of one table's chips may be negative; their total may not."""
 
 REVERSAL = "reversal"
 BY_COUNT = frozenset({"table_win", "table_loss"})
-"""What a table that deals no rounds won or lost since its rack was counted before: a count alone tells it."""
+"""The win or loss of a non-tracked table since the last count of its rack, known only from counts."""
 
 
 def short_places(totals: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Where all books together say that less than nothing lies, and how much: what the whole house has in a place that
-    it shares, and what players took away from all tables."""
+    """Shared places, and the players' total, that are negative over all logs, each with its amount in cents."""
     return [(place, totals[place]) for place in (VAULT, CAGE, BANK, VAULT_CASH, PLAYERS) if totals.get(place, 0) < 0]
 
 
 def called(place: str) -> str:
-    """A place in sentences: "the cage's cash"."""
+    """A place as it is named in sentences: "the cage's cash"."""
     return _CALLED.get(place, place.replace("_", " "))
 
 
@@ -104,12 +102,12 @@ MOVEMENTS: Mapping[str, frozenset[tuple[str, str]]] = MappingProxyType(
     {kind: frozenset(pairs) for kind, pairs in _FORWARD.items()}
     | {REVERSAL: frozenset((target, source) for pairs in _FORWARD.values() for source, target in pairs)}
 )
-"""The closed list: kind -> the (source, target) places it may join. The database holds the same list."""
+"""The closed list of movements: kind -> permitted (source, target) places. The database has an equal list."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Denomination:
-    """One kind of chip."""
+    """A chip denomination."""
 
     value_cents: int
     name: str
@@ -120,11 +118,11 @@ class Denomination:
 
 
 Cut = tuple[tuple[Denomination, int], ...]
-"""An amount in chips, the largest first; nothing is listed with a count of zero."""
+"""An amount in chips, the largest first, without zero counts."""
 
 
 class Uncuttable(ValueError):
-    """No chips of these denominations make the amount exactly."""
+    """No combination of these denominations makes the amount exactly."""
 
     def __init__(self, amount_cents: int) -> None:
         super().__init__(f"{money(amount_cents)} cannot be made of these chips")
@@ -132,7 +130,8 @@ class Uncuttable(ValueError):
 
 
 def cut(amount_cents: int, denominations: Iterable[Denomination]) -> Cut:
-    """The fewest chips that make exactly this amount; of two equal cuts, the one with the larger chips."""
+    """The fewest chips that make exactly this amount; of two equal counts, the one with the larger chips. Raises
+    Uncuttable, and ValueError for a negative amount."""
     if amount_cents < 0:
         raise ValueError(f"chips cannot make a negative amount: {amount_cents}")
     if amount_cents == 0:
@@ -147,7 +146,7 @@ def cut(amount_cents: int, denominations: Iterable[Denomination]) -> Cut:
 
 
 def can_cut(amount_cents: int, denominations: Iterable[Denomination]) -> bool:
-    """Whether chips of these denominations make the amount exactly."""
+    """Whether these denominations can make the amount exactly."""
     try:
         cut(amount_cents, denominations)
     except Uncuttable:
@@ -160,18 +159,18 @@ def total(chips: Cut) -> int:
 
 
 def say(chips: Cut) -> str:
-    """A cut as the dealer says it: "3 red 1 white"."""
+    """A breakdown as the dealer announces it: "3 red 1 white"."""
     return " ".join(f"{count} {chip.name}" for chip, count in chips) or "nothing"
 
 
 def money(amount_cents: int) -> str:
-    """An amount as it is said at the table: 16, 2.50, 1,000."""
+    """An amount as it is announced at the table: 16, 2.50, 1,000."""
     sign, whole, part = "-" * (amount_cents < 0), *divmod(abs(amount_cents), 100)
     return f"{sign}{whole:,}.{part:02}" if part else f"{sign}{whole:,}"
 
 
 def together(cuts: Iterable[Cut]) -> Cut:
-    """Chips that lie apart, as if they were counted together."""
+    """Several breakdowns added up into one."""
     counts: dict[Denomination, int] = {}
     for chip, count in chain.from_iterable(cuts):
         counts[chip] = counts.get(chip, 0) + count
@@ -180,14 +179,14 @@ def together(cuts: Iterable[Cut]) -> Cut:
 
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """What the dealer's hands do to take an amount of a bet: chips from there into the rack, and change out of it."""
+    """The chips that the dealer takes from a bet into the rack, and the change given out of it."""
 
     take: Cut
     give_back: Cut
 
     @property
     def touches(self) -> int:
-        """How many chips are touched."""
+        """The number of chips touched."""
         return count_of(self.take) + count_of(self.give_back)
 
 
@@ -197,17 +196,22 @@ def count_of(chips: Cut) -> int:
 
 @lru_cache(maxsize=4_096)
 def fewest_touches(stack: Cut, owed_cents: int, denominations: tuple[Denomination, ...]) -> Taking:
-    """How to take what is owed of the chips that lie at a seat, with the fewest touched: those that make it exactly;
-    the whole bet, with change from the rack; or some of it with less change. Of two such ways, the one with less
-    change. Raises Uncuttable where the rack has no chips for any change."""
+    """How to take an amount from the chips at a seat with the fewest chips touched.
+
+    The ways are: chips that make it exactly, the whole bet with change from the rack, or a part of the bet with less
+    change. Of two equal ways, the one with less change. Raises Uncuttable if no chips make the change, and ValueError
+    for an amount outside of the bet.
+    """
     if not 0 < owed_cents <= total(stack):
         raise ValueError(f"cannot take {money(owed_cents)} of a bet of {money(total(stack))}")
+    # No combination of denominations makes such an amount: this avoids an exhaustive search.
     if owed_cents % gcd(*(chip.value_cents for chip in (*denominations, *dict(stack)))):
         raise Uncuttable(owed_cents)
     (largest, most), *smaller = stack
     best: Taking | None = None
     for base in _parts_of(smaller):
         for way in _ways(base, largest, most, owed_cents, denominations):
+            # Further ways take ever more chips, so none of them can touch fewer.
             if best is not None and count_of(way.take) >= best.touches:
                 break
             best = way if best is None else min(best, way, key=_rank)
@@ -221,7 +225,7 @@ def _rank(way: Taking) -> tuple[int, int]:
 
 
 def _parts_of(chips: Sequence[tuple[Denomination, int]]) -> Iterator[Cut]:
-    """Every part of some chips, none and all of them too."""
+    """All sub-multisets of some chips, including none and all."""
     for counts in product(*(range(count + 1) for _, count in chips)):
         yield tuple((chip, count) for (chip, _), count in zip(chips, counts, strict=True) if count)
 
@@ -229,7 +233,7 @@ def _parts_of(chips: Sequence[tuple[Denomination, int]]) -> Iterator[Cut]:
 def _ways(
     base: Cut, largest: Denomination, most: int, owed_cents: int, denominations: tuple[Denomination, ...]
 ) -> Iterator[Taking]:
-    """The ways to take these few chips and enough of the largest, ever more of those."""
+    """The ways to take these smaller chips and enough of the largest, in ascending number of those."""
     least = max(0, -(-(owed_cents - total(base)) // largest.value_cents))
     for count in range(least, most + 1):
         part = ((largest, count), *base) if count else base
@@ -244,12 +248,13 @@ def _cutter(values: tuple[int, ...]) -> "_Cutter":
 
 
 class _Cutter:
-    """Fewest chips for one set of values, in constant time for any amount once its small table is built.
+    """Breaks amounts into the fewest chips of one set of values, in constant time per amount once its small table is
+    built.
 
     From the largest value downwards, each value divides the next up to the *pivot*: among those, taking the largest
-    that fits is exact. Below the pivot it need not be (20s and 25s: 40 is two 20s). Of any `pivot` smaller chips some
-    add up to a multiple of the pivot, so a cut with that many could be made with fewer: a best cut holds less than
-    pivot x (the value below it) in smaller chips, and a table of that size decides.
+    that fits is exact. Below the pivot it need not be (20s and 25s: 40 is two 20s). Among any `pivot` smaller chips
+    some add up to a multiple of the pivot, so a breakdown with that many could be made with fewer. The best one
+    therefore holds less than pivot x (the value below it) in smaller chips, and a table of that size decides.
     """
 
     LARGEST_TABLE = 1_000_000
@@ -262,6 +267,7 @@ class _Cutter:
             start -= 1
         self.pivot, self.chain = scaled[start], scaled[start:][::-1]
         bound = self.pivot * scaled[start - 1] if start else 1
+        # A table for odd denominations could exceed memory: beyond this size only smaller amounts are answered.
         self.truncated = bound > self.LARGEST_TABLE
         self.best, self.last = _fewest(scaled[:start], min(bound, self.LARGEST_TABLE))
 
@@ -275,7 +281,8 @@ class _Cutter:
         return None if small is None else self._spell(small, amount - small)
 
     def _smaller_part(self, amount: int) -> int | None:
-        """How much of the amount goes into chips below the pivot, in the cut with the fewest chips."""
+        """The part of the amount that consists of chips below the pivot, in the breakdown with the fewest chips; None
+        if the amount cannot be made."""
         fewest, small = None, None
         for part in range(amount % self.pivot, min(amount + 1, len(self.best)), self.pivot):
             count = self.best[part]
@@ -303,7 +310,8 @@ class _Cutter:
 
 
 def _fewest(values: Sequence[int], size: int) -> tuple[list[int | None], list[int]]:
-    """For each amount below size: how few chips of these values make it (None: impossible), and the last of them."""
+    """For each amount below ``size``: the fewest chips of these values that make it (None: impossible), and the last of
+    them."""
     best: list[int | None] = [0] + [None] * (size - 1)
     last = [0] * size
     for amount in range(1, size):

@@ -1,7 +1,7 @@
-"""Where all books of a house stand at a moment: the leaves of the tree that a witness sees grow. Pure.
+"""The heads of all logs of a site at one time: the leaves of the tree that a witness observes. Pure.
 
-A leaf names the root of a tree over every book's head, so that it says of each book how far it goes, and that there is
-no other book; and the day that was sealed last. Its spelling is in docs/witness.md.
+A leaf has the root of a tree over the heads of all logs, which fixes the length of each log and that there is no other
+log; and the newest sealed day. Its format is in docs/witness.md.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from ledger.proof.spelling import canonical
 FORMAT: Final = "house-heads/1"
 
 Head = tuple[int, str]
-"""The number of a book's last entry, and its hash in hex."""
+"""The number of a log's last entry, and its hash in hex."""
 Heads = Mapping[str, Head]
-"""The heads of books by their names."""
+"""The heads of logs by name."""
 
 
 class BadHeads(ValueError):
-    """No leaf, or heads that are not those of a leaf; the message is one sentence."""
+    """An invalid leaf, or heads that do not match a leaf; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadsLeaf:
-    """What one leaf says."""
+    """The content of one leaf."""
 
     number: int
-    """The leaf's own index in the tree, from 0 on."""
+    """The leaf's index in the tree, from 0."""
     at: str
     books: int
     heads: str
     """The root of the tree over the heads, in hex."""
     sealed: Head | None
-    """The number of the newest sealed day, and the hash of its document."""
+    """The number of the newest sealed day, and the hex hash of its document; None before the first."""
 
     def __bytes__(self) -> bytes:
         return canonical(
@@ -58,7 +58,7 @@ class HeadsLeaf:
 
     @classmethod
     def parse(cls, line: bytes) -> HeadsLeaf:
-        """Raises BadHeads."""
+        """A leaf from its canonical bytes. Raises BadHeads."""
         try:
             document = json.loads(line)
             if document.pop("format") != FORMAT:
@@ -66,6 +66,7 @@ class HeadsLeaf:
             sealed = document.pop("sealed")
             leaf = cls(**document, sealed=None if sealed is None else (int(sealed[0]), str(sealed[1])))
             leaf.moment  # noqa: B018 -- a leaf whose time nobody can read is no leaf
+            # Only the canonical bytes count: two encodings of one leaf would be two different leaves of the tree.
             if bytes(leaf) != line:
                 raise ValueError
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -73,13 +74,13 @@ class HeadsLeaf:
         return leaf
 
     def refuse_other(self, heads: Heads) -> None:
-        """Raises BadHeads unless these are the heads that it was made of."""
+        """Raise BadHeads unless the leaf was made from these heads."""
         if self.books != len(heads) or self.heads != root_of(heads):
             raise BadHeads(f"The heads are not those of the leaf {self.number}.")
 
 
 def lines_of(heads: Heads) -> list[bytes]:
-    """One line for each head, in the order of the books' names."""
+    """One canonical line per head, sorted by the names of the logs."""
     return [canonical([name, *heads[name]]) for name in sorted(heads)]
 
 
@@ -88,7 +89,7 @@ def root_of(heads: Heads) -> str:
 
 
 def read_head(row: Any) -> tuple[str, Head]:
-    """One head as its line has it. Raises BadHeads."""
+    """A log's name and head from a parsed line. Raises BadHeads."""
     try:
         name, seq, digest = row
         if not isinstance(name, str) or not isinstance(seq, int) or seq < 1 or len(bytes.fromhex(digest)) != 32:
@@ -99,12 +100,13 @@ def read_head(row: Any) -> tuple[str, Head]:
 
 
 def movement(before: Heads, after: Heads) -> dict[str, Head]:
-    """The heads that are others than before."""
+    """The heads that changed between two times."""
     return {name: head for name, head in after.items() if before.get(name) != head}
 
 
 def loss(before: Heads, after: Heads) -> str | None:
-    """What books lost between two moments, if anything: a book only grows, and none is ever taken away."""
+    """The first log that lost entries between two times, as a sentence; None if none did. A log only grows and is never
+    removed."""
     for name, (seq, digest) in sorted(before.items()):
         if name not in after:
             return f"{name} is missing: it went up to entry {seq}"

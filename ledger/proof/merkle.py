@@ -1,4 +1,4 @@
-"""Merkle trees as RFC 9162, section 2.1, has them: roots, proofs that a leaf is in one, and that one only grew."""
+"""Merkle trees of RFC 9162, section 2.1: roots, inclusion proofs and consistency proofs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
@@ -8,33 +8,37 @@ EMPTY = sha256(b"").digest()
 
 
 class Unproved(Exception):
-    """A proof that does not lead to the root."""
+    """A proof that does not lead to the expected root."""
 
 
 def leaf_hash(leaf: bytes) -> bytes:
-    """The hash of a leaf: prefixed, so that no leaf can pass for a node."""
+    """The hash of a leaf, with a prefix that prevents a leaf from passing for a node."""
     return sha256(b"\x00" + leaf).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """The hash of two subtrees, in their order: prefixed, so that no node can pass for a leaf."""
+    """The hash of two subtrees, in order, with a prefix that prevents a node from passing for a leaf."""
     return sha256(b"\x01" + left + right).digest()
 
 
 class MerkleTree:
-    """A tree that leaves are added to. It remembers one hash for each full subtree, so its size costs nothing."""
+    """A tree that leaves can be appended to. It stores one hash per full subtree, so memory grows with the logarithm of
+    its size."""
 
     def __init__(self, leaves: Iterable[bytes] = (), *, size: int = 0, full: Sequence[bytes] = ()) -> None:
-        """A tree goes on from a size and its full subtrees, the largest first."""
+        """Start from leaves, or continue from ``size`` leaves with the hashes of their ``full`` subtrees, the largest
+        first."""
         self.size = size
         self._full = list(full)
         for leaf in leaves:
             self.add(leaf)
 
     def add(self, leaf: bytes) -> list[bytes]:
-        """One more leaf; each trailing one in the old size's binary form is a subtree that becomes full with it.
+        """Append a leaf. Returns the hashes of all subtrees that it completes, the leaf's own first; stored, they
+        suffice for any proof.
 
-        Returns the hashes of all subtrees that do, the leaf's own first: whoever keeps those can prove anything."""
+        Each trailing 1 in the binary form of the old size is a subtree that the leaf completes.
+        """
         hashes, size = [leaf_hash(leaf)], self.size
         while size & 1:
             hashes.append(node_hash(self._full.pop(), hashes[-1]))
@@ -62,9 +66,9 @@ def root(leaves: Iterable[bytes]) -> bytes:
 
 
 class TreeProofs:
-    """The proofs about a tree of so many leaves, whoever keeps the hashes of its full subtrees.
+    """Makes proofs about a tree of ``size`` leaves from stored hashes of its full subtrees.
 
-    ``subtree(level, index)`` is the hash of the index-th of those that have 2**level leaves.
+    ``subtree(level, index)`` returns the hash of the index-th full subtree of 2**level leaves.
     """
 
     def __init__(self, size: int, subtree: Callable[[int, int], bytes]) -> None:
@@ -76,7 +80,8 @@ class TreeProofs:
         return self._root(0, self._size) if self._size else EMPTY
 
     def inclusion(self, index: int) -> list[bytes]:
-        """The hashes that lead from the leaf with this index to the root."""
+        """The hashes that lead from the leaf with this index to the root. Raises ValueError for an index outside of the
+        tree."""
         start, stop = 0, self._size
         if not start <= index < stop:
             raise ValueError(f"a tree of {stop} leaves has none with the index {index}")
@@ -92,7 +97,8 @@ class TreeProofs:
         return path[::-1]
 
     def consistency(self, old: int) -> list[bytes]:
-        """The hashes that show that the tree of the first `old` leaves grew into the tree of all of them."""
+        """The hashes that prove that the tree of the first ``old`` leaves grew into the whole tree. Raises ValueError
+        for an impossible size."""
         start, stop = 0, self._size
         if not 0 < old <= stop:
             raise ValueError(f"a tree of {stop} leaves did not grow out of one of {old}")
@@ -105,7 +111,7 @@ class TreeProofs:
             else:
                 path.append(self._root(start, middle))
                 start = middle
-        # The root of the old tree itself is known to whoever checks.
+        # The verifier already has the root of the old tree, so it is left out.
         return ([self._root(start, stop)] if start else []) + path[::-1]
 
     def _root(self, start: int, stop: int) -> bytes:
@@ -118,7 +124,7 @@ class TreeProofs:
 
 
 class Proofs(TreeProofs):
-    """The proofs about some leaves. Each subtree is hashed once, however many leaves are asked about."""
+    """Makes proofs about leaves in memory. Each subtree is hashed once, for any number of proofs."""
 
     def __init__(self, leaves: Iterable[bytes]) -> None:
         self._levels = [[leaf_hash(leaf) for leaf in leaves]]
@@ -133,12 +139,14 @@ class Proofs(TreeProofs):
 
 
 def inclusion(index: int, leaves: Iterable[bytes]) -> list[bytes]:
-    """The hashes that lead from the leaf with this index to the root."""
+    """The hashes that lead from the leaf with this index to the root. Raises ValueError for an index outside of the
+    tree."""
     return Proofs(leaves).inclusion(index)
 
 
 def consistency(old: int, leaves: Iterable[bytes]) -> list[bytes]:
-    """The hashes that show that the tree of the first `old` leaves grew into the tree of all of them."""
+    """The hashes that prove that the tree of the first ``old`` leaves grew into the tree of all. Raises ValueError for
+    an impossible size."""
     return Proofs(leaves).consistency(old)
 
 
@@ -151,7 +159,7 @@ def _split(size: int) -> int:
 
 
 def check_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], expected: bytes) -> None:
-    """Raise Unproved unless the path leads from the leaf to this root of a tree with so many leaves."""
+    """Raise Unproved unless the path leads from the leaf to this root of a tree of ``size`` leaves."""
     if not 0 <= index < size:
         raise Unproved(f"a tree of {size} leaves has none with the index {index}")
     digest, node, last_node = leaf_hash(leaf), index, size - 1
@@ -172,7 +180,7 @@ def check_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], e
 
 
 def check_consistency(old: int, new: int, old_root: bytes, new_root: bytes, path: Sequence[bytes]) -> None:
-    """Raise Unproved unless the path shows that the tree with the old root grew into the one with the new root."""
+    """Raise Unproved unless the path proves that the tree with the old root grew into the one with the new root."""
     if not 0 < old <= new:
         raise Unproved(f"a tree of {new} leaves did not grow out of one of {old}")
     if old == new:

@@ -1,4 +1,4 @@
-"""Chips on the move, without a database: what a movement is, and whether those that are there are those of the log."""
+"""Chip movements without a database: their form, and the comparison of stored transfers with the log."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from ledger.proof.chain import Broken, Entry, Fault
 from ledger.proof.chips import REVERSAL
 
 Place = tuple[str, int | tuple[int, str] | None]
-"""A place of a book, and of those that each seat has, the seat; where its wagers lie apart, the seat and the wager."""
+"""A place in a log: its name and None, a seat, or a seat and a wager where a seat's wagers are kept apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One movement of chips, before it is posted."""
+    """One movement of chips, before it is posted. The amount is in cents."""
 
     kind: str
     source_account_id: int
@@ -25,26 +25,27 @@ class Move:
     reverses: int | None = None
 
     def spelled(self) -> list[str | int | None]:
-        """As the body of its entry records it, so that the log alone tells where every chip went."""
+        """The movement in the format of an entry's body, so that the log alone shows where each chip went."""
         source = f"{self.source_place}#{self.source_account_id}"
         target = f"{self.target_place}#{self.target_account_id}"
         return [self.kind, source, target, self.amount_cents, self.reverses]
 
     def undone(self, number: int) -> "Move":
-        """The movement that undoes this one, which was posted under a number."""
+        """The reversal of this movement, which was posted as the transfer with this id."""
         source, target = (self.target_account_id, self.target_place), (self.source_account_id, self.source_place)
         return Move(REVERSAL, *source, *target, self.amount_cents, number)
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The accounts that a book's entries may move chips between: its own, and those that the whole house shares."""
+    """The accounts that a log's entries may move chips between: its own, and those that the whole site shares."""
 
     book_id: int
     ids: Mapping[Place, int]
 
     def move(self, kind: str, source: str | Place, target: str | Place, amount_cents: int) -> Move:
-        """A movement between places; a seat's place on the layout is ("layout", seat), or ("layout", (seat, wager))."""
+        """A movement between places; a seat's place on the layout is ("layout", seat), or ("layout", (seat, wager)).
+        Raises KeyError for an unknown place."""
         start, end = ((place, None) if isinstance(place, str) else place for place in (source, target))
         return Move(
             kind,
@@ -58,7 +59,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A transfer as it is read back."""
+    """A transfer read from the database."""
 
     seq: int
     leg: int
@@ -67,23 +68,25 @@ class Posted:
 
 
 def undone(transfers: Iterable[Posted]) -> list[Move]:
-    """The movements that undo these transfers, the last one first."""
+    """The reversals of these transfers, the last one first."""
     last_first = sorted(transfers, key=lambda transfer: (transfer.seq, transfer.leg), reverse=True)
     return [transfer.move.undone(transfer.id) for transfer in last_first]
 
 
 class Proven(NamedTuple):
-    """An entry that holds, with the transfers that it announced."""
+    """A verified entry with its transfers."""
 
     entry: Entry
     transfers: tuple[Posted, ...]
 
 
 def reconcile(chain: Iterable[Entry], posted: Iterable[Posted], book: str) -> Iterator[Proven]:
-    """Join entries and transfers; raises Broken where the transfers are not those that the entry's body records."""
+    """Join entries with their transfers. Raises Broken if the transfers differ from those that the entry's body
+    records."""
     groups = groupby(posted, key=lambda transfer: transfer.seq)
     seq, group = next(groups, (None, iter(())))
     for entry in chain:
+        # A transfer without an entry would move chips that no log accounts for.
         if seq is not None and seq < entry.seq:
             raise Broken(Fault(book, seq, "moves chips, but no such entry is there"))
         transfers: tuple[Posted, ...] = ()

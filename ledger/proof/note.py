@@ -1,5 +1,7 @@
-"""Signed notes as C2SP has them (c2sp.org/signed-note, c2sp.org/tlog-cosignature): text, and lines of signatures by
-Ed25519. Pure; read from strangers, so nothing in a note is believed before a known key has signed it."""
+"""Signed notes of C2SP (c2sp.org/signed-note, c2sp.org/tlog-cosignature): a text, and lines of Ed25519 signatures.
+
+Pure. Notes come from untrusted sources: their content counts only after the signature of a known key is verified.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,19 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 ED25519: Final = 0x01
 COSIGNATURE: Final = 0x04
-"""A witness's signature with the time of it, as c2sp.org/tlog-cosignature has them (cosignature/v1)."""
+"""A witness's signature that includes its time (cosignature/v1 of c2sp.org/tlog-cosignature)."""
 TYPES: Final = (ED25519, COSIGNATURE)
 MOST_SIGNATURES: Final = 64
 _DASH: Final = "\u2014 "
 
 
 class BadNote(ValueError):
-    """No such note, key or signature; the message is one sentence."""
+    """An invalid note, key or signature; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifierKey:
-    """A public key with its name and its type: `name+id+base64`."""
+    """A public key with its name and type: `name+id+base64`."""
 
     name: str
     type: int
@@ -41,7 +43,7 @@ class VerifierKey:
 
     @property
     def id(self) -> bytes:
-        """Four bytes that tell keys of one name apart."""
+        """Four bytes that distinguish keys of one name."""
         return sha256(self.name.encode() + b"\n" + bytes([self.type]) + self.public).digest()[:4]
 
     def __str__(self) -> str:
@@ -49,7 +51,7 @@ class VerifierKey:
 
     @classmethod
     def parse(cls, text: str) -> VerifierKey:
-        """Raises BadNote."""
+        """A key from its text form. Raises BadNote."""
         name, _, remainder = text.strip().partition("+")
         digits, _, material = remainder.partition("+")
         raw = decoded(material)
@@ -65,7 +67,7 @@ class VerifierKey:
 
 @dataclass(frozen=True, slots=True)
 class NoteSignature:
-    """One line under a note."""
+    """One signature line of a note."""
 
     name: str
     key_id: bytes
@@ -81,7 +83,7 @@ class NoteSignature:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text and what is signed of it."""
+    """A text and its signatures."""
 
     text: str
     signatures: tuple[NoteSignature, ...]
@@ -91,7 +93,7 @@ class Note:
 
     @classmethod
     def parse(cls, content: str) -> Note:
-        """Raises BadNote."""
+        """A note from its text form. Raises BadNote."""
         if any(letter < " " and letter != "\n" for letter in content):
             raise BadNote("A signed note has no control characters but line feeds.")
         text, gap, lines = content.rpartition("\n\n")
@@ -100,20 +102,23 @@ class Note:
         return cls(text + "\n", read_signatures(lines))
 
     def signers(self, keys: Sequence[VerifierKey]) -> Mapping[VerifierKey, int]:
-        """The keys that signed it, each with the POSIX time that a cosignature names (0: it names none).
+        """The given keys that signed it, each with the POSIX time of its cosignature; 0 for a plain signature.
 
-        Raises BadNote if a signature that says it is by one of these keys is not, as the specification asks for.
+        Raises BadNote if a signature under the name and id of one of these keys is invalid, as the specification
+        requires.
         """
         times: dict[VerifierKey, int] = {}
         for signature in self.signatures:
             for key in keys:
+                # An invalid signature under a known key is an error, not an unknown signer: it may be an attempted
+                # forgery.
                 if signature.is_by(key):
                     times[key] = time_of(signature, key, self.text)
         return times
 
 
 def read_signatures(lines: str) -> tuple[NoteSignature, ...]:
-    """Lines of signatures alone, as a witness answers them. Raises BadNote."""
+    """Signature lines without a text, as a witness returns them. Raises BadNote."""
     rows = lines.split("\n")
     if rows.pop() or not rows or len(rows) > MOST_SIGNATURES:
         raise BadNote(f"There are 1 to {MOST_SIGNATURES} lines of signatures, each with its line feed.")
@@ -132,18 +137,18 @@ def _signature(row: str) -> NoteSignature:
 
 
 def sign(key: Ed25519PrivateKey, name: str, text: str) -> NoteSignature:
-    """A log's own signature."""
+    """A log's own signature of a text."""
     return NoteSignature(name, VerifierKey.of(name, ED25519, key).id, key.sign(text.encode()))
 
 
 def cosign(key: Ed25519PrivateKey, name: str, text: str, seconds: int) -> NoteSignature:
-    """A witness's, with the POSIX time at which it vouches for the checkpoint."""
+    """A witness's cosignature, with the POSIX time at which it vouches for the checkpoint."""
     content = seconds.to_bytes(8, "big") + key.sign(_cosigned(text, seconds))
     return NoteSignature(name, VerifierKey.of(name, COSIGNATURE, key).id, content)
 
 
 def time_of(signature: NoteSignature, key: VerifierKey, text: str) -> int:
-    """The POSIX time of a cosignature, 0 of a plain signature. Raises BadNote for one that the key did not make."""
+    """The POSIX time of a cosignature; 0 for a plain signature. Raises BadNote if the key did not make it."""
     seconds, content, message = 0, signature.content, text.encode()
     if key.type == COSIGNATURE:
         seconds, content = int.from_bytes(content[:8], "big"), content[8:]
@@ -169,11 +174,12 @@ def encoded(raw: bytes) -> str:
 
 
 def decoded(text: str) -> bytes:
-    """Standard base 64, in its one spelling. Raises BadNote."""
+    """The bytes of canonical standard base64. Raises BadNote."""
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raw = None
+    # Base64 permits several encodings of equal bytes; accepting one prevents two texts for one signature.
     if raw is None or encoded(raw) != text:
         raise BadNote(f"{text[:80]!r} is not base 64.")
     return raw

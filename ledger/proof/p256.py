@@ -1,6 +1,7 @@
-"""ECDSA on P-256 with SHA-256, as browsers and passkeys sign: public keys, signatures, and what a passkey signs. Pure.
+"""ECDSA on P-256 with SHA-256, as browsers and passkeys sign: public keys, signatures, and the data that a passkey
+signs. Pure.
 
-A browser makes such a key so that nobody can read it, the page that uses it least of all (WebCrypto, not extractable).
+The browser keeps the private key non-extractable (WebCrypto): no script can read it, not even the page that uses it.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 HALF: Final = 32
-"""Bytes of each of the two numbers that a signature is."""
+"""The length in bytes of each of the two numbers of a signature."""
 LONGEST: Final = 2_000
-"""More characters than any part of a signature or key has."""
+"""A length in characters that no part of a signature or key reaches."""
 DIGITS: Final = 32
-"""Hexadecimal digits of a fingerprint: 128 bits, short enough to be compared and kept on paper."""
+"""Hexadecimal digits of a fingerprint: 128 bits, short enough to compare and to keep on paper."""
 USER_PRESENT: Final = 1
 USER_VERIFIED: Final = 4
-"""What a passkey says of whoever used it: somebody touched it, and proved who they are to it."""
+"""Flags of a passkey's answer: its user was present, and was verified by the passkey."""
 
 
 class BadKey(ValueError):
-    """No public key of this curve."""
+    """An invalid public key for this curve."""
 
 
 def fingerprint(public: str) -> str:
-    """By this a public key is named, in entries and on paper. Raises BadKey."""
+    """The short name of a public key, in entries and on paper. Raises BadKey."""
     return sha256(_key_bytes(public)).hexdigest()[:DIGITS]
 
 
 def read_fingerprint(text: str) -> str:
-    """A fingerprint as somebody copied it, with whatever stands between its digits. Raises BadKey."""
+    """A fingerprint as typed, with any separators between its digits. Raises BadKey."""
     digits = "".join(character for character in text.lower() if character not in " :-\t")
     if len(digits) != DIGITS or not set(digits) <= set("0123456789abcdef"):
         raise BadKey(f"{text[:80]!r} is no fingerprint: it has {DIGITS} hexadecimal digits.")
@@ -47,7 +48,7 @@ def read_fingerprint(text: str) -> str:
 
 
 def is_signed(public: str, signature: str, message: bytes) -> bool:
-    """Whether this key signed just this; ``signature`` is the two numbers one after the other, in base64."""
+    """Whether this key signed exactly this message; ``signature`` is the two numbers concatenated, in base64."""
     try:
         pair = _bytes(signature)
         if len(pair) != 2 * HALF:
@@ -60,27 +61,27 @@ def is_signed(public: str, signature: str, message: bytes) -> bool:
 
 
 class PasskeyAnswer(NamedTuple):
-    """What a passkey's signature holds beside what it was asked."""
+    """The data in a passkey's signature apart from the challenge."""
 
     origin: str
-    """The page that asked, as the browser names it."""
+    """The origin of the requesting page, as the browser names it."""
     site: bytes
-    """The SHA-256 of the name that the passkey belongs to."""
+    """The SHA-256 of the relying party id of the passkey."""
     uses: int
-    """How often it was used; 0 where it does not count."""
+    """The passkey's use counter; 0 if it has none."""
 
     @property
     def is_of_its_site(self) -> bool:
-        """Whether the page that asked is of the very name that the passkey belongs to."""
+        """Whether the host of the requesting page is exactly the passkey's relying party id."""
         return self.site == sha256((urlsplit(self.origin).hostname or "").encode()).digest()
 
 
 def answer_to(public: str, signature: str, authenticator: str, client: str, message: bytes) -> PasskeyAnswer | None:
-    """What a passkey signed, where it signed this: its challenge is the digest of the message, and its owner was there
-    and proved who they are. None for anything else.
+    """The verified answer of a passkey to a challenge, the SHA-256 of ``message``; None if anything is invalid.
 
-    ``client`` is what the browser says that it asked, ``authenticator`` what the passkey says of itself, each as the
-    browser gave it, in base64; ``signature`` is in DER. Whether the page was the house's, the caller knows.
+    It requires the flags for user presence and verification. ``client`` is the browser's client data, ``authenticator``
+    the passkey's authenticator data, both in base64; ``signature`` is in DER. The caller must check that the origin is
+    the site's.
     """
     try:
         client_bytes, authenticator_bytes = _bytes(client), _bytes(authenticator)
@@ -91,6 +92,7 @@ def answer_to(public: str, signature: str, authenticator: str, client: str, mess
             or client_data.get("crossOrigin")
         ):
             return None
+        # The challenge binds the answer to this message: an answer to any other request is rejected.
         if _padded(str(client_data.get("challenge"))) != sha256(message).digest():
             return None
         # The 32 bytes that name the site, a byte of flags, and a count in four.
@@ -106,7 +108,7 @@ def answer_to(public: str, signature: str, authenticator: str, client: str, mess
 
 
 def uses_of(authenticator: str) -> int:
-    """How often a passkey was used, as it says of itself in a signature that holds."""
+    """The use counter in the authenticator data of a verified signature."""
     return int.from_bytes(_bytes(authenticator)[33:37])
 
 
@@ -121,7 +123,7 @@ def _read(public: str) -> EllipticCurvePublicKey:
 
 
 def read_public(public: str) -> str:
-    """A public key as entries keep it: SubjectPublicKeyInfo in DER, in base64. Raises BadKey for anything else."""
+    """A public key in the format of entries: SubjectPublicKeyInfo in DER, in base64. Raises BadKey otherwise."""
     _read(public)
     return public
 
@@ -134,18 +136,19 @@ def _key_bytes(public: str) -> bytes:
 
 
 def _bytes(text: str) -> bytes:
-    """What base64 spells, in its one spelling. Raises ValueError."""
+    """The bytes of canonical base64. Raises ValueError."""
     if len(text) > LONGEST:
         raise ValueError("too long")
     try:
         spelled = base64.b64decode(text, validate=True)
     except binascii.Error as error:
         raise ValueError(str(error)) from None
+    # Entries store these texts: one encoding per key and signature keeps their hashes comparable.
     if base64.b64encode(spelled).decode() != text:
         raise ValueError("not its one spelling")
     return spelled
 
 
 def _padded(text: str) -> bytes:
-    """What base64 for addresses spells, as browsers leave it, without padding. Raises ValueError."""
+    """The bytes of URL-safe base64 without padding, as browsers send it. Raises ValueError."""
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

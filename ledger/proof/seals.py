@@ -1,7 +1,7 @@
-"""Seals: the house's Ed25519 key, and the documents that it signs. No database; of files, the key's own alone.
+"""Seals: the site's Ed25519 key and the documents that it signs. Uses no database and no file other than the key's.
 
-A signature is over a document's one canonical spelling. A day's document names the one before it by its hash, so that
-whoever kept a later one notices when an earlier day is written anew.
+A signature covers the canonical form of a document. A day's document has the hash of the day before, so a reader with
+any later one notices when an earlier day is rewritten.
 """
 
 import os
@@ -18,18 +18,19 @@ from ledger.proof.slip_name import SlipName
 from ledger.proof.spelling import canonical
 
 BOOK_ROOT, DAY_ROOT, ROTATION = "book-root/1", "day-root/1", "key-rotation/1"
-"""What the documents are called; a signature for one can never pass for one of another kind."""
+"""The formats of documents. The format is part of the signed document, so a signature cannot be used for another
+kind."""
 
 
 class BadKey(Exception):
-    """A key that cannot be used; the message is one sentence that says what would be right."""
+    """An unusable key; the message says in one sentence what would be right."""
 
 
 # --- Keys -----------------------------------------------------------------------------------------------------
 
 
 def make_key(path: Path) -> Ed25519PrivateKey:
-    """A new key in a new file that nobody else can read."""
+    """Create a key in a new file with mode 600. Raises BadKey if the file exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -40,17 +41,19 @@ def make_key(path: Path) -> Ed25519PrivateKey:
     with open(descriptor, "wb") as file:
         file.write(pem)
         file.flush()
+        # A key that is published but lost in a power cut could never sign its successor.
         os.fsync(descriptor)
     return key
 
 
 def load_key(path: Path) -> Ed25519PrivateKey:
-    """The key in a file. Raises BadKey for one that others can read, or that is no such key."""
+    """The key in a file. Raises BadKey if other users can read the file, or it is not such a key."""
     try:
         with path.open("rb") as file:
             mode, pem = os.fstat(file.fileno()).st_mode, file.read()
     except OSError as error:
         raise BadKey(f"The key file {path} cannot be read ({error.strerror}): make one with `audit key`.") from None
+    # A key that others could read may have signed forged days, so it is not used at all.
     if mode & 0o077:
         raise BadKey(f"Others can read the key file {path}: make it yours alone (chmod 600), or make a new key.")
     try:
@@ -63,12 +66,12 @@ def load_key(path: Path) -> Ed25519PrivateKey:
 
 
 def public_of(key: Ed25519PrivateKey) -> str:
-    """The public half, in hex: by this a key is named everywhere."""
+    """The public key in hex, its name everywhere."""
     return key.public_key().public_bytes_raw().hex()
 
 
 def read_public(text: str) -> str:
-    """A public key that somebody was given: 64 hexadecimal digits, or the name of a file with those or with PEM."""
+    """A public key from 64 hexadecimal digits, or from a file with those or with PEM. Raises BadKey."""
     spelled = text.strip()
     if len(spelled) != 64 and Path(text).is_file():
         spelled = Path(text).read_text(errors="replace").strip()
@@ -92,7 +95,7 @@ def sign(key: Ed25519PrivateKey, document: Mapping[str, Any]) -> bytes:
 
 
 def is_signed(public: str, signature: bytes, document: Mapping[str, Any]) -> bool:
-    """Whether this key signed just this document; what is no key, or no signature, has signed nothing."""
+    """Whether this key signed exactly this document; False for an invalid key or signature."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(signature, canonical(document))
     except (InvalidSignature, ValueError):
@@ -101,26 +104,26 @@ def is_signed(public: str, signature: bytes, document: Mapping[str, Any]) -> boo
 
 
 def hash_of(document: Mapping[str, Any]) -> str:
-    """The hash by which the next day's document names this one."""
+    """The hex hash by which the next day's document refers to this one."""
     return sha256(canonical(document)).hexdigest()
 
 
 def rotation(old: str, new: str) -> dict[str, Any]:
-    """What the old key signs, so that whoever trusts it may trust the new one."""
+    """The statement that the old key signs: a reader who trusts the old key may trust the new one."""
     return {"format": ROTATION, "old": old, "new": new}
 
 
 # --- Slips ----------------------------------------------------------------------------------------------------
 
 Numbers = list[list[Any]]
-"""[series and year, highest number, [numbers below it that are still to come]], sorted."""
+"""[series and year, highest number, [lower numbers that are still missing]], sorted."""
 
 
 def numbered(before: Sequence[Sequence[Any]], begun: Sequence[str]) -> tuple[Numbers, str | None]:
-    """How far the slips of each series and year are numbered after a day on which these were begun, and what is wrong.
+    """The slip numbers of each series and year after a day on which the slips ``begun`` started, and the first fault.
 
-    Two clocks may file two slips that were begun around a day's end in the wrong order: a number may be missing for
-    that one day.
+    The clocks of two hosts may assign two slips around a day's end in the wrong order: a number may be missing for that
+    one day.
     """
     runs = {name: (highest, set(missing)) for name, highest, missing in before}
     wrong = [f"the slip {slip} is there twice" for slip in sorted(set(begun)) if begun.count(slip) > 1]

@@ -1,4 +1,4 @@
-"""What a slip is called for good: its series, its calendar year, and its number in both."""
+"""The permanent name of a slip: its series, its calendar year, and its number within both."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Final
 
 _SPELLED: Final = re.compile(r"([a-z]{1,16})/([1-9][0-9]{3})/([1-9][0-9]{0,8})")
-"""One name has one spelling: no leading zeros and no digits of other scripts, which ``int`` would take for the same."""
+"""Each name has one spelling: no leading zeros and no digits of other scripts, which ``int`` would accept."""
 
 
 class NotASlipName(ValueError):
-    """A text that names no slip."""
+    """A text that is not the name of a slip."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SlipName:
-    """The name of a slip. The log, addresses and forms spell it ``fill/2026/3``."""
+    """The name of a slip. The log, URLs and forms write it as ``fill/2026/3``."""
 
     series: str
     year: int
@@ -27,7 +27,7 @@ class SlipName:
 
     @classmethod
     def parse(cls, text: str) -> SlipName:
-        """The name that a text spells. Raises NotASlipName."""
+        """The slip name in a text. Raises NotASlipName."""
         spelled = _SPELLED.fullmatch(text)
         if spelled is None:
             raise NotASlipName(f"{text!r} names no slip: a name is its series, its year and its number, as fill/2026/3")
@@ -35,12 +35,12 @@ class SlipName:
 
     @property
     def run(self) -> str:
-        """The run of numbers that it belongs to, which has no gap: "fill/2026"."""
+        """The gapless run of numbers that it belongs to: "fill/2026"."""
         return f"{self.series}/{self.year}"
 
 
 def series_in(text: str) -> str:
-    """The series of a slip by its name, or as it stands where the slip has no number yet."""
+    """The series in a slip's name, or the text itself if the slip has no number yet."""
     try:
         return SlipName.parse(text).series
     except NotASlipName:

@@ -1,9 +1,8 @@
-"""How an entry is spelled: what is stored of it, what is hashed of it, and how either is read back.
+"""The encoding of entries: the stored bytes, the hashed bytes, and how both are parsed.
 
-An entry names its format. In format 1 a body is an object that repeats every column. In format 2 no field is there
-twice: the columns are the heading, and the body holds what the columns do not. docs/the-log.md has both for whoever
-reads a log without this program. A house's log keeps each entry as it was written, so a format never changes: what is
-to be spelled in another way makes a further one.
+An entry names its format. In format 1 a body is an object that repeats every column. In format 2 nothing is stored
+twice: the columns are the heading, and the body has only the rest. docs/the-log.md describes both for readers without
+this program. Stored entries never change, so a format never changes either: any other encoding needs a new format.
 """
 
 from __future__ import annotations
@@ -22,32 +21,32 @@ FORMAT: Final = 2
 
 
 class Misspelled(ValueError):
-    """A body that no format has."""
+    """A body that is in no known format."""
 
 
 class Body(NamedTuple):
-    """What a body holds, with every name written out."""
+    """A parsed body, with all member names written out."""
 
     format: int
     content: Any
     moves: Any
     columns: Mapping[str, Any] | None
-    """What it repeats of the columns, in format 1; None in format 2, where nothing is there twice."""
+    """The columns that a body of format 1 repeats; None in format 2."""
 
 
 def canonical(document: Any) -> bytes:
-    """The one way to spell a document: sorted keys, no spaces, UTF-8."""
+    """The canonical JSON of a document: sorted keys, no spaces, UTF-8."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
 def timestamp(moment: datetime) -> str:
-    """A moment as an entry spells it: UTC, microseconds, Z."""
+    """A time in the format of entries: UTC, microseconds, Z."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The columns of an entry, by which it is looked for."""
+    """The columns that identify an entry."""
 
     book: str
     seq: int
@@ -59,7 +58,7 @@ class Heading:
     key: UUID | None
 
     def columns(self) -> dict[str, Any]:
-        """As JSON data, by their names."""
+        """The columns as JSON data, by name."""
         return {
             "book": self.book,
             "seq": self.seq,
@@ -72,17 +71,17 @@ class Heading:
         }
 
     def spelled(self) -> bytes:
-        """As it is hashed. The database spells the same (``ledger_logentry_follows``)."""
+        """The bytes that are hashed. The database computes equal bytes (``ledger_logentry_follows``)."""
         return canonical(list(self.columns().values()))
 
 
 def line(heading: Heading, body: bytes) -> bytes:
-    """What is hashed of an entry after the hash of the entry before it; a line of a bundle."""
+    """The bytes of an entry that are hashed after the hash of the entry before it; also a line of a bundle."""
     return body if body.startswith(b"{") else heading.spelled() + b" " + body
 
 
 def split(text: bytes) -> tuple[list[Any] | None, bytes]:
-    """The heading's values and the body of a line; no heading in format 1. Raises Misspelled."""
+    """The heading's values, None in format 1, and the body of a line. Raises Misspelled."""
     if text.startswith(b"{"):
         return None, text
     try:
@@ -97,14 +96,15 @@ def split(text: bytes) -> tuple[list[Any] | None, bytes]:
 
 
 def spell(subject: str, content: Mapping[str, Any], moves: Sequence[Any]) -> bytes:
-    """The body of a new entry."""
+    """The body of a new entry, in the newest format."""
     parts = [FORMAT, _short(content) if subject == SHORTENED else content]
     return canonical([*parts, [_short_move(move) for move in moves]] if moves else parts)
 
 
 def read(subject: str, body: bytes) -> Body:
-    """What a body holds. Raises Misspelled."""
+    """The parsed body of an entry with this subject. Raises Misspelled."""
     try:
+        # NaN and Infinity are no JSON: another implementation could not verify an entry with them.
         match json.loads(body, parse_constant=_refuse):
             case dict() as document:
                 columns = {name: document[name] for name in document.keys() - {"content", "moves"}}
@@ -127,7 +127,7 @@ def _refuse(constant: str) -> None:
 
 
 def is_canonical(subject: str, body: bytes, parts: Body) -> bool:
-    """Whether a body is spelled in the one way in which its format spells what it holds."""
+    """Whether a body is in the canonical encoding of its format."""
     if parts.columns is not None:
         return canonical({**parts.columns, "content": parts.content, "moves": parts.moves}) == body
     return spell(subject, parts.content, parts.moves) == body
@@ -140,7 +140,8 @@ def _content(subject: str, content: Any) -> Any:
 # --- Objects whose members are known ----------------------------------------------------------------------------
 
 SHORTENED: Final = "round"
-"""Entries of this subject are nearly all that there are, so theirs have shapes; every other content is as it is."""
+"""Entries of this subject are the vast majority, so known objects in them are shortened to arrays; other contents are
+stored in full."""
 
 _MARK: Final = "~"
 _DO: Final = "do"
@@ -148,12 +149,12 @@ _DO: Final = "do"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object with these members and no others: it is spelled as an array of its tag and their values."""
+    """An object with exactly these members, encoded as an array of its tag and their values."""
 
     tag: str
     names: tuple[str, ...]
     do: str | None = None
-    """The value of its further member ``do``, which the tag stands for; None where it has none."""
+    """The value of its member ``do``, which the tag implies; None if the object has no such member."""
 
     @property
     def members(self) -> frozenset[str]:
@@ -161,7 +162,8 @@ class Shape:
         return frozenset(self.names) | ({_DO} if self.do is not None else frozenset())
 
     def piece(self, *values: Any) -> bytes:
-        """What every body has in it that has such an object whose first members have these values, and more members."""
+        """The bytes that occur in each body with such an object whose first members have these values and that has
+        further members."""
         return canonical([self.tag, *values])[:-1] + b","
 
 
@@ -184,7 +186,7 @@ SHAPES: Final = (
     Shape("~l", ("min_cents", "max_cents", "cap_cents")),
     Shape("~s", ("seats", "dealt", "limits", "blind", "button", "first", "pot", "rake", "stacks")),
 )
-"""The shapes of format 2. They are part of the format: none is ever changed, and a further one makes format 3."""
+"""The shapes of format 2. They are part of the format: none may change, and an additional one requires format 3."""
 
 _BY_MEMBERS: Final = MappingProxyType({(shape.members, shape.do): shape for shape in SHAPES})
 _BY_TAG: Final = MappingProxyType({shape.tag: shape for shape in SHAPES})
@@ -199,7 +201,7 @@ def _short(value: Any) -> Any:
         return {name: _short(member) for name, member in value.items()}
     if isinstance(value, (list, tuple)):
         items = [_short(item) for item in value]
-        # An array of its own that begins like a shape is marked as none.
+        # An ordinary array that begins like a shape gets a mark, so that it is not read as one.
         return [_MARK, *items] if _begins_as_shape(value) else items
     return value
 
@@ -239,13 +241,13 @@ ROUTES: Final = MappingProxyType(
         "rake": ("pot", "rack"),
     }
 )
-"""Kinds of transfer that format 2 spells without their places, each of which has only one. Part of the format."""
+"""The transfer kinds that format 2 encodes without places, because each has only one pair. Part of the format."""
 
 _ACCOUNT: Final = re.compile(r"([a-z_]+)#(0|[1-9][0-9]{0,18})")
 
 
 def _short_move(move: Any) -> Any:
-    """``[kind, source, target, cents]`` with the numbers of the accounts; any other movement as it is."""
+    """``[kind, source, target, cents]`` with the ids of the accounts; any other movement unchanged."""
     match move:
         case [str(kind), str(source), str(target), cents, None] if kind in ROUTES:
             accounts = _ACCOUNT.fullmatch(source), _ACCOUNT.fullmatch(target)

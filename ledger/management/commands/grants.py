@@ -1,4 +1,5 @@
-"""Grant the application's role exactly the rights in deploy/grants.sql, or (--check) report every difference."""
+"""Grant the application's database role the privileges in deploy/grants.sql and revoke all others, or (--check) list
+the differences."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,5 @@
-"""Django's migrate, after which the application's role has what it needs: a migrated database works."""
+"""Django's migrate command, followed by the grants of the application's role, so that a migrated database is usable at
+once."""
 
 from typing import Any
 
@@ -19,7 +20,8 @@ class Command(migrate.Command):
 
 
 def _has_an_application_of_its_own() -> bool:
-    """Whether another role than this one is the application's. A database with one role for everything has no list."""
+    """Whether the application's role exists and is not the current role. Where one role owns and uses the tables, no
+    grants apply."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s AND rolname <> current_user", [app_role()])
         return cursor.fetchone() is not None

@@ -1,4 +1,5 @@
-"""Hold the database's shape against what the migrations make, or (--write) keep it as that, of a fresh database."""
+"""Compare the database's schema with the one that the migrations produce, or (--write) store the schema of a freshly
+migrated database as the expected one."""
 
 import sys
 from argparse import ArgumentParser
