@@ -1,7 +1,7 @@
-"""The third witness of time: what was written and run. Where clocks agree and are both wrong, it shows the leap.
+"""Checks that time really passed: entries and runs of scheduled checks reveal a jump that all clocks share.
 
-No day is sealed across a stretch in which nothing was written and nothing ran, unless somebody says that the house
-stood still for so long. Nor while a book ends with entries of a moment to come: nobody knows to which day they belong.
+No day is sealed across a period without any entry or run, unless a user confirms that the site was closed for so long.
+Nor while a log ends with an entry of the future: its gaming day is unknown.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ Stretch = tuple[datetime, datetime]
 
 
 def refuse_day(over: datetime, present: datetime) -> None:
-    """Raises WrongClock unless a day that ends then is over: by the clocks, by the books, and by what ran meanwhile."""
+    """Raise WrongClock unless a day with this end is over by the clocks, the logs and the runs."""
     if present < over:
         raise WrongClock(
             "day_goes_on",
             f"The day goes on until {over:%Y-%m-%d %H:%M} UTC: it is sealed after that.",
             alert="A day that is not over was to be sealed.",
         )
+    # A log that ends in the future would pin all later entries to that time.
     for name, latest in ahead(present):
         clock.refuse_ahead(name, latest, present)
     if leaps := unexplained(present):
@@ -47,7 +48,7 @@ def refuse_day(over: datetime, present: datetime) -> None:
 
 
 def ahead(present: datetime) -> list[tuple[str, datetime]]:
-    """The books whose last entry is of a moment to come, with that moment."""
+    """The logs whose last entry is dated in the future by more than ``settings.CLOCK_DRIFT``, with that time."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT b.name, e.at FROM ledger_book AS b JOIN ledger_logentry AS e ON e.book_id = b.id"
@@ -58,7 +59,7 @@ def ahead(present: datetime) -> list[tuple[str, datetime]]:
 
 
 def unexplained(present: datetime) -> list[Stretch]:
-    """The stretches without a trace, since the last day was sealed, that nobody has confirmed."""
+    """The periods without any activity since the last day was sealed that no user has confirmed."""
     since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
     since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or present, present)
     confirmations = list(_confirmations())
@@ -81,13 +82,14 @@ def _gaps(moments: Sequence[datetime]) -> list[Stretch]:
 
 
 def _hours_written(start: datetime, end: datetime) -> Iterable[datetime]:
-    """The hours in which something was written in any book: asked only of a stretch in which nothing ran."""
+    """The hours in which any log has an entry. Read only for a period without runs, because it is costly."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT DISTINCT date_trunc('hour', e.at) FROM ledger_book AS b CROSS JOIN LATERAL ("
             " SELECT at FROM ledger_logentry WHERE book_id = b.id AND at > %s AND at < %s) AS e",
             [start, end],
         )
+        # An hour is enough: only gaps longer than settings.CLOCK_JUMP matter.
         return [max(hour, start) for (hour,) in cursor.fetchall()]
 
 
@@ -104,7 +106,7 @@ def _leap(start: datetime, end: datetime) -> WrongClock:
         f"Nothing was written and nothing ran {span}: either the house stood still for {clock.spelled(end - start)}, or"
         " the clocks leapt. No day is sealed until the clocks are set right, or `manage.py clock confirm` says so."
     )
-    # The end moves with each look while it is the present moment: the alert names the start alone.
+    # The end of the period may be the present: the alert names only its start, so that it is opened once.
     alert = (
         f"Nothing was written and nothing ran for hours after {start:%Y-%m-%d %H:%M} UTC: either the house stood still,"
         " or the clocks leapt. No day is sealed until the clocks are set right, or `manage.py clock confirm` says so."
@@ -113,9 +115,10 @@ def _leap(start: datetime, end: datetime) -> WrongClock:
 
 
 def confirm(by: Staff, reason: str, key: Ed25519PrivateKey) -> list[Stretch]:
-    """Somebody looked: the time of these stretches has really passed. An entry in the house's book, signed by the
-    house's key, says so. Raises WrongClock."""
+    """Record in the site log, signed with the site's key, that the time of these periods really passed. Returns them.
+    Raises WrongClock."""
     with transaction.atomic():
+        # Read under the lock, so that each period is confirmed by one entry.
         head = site_log.lock()
         leaps = unexplained(head.moment)
         for start, end in leaps:

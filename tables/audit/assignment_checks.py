@@ -17,7 +17,7 @@ from tables.setup import pit_assignments, policies
 
 
 class Held:
-    """The posts of the house's book, read once for a stretch of entries."""
+    """The pit assignments in the site log, read once for a range of entries."""
 
     def __init__(self) -> None:
         self._posts = pit_assignments.history()
@@ -31,12 +31,12 @@ class Held:
         return not (self._posts.floors or self._may_be_required)
 
     def refuse(self, event: Event, entry: Entry, dealer: Dealer | None) -> None:
-        """Of an entry of a table's book; ``dealer``: who stood there before it. Raises Misconduct."""
+        """Check an entry of a table's log; ``dealer``: the dealer at the table before it. Raises AuditFailure."""
         if not self._is_idle:
             self._refuse(rule.runners(event, entry.by, dealer, self._posts), entry.book, entry)
 
     def refuse_in_house(self, event: Event, entry: Entry) -> None:
-        """Of an entry of the house's own book that runs the floor at a table. Raises Misconduct."""
+        """Check an entry of the site log by which a floor supervisor acts at a table. Raises AuditFailure."""
         if self._is_idle:
             return
         table, username = rule.table_of(event), self._posts.signatures.get(entry.by)

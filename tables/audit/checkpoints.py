@@ -1,7 +1,7 @@
-"""The tree whose growth outside witnesses follow: one leaf a minute, with the heads of all books (docs/witness.md).
+"""The tree that outside witnesses observe: one leaf per minute, with the heads of all logs (docs/witness.md).
 
 A leaf stores only the heads that moved in its minute; a proof reads as many rows as the tree is high. No input waits
-for this: one statement reads the heads, and no book is locked.
+for this: one statement reads the heads, and no log is locked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.checkpoints import CheckpointsBegun
 
 BY: Final = "witnessing"
-"""The author of the log's entries about trees: none of the staff."""
+"""The author of log entries about trees; not a staff member."""
 WHOLE: Final = 64
 """Every 64th leaf is stored with all heads, so that the heads at any leaf can be read from at most that many rows."""
 SLOT: Final = timedelta(minutes=1)
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class Lost(Exception):
-    """The books lost entries that the last leaf has, so no further leaf is made. The message names book and entry."""
+    """The logs lost entries that the last leaf has, so no further leaf is made. The message names log and entry."""
 
 
 # --- Trees and keys ---------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ class Lost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SignedTree:
-    """A tree with one of its signing keys, as an entry of the house's book names them."""
+    """A tree with one of its signing keys, as an entry of the site log names them."""
 
     key: VerifierKey
     seq: int
@@ -68,22 +68,22 @@ def trees() -> list[SignedTree]:
 
 
 def current_tree() -> SignedTree | None:
-    """The tree that grows now; None if the house has none."""
+    """The tree that grows now; None if the site has none."""
     every = trees()
     return every[-1] if every else None
 
 
 def key_file() -> Path:
-    """Raises BadKey if none is set."""
+    """The path of the checkpoint key. Raises BadKey if none is set."""
     if not settings.CHECKPOINT_KEY_FILE:
         raise BadKey("No key file is set: name one in CHECKPOINT_KEY_FILE, and run `manage.py audit checkpoints`.")
     return Path(settings.CHECKPOINT_KEY_FILE)
 
 
 def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> SignedTree:
-    """Begin the house's tree under a name, with the key in the file; or continue it with another key.
+    """Begin the site's tree under a name, with the key in the file; or continue it with another key.
 
-    Leaving an older tree needs a reason and two people. Raises BadKey and BadNote.
+    Leaving an older tree needs a reason and two users. Raises BadKey and BadNote.
     """
     path = key_file()
     key = seals.load_key(path) if path.exists() else seals.make_key(path)
@@ -95,6 +95,8 @@ def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> SignedTre
             return every[-1]
         if every and (not reason.strip() or len(set(by)) < 2):
             raise BadKey(f"The house has the tree {every[-1].key}: leaving it needs a reason and two people.")
+        # Witnesses remember a tree by its name: a smaller tree under an old name would look like a log that was cut
+        # off.
         if any(tree.key == public or (tree.origin == origin != every[-1].origin) for tree in every):
             raise BadKey(f"{origin} was left before, and no witness accepts it again. Choose another name.")
         event = CheckpointsBegun(key=str(public), reason=reason.strip(), by=tuple(by))
@@ -102,7 +104,7 @@ def begin(origin: str, *, reason: str = "", by: Sequence[str] = ()) -> SignedTre
 
 
 def signing_key(tree: SignedTree) -> Ed25519PrivateKey:
-    """The key in the file. Raises BadKey if the log names another for this tree."""
+    """The checkpoint key in the file. Raises BadKey if the log names another one for this tree."""
     key = seals.load_key(key_file())
     if VerifierKey.of(tree.origin, ED25519, key) != tree.key:
         raise BadKey(
@@ -116,7 +118,7 @@ def signing_key(tree: SignedTree) -> Ed25519PrivateKey:
 
 
 def grow() -> HeadsRow | None:
-    """Add this minute's leaf; None if the house has no tree, the leaf exists, or another worker is adding it.
+    """Add this minute's leaf. None if the site has no tree, the leaf exists, or another worker is adding it.
 
     Raises BadKey, Lost and clock.WrongClock.
     """
@@ -134,6 +136,7 @@ def grow() -> HeadsRow | None:
 def _leaf(tree: SignedTree, key: Ed25519PrivateKey, last: HeadsRow | None, moment: datetime) -> HeadsRow:
     sealed, heads = sealed_last(), present_heads()
     earlier = heads_at(last) if last else {}
+    # A signed leaf after a loss would make the site vouch for the shortened log.
     if last is not None and (loss := _loss(last, earlier, heads)):
         raise Lost(loss)
     number = last.number + 1 if last else 0
@@ -156,7 +159,7 @@ def _leaf(tree: SignedTree, key: Ed25519PrivateKey, last: HeadsRow | None, momen
 
 
 def _loss(last: HeadsRow, earlier: Heads, heads: Heads) -> str | None:
-    """What books or seals lost since the last leaf, whose heads must still be entries of the log; None if nothing."""
+    """The first loss since the last leaf, whose heads must still be entries of the log; None if nothing was lost."""
     if loss := heads_of_books.loss(earlier, heads):
         return loss
     moved = [(name, *head) for name, head in earlier.items() if heads[name] != head]
@@ -176,7 +179,7 @@ def seal_fault(sealed: Head) -> str | None:
 
 
 def entry_faults(places: Sequence[tuple[str, int, str]]) -> Iterator[str]:
-    """A sentence for each head that is no longer an entry of the log. Heads are (book, number, hash in hex)."""
+    """A sentence for each head that is no longer an entry of the log. Heads are (log, number, hash in hex)."""
     names, numbers, digests = ([place[part] for place in places] for part in range(3))
     with connection.cursor() as cursor:
         cursor.execute(
@@ -198,14 +201,14 @@ def entry_faults(places: Sequence[tuple[str, int, str]]) -> Iterator[str]:
 
 
 def present_heads() -> dict[str, Head]:
-    """The heads of all books at one moment, read by one statement."""
+    """The heads of all logs in one snapshot, read by one statement."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, head_seq, head_hash FROM ledger_book WHERE head_seq > 0")
         return {name: (seq, bytes(digest).hex()) for name, seq, digest in cursor.fetchall()}
 
 
 def sealed_last() -> Head | None:
-    """The number of the newest sealed day, and the hash of its document."""
+    """The number of the newest sealed day, and the hex hash of its document; None before the first."""
     row = DayRoot.objects.order_by("-number").values_list("number", "hash").first()
     return None if row is None else (row[0], bytes(row[1]).hex())
 
@@ -228,7 +231,7 @@ def heads_of(content: bytes | memoryview) -> dict[str, Head]:
 
 
 def heads_at(row: HeadsRow) -> dict[str, Head]:
-    """Every book's head at a leaf, from the last row with all heads and the movements since."""
+    """The heads of all logs at a leaf, from the last row with all heads and the movements since."""
     heads: dict[str, Head] = {}
     span = HeadsRow.objects.filter(origin=row.origin, number__gte=row.number // WHOLE * WHOLE, number__lte=row.number)
     for content in span.order_by("number").values_list("heads", flat=True):
@@ -239,8 +242,8 @@ def heads_at(row: HeadsRow) -> dict[str, Head]:
 def ask(origin: str, size: int, question: Callable[[TreeProofs], T]) -> T:
     """A proof about the tree of the first ``size`` leaves.
 
-    Which hashes it needs does not depend on their values, so the question is asked twice: first to collect their
-    places, then, after one statement has read them, for the answer.
+    The places of the required hashes do not depend on their values, so ``question`` is called twice: first to collect
+    the places, then, after one statement has read them, for the answer. Raises Lost if a stored hash is missing.
     """
     places: set[tuple[int, int]] = set()
 
@@ -275,8 +278,9 @@ def _full_subtrees(origin: str, size: int) -> list[bytes]:
 
 
 def _hashes(origin: str, places: Sequence[tuple[int, int]] | set[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
-    """The hashes of full subtrees, by level and index. Each is stored with the subtree's last leaf."""
+    """The hashes of full subtrees by level and index. Each is stored with the subtree's last leaf. Raises Lost."""
     last = {(level, index): ((index + 1) << level) - 1 for level, index in places}
+    # One query for all hashes: a proof for a tree of years needs some forty of them.
     rows = HeadsRow.objects.filter(origin=origin, number__in=set(last.values())).values_list("number", "hashes")
     by_leaf = {number: bytes(hashes) for number, hashes in rows}
     if missing := set(last.values()) - by_leaf.keys():

@@ -1,6 +1,6 @@
-"""Mending a book that a wrong clock poisoned: a further entry says in which true time its last entries were written.
+"""Corrects a log whose last entries have a false time: a further entry records the true time span.
 
-The entries stay as they are and keep their false times; every report, seal and proof counts them by the true ones.
+The entries stay as they are and keep their false times; all reports, seals and verifications use the true ones.
 """
 
 from __future__ import annotations
@@ -31,27 +31,30 @@ MEND: Final = "clock-mend/1"
 
 
 class NoMend(Exception):
-    """The book cannot be mended so; the message is one sentence that says what would be right."""
+    """The requested correction is impossible; the message says in one sentence what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectionRequest:
-    """What is to be mended, where somebody knows better than the book."""
+    """The parts of a correction that the user knows better than the log."""
 
     first: int | None = None
-    """The first false entry; else the first one that is still to come."""
+    """The first false entry; by default the first one dated in the future."""
     since: datetime | None = None
-    """When the first of them was written at the earliest; else the time of the entry before it."""
+    """The earliest true time of the first false entry; by default the time of the entry before it."""
     until: datetime | None = None
-    """When the last of them was written at the latest; else now."""
+    """The latest true time of the last false entry; by default now."""
     through: Sequence[tuple[int, datetime]] = ()
-    """(entry, moment): so far the book had been written by then. A span over the end of a day is parted so."""
+    """(entry, time) pairs that divide the span: entries up to this one were written by this time. A span over the end
+    of a gaming day must be divided there."""
 
 
 def mend(book: Book, request: CorrectionRequest, *, by: Sequence[Staff], reason: str) -> Sequence[Mend]:
-    """Say in the book in which true time its last entries were written. Raises NoMend, BadKey, WrongClock."""
+    """Record in a log the true time span of its last entries, signed by two users. Raises NoMend, BadKey,
+    WrongClock."""
     if document_fault(person.signature for person in by) or not reason.strip():
         raise NoMend("Two people stand for the true times, and say how they know them.")
+    # Publishing the key takes the lock of the site log, so it happens before this log is locked.
     key = keys.signing_key()
     with transaction.atomic():
         head = log.lock(book.pk, to_mend=True)
@@ -77,6 +80,7 @@ def _spans(head: Head, request: CorrectionRequest) -> list[Mend]:
     first = request.first or _first_to_come(head, present)
     if first is None or not 1 <= first <= head.seq:
         raise NoMend(f"No entry of {head.name} is of a moment to come: name the first one that is false (--first).")
+    # A signed day cannot follow a later correction: its document has the hash and time span of its entries.
     _refuse_sealed(head, first)
     if spans := clock_corrections.of(head.book_id, first):
         raise NoMend(
@@ -91,6 +95,7 @@ def _spans(head: Head, request: CorrectionRequest) -> list[Mend]:
     numbers, moments = [seq for seq, _ in edges], [moment for _, moment in edges]
     if numbers != sorted(set(numbers)) or moments != sorted(moments) or moments[-1] > present:
         raise NoMend("Entries and moments are named in their order, and none of a moment to come.")
+    # Timestamps never decrease, corrected ones included.
     if time_before and moments[0] < time_before:
         raise NoMend(
             f"The entry before the first false one is of {time_before:%Y-%m-%d %H:%M:%S} UTC: they came after it."
@@ -105,7 +110,7 @@ def _spans(head: Head, request: CorrectionRequest) -> list[Mend]:
 
 
 def _first_to_come(head: Head, present: datetime) -> int | None:
-    """The first entry of a moment to come, but for those that were mended before."""
+    """The first entry dated in the future, apart from those that were corrected before; None for none."""
     last_mend = max((span.entry for span in clock_corrections.of(head.book_id)), default=0)
     to_come = LogEntry.objects.filter(book_id=head.book_id, at__gt=present, seq__gt=last_mend)
     first: int | None = to_come.aggregate(seq=Min("seq"))["seq"]
@@ -129,7 +134,8 @@ def _time_before(head: Head, first: int) -> datetime | None:
 
 
 def _refuse_two_days(head: Head, last: int, start: datetime, end: datetime) -> None:
-    """An entry belongs to one day: somebody has to say where in the book the day ended."""
+    """Raise NoMend for a span over the end of a gaming day: an entry belongs to one day, and only a user can say where
+    the day ended."""
     over = gaming_hours.span(gaming_hours.day_of(start)).end
     if end <= over:
         return

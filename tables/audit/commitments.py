@@ -1,7 +1,8 @@
-"""Proving house shoes from the log: each order was committed to before its first card, and every card came from it.
+"""Verifies electronic shoes from the log: each order was committed to before its first card, and each card came from
+it.
 
-One pass over a table's log. An order that was opened is held against its commitment, the cards that the shoe has, and
-the cards that were dealt; one that is still sealed, against the same, but only its holder learns it.
+One pass over a table's log. An opened order is compared with its commitment, the cards of the shoe, and the cards
+dealt; a sealed one likewise, without revealing it.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from tables.models import HouseShoe, Table
 
 
 def prove(table: Table) -> Iterator[Order]:
-    """Every order of a table's house shoes that holds, opened or still sealed; raises Unproven at the first fault.
+    """Yield each verified order of a table's electronic shoes, opened or still sealed. Raises Unproven at the first
+    fault.
 
-    Raises ledger.log.Broken when the log itself does not hold.
+    Raises ledger.proof.chain.Broken if the log itself fails verification.
     """
     standing, seals = TableState(), Seals()
     head = read_head(table.book_id)
@@ -47,18 +49,22 @@ def prove(table: Table) -> Iterator[Order]:
 
 
 def kept_fault(book: Book, committed: Mapping[str, int], seals: Seals | None, through: Head) -> Fault | None:
-    """The first order that is not kept as a table's log commits to it, was kept without that, or was dealt otherwise.
+    """The first stored order that differs from its commitment in the log or from the cards dealt, or is missing; None
+    if all agree.
 
-    ``committed``: every commitment up to ``through``, with its entry; ``seals``: what was dealt since the last one.
+    ``committed``: each commitment up to ``through``, with its entry; ``seals``: the cards dealt since the last
+    commitment.
     """
     missing, live = dict(committed), seals.live if seals else None
     for row in HouseShoe.objects.filter(table__book=book).order_by("pk").iterator():
         seq = missing.pop(row.commitment, None)
+        # An order without a commitment could have been chosen after the bets.
         if seq is None and row.commitment not in _committed_since(book, through):
             return Fault(book.name, through.seq, f"an order of a house shoe is kept that no entry commits to, {row.pk}")
         if seq is None:
             continue
         order, nonce = bytes(row.order), bytes(row.nonce)
+        # The nonce keeps the order secret until it is opened, although its digest is in the log.
         if commitment_of(nonce, order) != row.commitment:
             return Fault(book.name, seq, "the order that is kept is not the one that it commits to")
         if live is not None and live.commitment == row.commitment:
@@ -69,13 +75,13 @@ def kept_fault(book: Book, committed: Mapping[str, int], seals: Seals | None, th
 
 
 def _committed_since(book: Book, through: Head) -> set[str | None]:
-    """What was committed to while the entries before were proved."""
+    """The commitments made by entries after ``through``, which were written while the earlier ones were verified."""
     return {event_of(entry).commits for entry in entries(book.pk, through.seq)}
 
 
 def fault(table: Table) -> Fault | None:
-    """The first thing about a table's house shoes that does not hold. Whatever somebody wrote into one log, the proof
-    of the others goes on."""
+    """The first fault of a table's electronic shoes; None if all are verified. An unexpected error becomes a fault too,
+    so that other logs are still verified."""
     try:
         for _ in prove(table):
             pass
@@ -91,5 +97,5 @@ def fault(table: Table) -> Fault | None:
 
 
 def fault_of(table: Table, unproven: Unproven) -> Fault:
-    """The fault as other proofs name theirs."""
+    """The fault in the form of other verifications."""
     return Fault(table.name, unproven.seq, unproven.what)

@@ -1,4 +1,4 @@
-"""An entry beside the one that the house would have written: where the two first differ, in words."""
+"""Compares an entry with the one that the program would have written, and describes the first difference."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tables.log.event import AuditFailure, Event
 
 
 def compare(step: PendingEntry, event: Event, entry: Entry) -> None:
-    """Raise Misconduct where an entry does not say what the house would have written."""
+    """Raise AuditFailure if an entry differs from the one that the program would have written."""
     due = step.event
     if (due.subject, due.kind) != (event.subject, event.kind):
         raise AuditFailure(f"the house would have written {due.subject} {due.kind}")
     if step.round != entry.round:
         raise AuditFailure(f"its round is {entry.round}, the table is at round {step.round}")
-    # What asked for it, and how that was answered, is known to nobody else; a terminal's signature is held
-    # against its key (see `Floor.attest`).
+    # The log alone records the request and its refusal; a terminal's signature is verified with its key (see
+    # `Floor.attest`).
     input_facts = {"request": event.request, "refused": event.refused, "happened_at": event.happened_at}
     due = msgspec.structs.replace(due, **input_facts, attested=event.attested)
     if due != event and (where := first_difference(due.content(), event.content())):
@@ -29,7 +29,7 @@ def compare(step: PendingEntry, event: Event, entry: Entry) -> None:
 
 
 def first_difference(due: Mapping[str, Any], content: Mapping[str, Any]) -> str | None:
-    """The first place where two contents are not the same, and what they have there."""
+    """The first difference of two contents as a phrase; None if they are equal."""
     if canonical(due) == canonical(content):
         return None
     for name in sorted(due.keys() | content.keys()):

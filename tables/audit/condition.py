@@ -1,6 +1,6 @@
-"""The condition of the house: each part in one sentence, with the remedy for a fault. For people and programs.
+"""The condition of the site: each component in one sentence, with the remedy for a fault. For pages and monitoring.
 
-A part whose check fails counts as faulty, and does not keep the other parts from being checked.
+A check that raises counts as a fault of its component, and the other components are still checked.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ log = logging.getLogger(__name__)
 LONG_QUEUE: Final = 200
 """This many waiting tasks mean that no worker takes them."""
 FAR_BEHIND: Final = 500
-"""This many waiting entries mean that nobody processes them."""
+"""This many waiting entries mean that no worker processes them."""
 LEAST_FREE_BYTES: Final = 1_000_000_000
 LEAST_FREE_PERCENT: Final = 10
 _LINE: Final = "Line to the database"
 
 
 class Urgency(StrEnum):
-    """How urgent a part's condition is."""
+    """How urgent the condition of a component is."""
 
     WELL = "well"
     WATCH = "watch"
-    """The house works, but somebody should look at this today."""
+    """The site works, but the fault should be examined today."""
     WRONG = "wrong"
-    """Somebody must look at this now."""
+    """The fault needs attention now."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionPart:
-    """A part of the house, its condition in one sentence, and the remedy."""
+    """A component of the site, its condition in one sentence, and the remedy."""
 
     name: str
     state: Urgency
@@ -63,7 +63,7 @@ class ConditionPart:
 
 
 def parts() -> list[ConditionPart]:
-    """All parts, the most urgent first."""
+    """All components, the most urgent first."""
     every = [_checked(name, check) for name, check in CHECKS.items()]
     return sorted(every, key=lambda part: (Urgency.WRONG, Urgency.WATCH, Urgency.WELL).index(part.state))
 
@@ -78,7 +78,7 @@ def _checked(name: str, check: Callable[[], ConditionPart]) -> ConditionPart:
 
 
 def _part(name: str, wrong: str, well: str, do: str, *, state: Urgency = Urgency.WRONG) -> ConditionPart:
-    """A part that is well if ``wrong`` is empty; else in the given state."""
+    """A component that is well if ``wrong`` is empty; otherwise it has the given urgency."""
     return ConditionPart(name, state, wrong, do) if wrong else ConditionPart(name, Urgency.WELL, well)
 
 
@@ -105,9 +105,11 @@ def _line() -> ConditionPart:
 
 
 def line(is_encrypted: bool, address: str | None, sslmode: str) -> ConditionPart:
-    """Whether others on the network could read what the house writes. ``address``: from where the database sees this
-    process, also through a proxy; None for a socket. ``sslmode`` as in DATABASE_URL: to write "disable" there is a
-    decision."""
+    """Whether the connection to the database is readable by others on the network.
+
+    ``address``: the address of this process as the database sees it, also through a proxy; None for a socket.
+    ``sslmode``: as in DATABASE_URL, where an explicit "disable" is an accepted decision.
+    """
     if is_encrypted:
         return ConditionPart(_LINE, Urgency.WELL, "It is encrypted.")
     if address is None or ip_address(address).is_loopback:
@@ -122,6 +124,7 @@ def _role() -> ConditionPart:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user")
         role = str(cursor.fetchone()[0])
+        # Such powers let the application rewrite the log in spite of the triggers.
         excess = grants.standing(cursor, role)
     wrong = f"The application's role has too many rights: {excess[0]}." if excess else ""
     do = "Use the role from deploy/README.md, then run manage.py grants as the tables' owner."
@@ -165,7 +168,7 @@ def _replica() -> ConditionPart:
 
 
 def queue_lengths() -> dict[str, int]:
-    """How many tasks wait in each queue. Raises BrokerAway."""
+    """The number of waiting tasks per queue. Raises BrokerAway."""
     with broker.connected() as client:
         return {queue: int(client.llen(queue)) for queue in settings.SERVED_QUEUES}
 
@@ -336,7 +339,7 @@ CHECKS: Final[dict[str, Callable[[], ConditionPart]]] = {
 
 
 def worst(every: list[ConditionPart]) -> Urgency:
-    """The condition of the house as a whole: that of its most urgent part."""
+    """The condition of the site as a whole: that of its most urgent component."""
     return every[0].state if every else Urgency.WELL
 
 
@@ -344,7 +347,7 @@ def worst(every: list[ConditionPart]) -> Urgency:
 
 
 def watch_ages() -> Iterator[tuple[str, float]]:
-    """For each piece of the watch, the seconds since the slot of its last finished run."""
+    """For each scheduled check, the seconds since the slot of its last finished run."""
     moment = timezone.now()
     with connection.cursor() as cursor:
         for plan in watch.PLANS:
@@ -358,7 +361,7 @@ def watch_ages() -> Iterator[tuple[str, float]]:
 
 
 def witness_ages() -> Iterator[tuple[str, float]]:
-    """For each outside witness, the seconds since its last cosignature; before the first, since it was named."""
+    """For each outside witness, the seconds since its last cosignature; before the first, since it was configured."""
     moment = timezone.now()
     for standing in witness_delivery.standings(moment):
         if standing.since is not None:
@@ -366,7 +369,7 @@ def witness_ages() -> Iterator[tuple[str, float]]:
 
 
 def connections() -> dict[str, int]:
-    """The number of connections of the application's role, by their state."""
+    """The number of database connections of the application's role, by state."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(state, 'other'), count(*) FROM pg_stat_activity"

@@ -1,4 +1,5 @@
-"""An older database was put back on purpose: every table waits until a pit boss has confirmed it."""
+"""Declares that an older database was restored on purpose: each table waits until a pit boss has confirmed its
+state."""
 
 from __future__ import annotations
 
@@ -15,8 +16,10 @@ from tables.state.acknowledgement import HEX, Acknowledged
 
 
 def declare(reason: str, by: Staff, testimony: Testimony | None = None) -> list[str]:
-    """The names of the tables that wait now. ``testimony``: what a witness outside saw of each book, which is listed
-    where it is more than the book has."""
+    """Make all tables wait for confirmation. Returns their names.
+
+    ``testimony``: the heads that an outside witness saw; a head beyond the end of a log is recorded at its table.
+    """
     tables = list(Table.objects.filter(retired_at=None).select_related("book").order_by("name"))
     for table in tables:
         try:
@@ -30,7 +33,7 @@ def declare(reason: str, by: Staff, testimony: Testimony | None = None) -> list[
 
 
 def _list(tables: list[Table], by: Staff, testimony: Testimony) -> None:
-    """What a witness saw beyond the end of each book."""
+    """Record at each table the witnessed head, if the log does not reach it."""
     name = f"witness {', '.join(testimony.names)}"
     for table in tables:
         seq, digest = testimony.heads.get(table.book.name, (0, ""))

@@ -1,8 +1,8 @@
-"""Sends sealed days to a head office: each as a bundle, in order, until it has arrived.
+"""Sends sealed days to a head office: each as a bundle, in order, until it is accepted.
 
-The channel is an alert channel like any other (``tables/alerts``), with its address and its secret. A bundle goes in
-signed pieces, so a broken line costs one piece. The head office says which day it expects: if it rejected a day later
-or lost it, the house goes back to that day. No day is ever skipped, however often it fails.
+The channel is an alert channel (``tables/alerts``) with its address and its secret. A bundle goes in signed pieces, so
+a broken connection costs one piece. The head office names the day that it expects: if it later rejected or lost a day,
+the site goes back to that day. No day is ever skipped, however often it fails.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tables.audit.export import NotYet
 A_PIECE: Final = 512 * 1024
 """Bytes of a piece. A slow line must carry it within the time-out of one attempt."""
 A_TURN: Final = 30
-"""The days that go out before another channel gets its turn."""
+"""The maximum number of days sent before another channel gets its turn."""
 
 
 # --- Queueing --------------------------------------------------------------------------------------------------
 
 
 def ask_due() -> int:
-    """Queue a task for each channel that has days to send; the number of tasks."""
+    """Queue a task for each channel that has days to send. Returns the number of tasks."""
     moment, newest = clock.read().database, _newest()
     count = 0
     for channel, row in _rows():
@@ -60,12 +60,12 @@ def _newest() -> int:
 
 
 def hand_over(name: str) -> int:
-    """Send the days that are due; the number that the head office took."""
+    """Send the days that are due. Returns the number that the head office accepted."""
     return subscriptions.take_turn(f"days to {name}", name, _next, A_TURN)
 
 
 def _next(name: str) -> bool:
-    """Send one day; whether the next may follow at once."""
+    """Send one day. Returns whether the next may follow at once."""
     row, channel = FeedPosition.objects.get(name=name), channels.newest(name)
     root = DayRoot.objects.filter(number=row.place + 1).first()
     is_due = row.due_at is None or row.due_at <= clock.read().database
@@ -77,6 +77,7 @@ def _next(name: str) -> bool:
         return _put_off(row, str(failure))
     except pepper.NoSuchKey as missing:
         return _put_off(row, f"{missing}: set the channel's secret again")
+    # It still expects this day: the bundle arrived but was rejected.
     if reply.due == row.place + 1:
         return _put_off(row, reply.says or f"the head office answered {reply.status} and waits for day {reply.due}")
     if reply.due > _newest() + 1:
@@ -84,12 +85,13 @@ def _next(name: str) -> bool:
             row,
             f"the head office has day {reply.due - 1}, this house {_newest()}: was this database restored?",
         )
+    # The head office decides the position: it alone knows which days it has.
     subscriptions.move_on(row, reply.due - 1, reply.says)
     return True
 
 
 def _put_off(row: FeedPosition, reason: str) -> bool:
-    """Try the same day again later. An alert follows after as many failures as make any other message a dead letter."""
+    """Retry this day later. After as many failures as make other messages a dead letter, an alert is raised."""
     subscriptions.put_off(row, reason)
     if row.failures + 1 >= MOST_ATTEMPTS:
         alerts.raise_alert(None, "not_delivered", f"Sealed days do not reach {row.name}.", {"channel": row.name})
@@ -110,7 +112,7 @@ class Reply:
 
 
 def _send(channel: AlertChannel, day: date) -> Reply:
-    """Send a day's bundle, continuing where the line last broke. Raises NotSent, NotYet and pepper.NoSuchKey."""
+    """Send a day's bundle, continuing where the connection last broke. Raises NotSent, NotYet and pepper.NoSuchKey."""
     with TemporaryFile() as file:
         export.export(day, day, file)
         size = file.tell()
@@ -123,6 +125,7 @@ def _send(channel: AlertChannel, day: date) -> Reply:
             if "due" in answer:
                 return Reply(status, _number(answer["due"]), str(answer.get("says", "")))
             received = _number(answer.get("have"))
+            # Without progress the loop would never end; the next attempt starts again.
             if received == offset or received > size:
                 break
             offset = received
@@ -151,7 +154,7 @@ def _number(value: Any) -> int:
 
 
 def states() -> list[subscriptions.SubscriptionState]:
-    """How far each channel has sent the sealed days."""
+    """The progress of each channel in sending sealed days."""
     newest = _newest()
     return [
         subscriptions.SubscriptionState(

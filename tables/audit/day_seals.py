@@ -1,7 +1,7 @@
-"""Sealing gaming days: a Merkle root for each book, one over all books, signed and chained to the day before.
+"""Seals gaming days: a Merkle root for each log, one over all logs, signed and chained to the day before.
 
-A book's part of a day is what was written in it before the day's end and after the part of the day before. Several
-workers may seal at once: each row can be there once only, and whoever comes second finds it.
+A log's part of a day has its entries before the day's end and after the part of the day before. Several workers may
+seal at once: unique constraints admit each row once, and a later worker finds it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from tables.log.entries.days import DayRootDocument, DaySealed
 from tables.reports import gaming_hours
 
 GRACE: Final = timedelta(minutes=5)
-"""How long after its end a day is sealed: what was being written then has been written."""
+"""The delay of sealing after the end of a day, in which transactions of that day commit."""
 
 
 # --- Which days ------------------------------------------------------------------------------------------------
 
 
 def unsealed(present: datetime) -> Iterator[date]:
-    """The gaming days that are over and not sealed, the first one first."""
+    """The gaming days that are over and not sealed, in order."""
     last = DayRoot.objects.order_by("-number").values_list("day", flat=True).first()
     if last is None:
         began = LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"]
@@ -56,13 +56,13 @@ def unsealed(present: datetime) -> Iterator[date]:
 
 
 def seal_finished() -> list[DayRoot]:
-    """Seal every gaming day that is over. Raises BadKey where there is no key to sign with, or it must not be used on
-    what is there; WrongClock where nobody knows what day it is."""
+    """Seal each gaming day that is over. Raises BadKey if the key is missing or must not sign this database, and
+    WrongClock if the time is in doubt."""
     return [seal(day) for day in list(unsealed(clock.agreed()))]
 
 
 def seal_days() -> int:
-    """Seal whatever was missed; where that cannot be done the pit hears of it. How many things were wrong."""
+    """Seal all missed days; if that fails, raise an alert. Returns the number of faults."""
     try:
         seal_finished()
     except WrongClock as wrong:
@@ -75,12 +75,12 @@ def seal_days() -> int:
 
 
 def seal(day: date) -> DayRoot:
-    """Seal one day, after all before it; or find that it was."""
+    """Seal one day after all days before it, or return its existing seal. Raises BadKey and WrongClock."""
     key = keys.the_key()
     keys.refuse_another(key)
     note = sealed_note_checks.agreed(seals.public_of(key))
     activity_checks.refuse_day(gaming_hours.span(day)[1] + GRACE, clock.agreed())
-    # Books are hashed before the house's book is locked: that takes long, and whoever writes in it would wait.
+    # Logs are hashed before the site log is locked: that takes long, and writers of the site log would wait.
     for book in Book.objects.filter(head_seq__gt=0).order_by("pk"):
         seal_book(book, day, note)
     with transaction.atomic():
@@ -91,9 +91,9 @@ def seal(day: date) -> DayRoot:
 
 
 def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
-    """Sign a day under the lock of the house's book, where the signature is written too.
+    """Sign a day under the lock of the site log, and write the signature there.
 
-    The note beside the key has it before the commit: what is signed once is never signed otherwise.
+    The note next to the key has the day before the commit: a day that was signed is never signed with other contents.
     """
     head = keys.published_head(head, key)
     note = sealed_note_checks.agreed(seals.public_of(key))
@@ -131,14 +131,15 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         signature=signature,
         at=head.moment,
     )
+    # The last step before the commit: if either fails after it, the note has at most one day that is not stored yet.
     sealed_note.write(sealed_note_checks.note_file(), next_note, key)
     return row
 
 
 def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
-    """The document about one book's part of a day; none for a book in which nothing was written by then.
+    """The root of one log's part of a day; None for a log without entries by then.
 
-    Nothing is kept of a book whose chain does not lead there from where the last note has it.
+    Nothing is stored if the log's chain does not lead there from the head in the last note. Raises BadNote.
     """
     root = BookRoot.objects.filter(book=book, day=day).first()
     if root is not None:
@@ -156,6 +157,7 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
         book=book, day=day, first_seq=first, last_seq=last, head_hash=bytes.fromhex(document["head"]),
         body=canonical(document),
     )  # fmt: skip
+    # A concurrent worker computed an equal root: the first one stored is kept.
     BookRoot.objects.bulk_create([root], ignore_conflicts=True)
     return BookRoot.objects.get(book=book, day=day)
 
@@ -165,7 +167,7 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
 
 @dataclass(frozen=True, slots=True)
 class SignedRoot:
-    """The root that everybody may note down: a later rewrite of any day up to it shows."""
+    """The newest signed root, for the public to write down: any later rewrite of a day up to it is noticed."""
 
     day: date
     number: int
@@ -174,7 +176,7 @@ class SignedRoot:
 
 
 def todays_root() -> SignedRoot | None:
-    """The newest signed root, for the pit's screen: of the gaming day that ended last."""
+    """The newest signed root, for the pit's screen: of the gaming day that ended last. None before the first."""
     row = DayRoot.objects.order_by("-number").first()
     return None if row is None else SignedRoot(row.day, row.number, bytes(row.hash).hex(), row.at)
 
@@ -183,7 +185,8 @@ def todays_root() -> SignedRoot | None:
 
 
 def wrong_root(book: Book, since: int = 0) -> Fault | None:
-    """The first root after an entry that is not what the log makes of it: of this book; in the house's, of the days."""
+    """The first root of a log after an entry that differs from one computed from the log; for the site log, also of the
+    sealed days. None if all agree."""
     if (fault := root_faults.wrong_book_root(book, since)) is not None or book.name != HOUSE:
         return fault
     return keys.wrong_key(book) or root_faults.wrong_day(book, since)

@@ -1,4 +1,4 @@
-"""``manage.py doctor``: faults of a host, for the people who run it. It makes all checks of ``condition.py``, and those
+"""``manage.py doctor``: faults of a host, for its administrators. It makes all checks of ``condition.py``, and those
 that only work on the host itself.
 
 It must work when nothing else does: without a database, without a broker, with unreadable keys. Checks that need the
@@ -39,7 +39,7 @@ BEAT_SILENT: Final = timedelta(minutes=5)
 BACKUP_AGE: Final = timedelta(hours=26)
 """One backup a day, and two hours to make it."""
 ARCHIVE_AGE: Final = timedelta(hours=1)
-"""The watch writes every few minutes, so there is always something new to archive."""
+"""Scheduled checks write every few minutes, so there is always something new to archive."""
 WITHOUT_DATABASE: Final = {"Broker", "Keys", "Static files", "Disk"}
 NO_DATABASE: Final = "Not checked: the database does not answer."
 NO_BROKER: Final = "Not checked: the broker does not answer."
@@ -47,7 +47,7 @@ REPAIR_FIRST: Final = "Repair that first."
 
 
 def parts() -> Iterator[ConditionPart]:
-    """Each part as soon as it has been checked; those that others depend on come first."""
+    """Each component as soon as it has been checked; those that others depend on come first."""
     yield from (_checked(name, check) for name, check in ON_HOST.items())
     database = _checked("Database", condition.CHECKS["Database"])
     yield database
@@ -86,7 +86,7 @@ REMEDIES: Final[Mapping[str, str]] = {
 
 
 def without_secrets(text: str) -> str:
-    """The text with the environment's secrets blanked out."""
+    """The text with the environment's secrets replaced by asterisks."""
     for secret in _secrets():
         text = text.replace(secret, "***")
     return text
@@ -130,7 +130,8 @@ def _wrong_setting(fault: str) -> ConditionPart:
 
 
 def _files() -> ConditionPart:
-    """Check who may read the key files: with them anybody can forge a day's seal, or try every PIN."""
+    """Check the permissions of the key files: with the keys, any user of the host could forge a day's seal, or search
+    for PINs."""
     names = ("PEPPER_FILE", "AUDIT_KEY_FILE")
     paths = [Path(getattr(settings, name)) for name in names if getattr(settings, name)]
     exposed = [path for path in paths if path.exists() and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP)]
@@ -141,7 +142,7 @@ def _files() -> ConditionPart:
 
 
 def _tls() -> ConditionPart:
-    """Connect as a terminal would: by the house's name, through the proxy."""
+    """Connect as a terminal does: to the site's address, through the proxy."""
     if not settings.TLS:
         return ConditionPart(
             "TLS", Urgency.WATCH, "TLS is off: sessions travel in the clear.", "Only a demo may do without TLS."
@@ -189,7 +190,7 @@ def _house(house: http.client.HTTPSConnection, host: str) -> ConditionPart:
 
 
 def _shape() -> ConditionPart:
-    """Check that grants, triggers and constraints are as the migrations and deploy/grants.sql make them."""
+    """Check that grants, triggers and constraints match the migrations and deploy/grants.sql."""
     faults = list(shape.faults())
     if not faults:
         return ConditionPart(
@@ -237,7 +238,7 @@ def _backup_fault() -> str:
 
 
 def newest_backup(stanzas: list[dict[str, Any]]) -> datetime | None:
-    """When the newest complete backup ended, from the output of `pgbackrest info --output=json`."""
+    """The end of the newest complete backup, from the output of `pgbackrest info --output=json`; None without one."""
     ends = [
         backup["timestamp"]["stop"]
         for stanza in stanzas

@@ -35,11 +35,11 @@ from tables.reports.spreadsheets import Row, csv_file, spell, workbook
 from tables.setup.site_identity import identity
 
 Caller = Staff | ServiceAccount
-"""A person, or an API client with the scope read:exports."""
+"""A staff member, or a service account with the scope read:exports."""
 ROUNDS_AT_ONCE: Final = 100
 ENTRIES_AT_ONCE: Final = 1_000
 AS_OF: Final = "As-Of"
-"""The header with the age of an answer that was read from a replica."""
+"""The header with the time of the data, on an answer that was read from a replica."""
 CSV: Final = "text/csv"
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ZIP: Final = "application/zip"
@@ -48,8 +48,11 @@ ZIP: Final = "application/zip"
 def answer(
     by: Caller, name: str, header: Row, pages: Iterator[Iterable[Row]], *, as_book: bool = False
 ) -> StreamingHttpResponse:
-    """A report as a file: CSV, of which a page is read when the page before it is sent, or a workbook. Raises
-    PermissionDenied where the site permits the caller's role no exports, and Refused as ``file`` does."""
+    """A list as a download: CSV that reads each page when the one before it was sent, or a workbook.
+
+    Raises PermissionDenied if the caller's role may not export lists, and Refused while too many downloads are in
+    progress.
+    """
     refuse_role(by)
     if as_book:
         about = _about(by, name)
@@ -59,12 +62,12 @@ def answer(
 
 
 def file(by: Caller, path: Path, kind: str) -> StreamingHttpResponse:
-    """A file as a download, from the disk as it is read. Raises Refused while too many downloads are under way."""
+    """A file as a download, streamed from disk. Raises Refused while too many downloads are in progress."""
     return _streamed(by, path.name, kind, lambda: _bytes_of(path.open("rb")))
 
 
 def refuse_role(by: Caller) -> None:
-    """Raises PermissionDenied where the site permits the caller's role no exports."""
+    """Raise PermissionDenied if the policies do not permit the caller's role to export lists."""
     if not by.has_perm("tables.export_lists"):
         raise PermissionDenied("In this house your role takes no lists out as files: they are read on the page.")
 
@@ -72,6 +75,7 @@ def refuse_role(by: Caller) -> None:
 def _streamed(
     by: Caller, filename: str, kind: str, open_parts: Callable[[], AsyncIterator[str | bytes]]
 ) -> StreamingHttpResponse:
+    # The slot is taken before the first query, so that a rejected download costs nothing.
     place = _Place(by.username)
     try:
         parts = open_parts()
@@ -89,17 +93,17 @@ def _streamed(
 
 A_PERSON: Final = 2
 IN_ALL: Final = 8
-"""Downloads under way in this process."""
+"""The maximum number of downloads in progress in this process."""
 WAIT: Final = 10
 """Seconds."""
 
 under_way: Final[Counter[str]] = Counter()
-"""By user name. No staff member has the user name of an API client."""
+"""Downloads in progress by user name. Names of service accounts differ from those of staff."""
 _guard: Final = threading.Lock()
 
 
 class _Place:
-    """One download under way, until it ends. Raises Refused at the limit."""
+    """A slot for one download in progress. Raises Refused if none is free."""
 
     def __init__(self, person: str) -> None:
         self._person = person
@@ -111,7 +115,7 @@ class _Place:
             raise Refused("downloads_under_way", says, 429, retry_after=WAIT)
 
     def leave(self) -> None:
-        """Ends the download. A second call changes nothing."""
+        """Free the slot after the download ended in any way; further calls do nothing."""
         with _guard:
             under_way[self._person] -= self._taken
             self._taken = False
@@ -120,19 +124,19 @@ class _Place:
 # --- The two forms ---------------------------------------------------------------------------------------------
 
 SLICE: Final = 64 * 1024
-"""Bytes sent to a reader at once. They have to be read within a minute (casino/web/body_limits.py)."""
+"""Bytes sent at once: a client must accept them within a minute (see casino/web/body_limits.py)."""
 
 
 def _named(name: str, kind: str) -> str:
-    """The name of a file: the prefix of the site, because programs read the columns, and the age of the data where they
-    were read from a replica."""
+    """The file name of a list: with the site's prefix, because the columns are for other systems, and with the time of
+    the data if a replica was read."""
     as_of = replica.as_of()
     age = f"-as-of-{timezone.localtime(as_of.moment):%Y-%m-%d-%H%M%S}" if as_of else ""
     return f"{identity().prefix}{name}{age}.{kind}"
 
 
 def _about(by: Caller, name: str) -> list[tuple[str, str]]:
-    """The last sheet of a workbook: the site, the report, and its export by whom and when."""
+    """The last sheet of a workbook: the site, the exporting user and the time."""
     house, as_of = identity(), replica.as_of()
     age = [("As of", as_of.moment.isoformat(timespec="seconds"))] if as_of else []
     return [
@@ -164,7 +168,8 @@ async def _texts(header: Row, pages: Iterator[Iterable[Row]], as_of: AsOf | None
 
 
 def _following(pages: Iterator[Iterable[Row]], as_of: AsOf | None) -> str | None:
-    """The next page, from the server of the first one. Its connection is returned before the page is sent."""
+    """The next page, read from the server where the first was read. Its connection is returned before the page is
+    sent."""
     with replica.again(as_of):
         try:
             return next((spell(page) for page in pages), None)

@@ -1,9 +1,9 @@
-"""Restore drills: restore the newest backup into a scratch server, verify it there and compare it with the house.
+"""Restore drills: restore the newest backup into a scratch server, verify it there and compare it with the site.
 
-A backup that was never restored may be worthless. Beat asks for a drill, and the worker on the backup host
-(casino/drills.py) runs one where it is due: once a week, and again a day after a failure. pgBackRest restores the
-newest backup and the archive since then into a folder of its own, and a server that only this user can reach starts
-there. `manage.py verify` checks the whole log in it; its heads and seals must match the house's.
+Celery beat schedules a drill, and the worker on the backup host (casino/drills.py) runs one if it is due: once a week,
+and again a day after a failure. pgBackRest restores the newest backup and the archive since then into a folder of its
+own, and a server that only this user can reach starts there. `manage.py verify` checks the whole log in it; its heads
+and seals must match the site's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ AGAIN: Final = timedelta(days=1)
 PLAN: Final = WatchPlan("drill", "Restoring the last backup", timedelta(days=7), timedelta(days=5, hours=7))
 """Mondays at 07:00 UTC, when last night's backup has been made."""
 LONGEST_STEP_SECONDS: Final = 11 * 3600.0
-"""For the restore, and again for the proof: both fit in the day that the task has, so none goes on after it."""
+"""For the restore, and again for the verification: both fit in the day that the task has, so none continues after
+it."""
 MARK: Final = ".casino-restore-drill"
 """This file marks a folder as a drill's, which the next drill may remove. A folder named by mistake has none."""
 DEBIANS: Final = "/usr/lib/postgresql/{}/bin"
@@ -66,7 +67,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Where the backup is, and the folder to restore it into: on a disk with room for the whole database."""
+    """The backup and the folder to restore it into, on a disk with room for the whole database."""
 
     stanza: str
     folder: Path
@@ -91,7 +92,7 @@ class DrillReport:
     books: int = 0
     entries: int = 0
     behind: int = 0
-    """Entries that the house has and the backup does not."""
+    """Entries that the site has and the backup does not."""
     seals: int = 0
     faults: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -121,9 +122,9 @@ def overdue() -> str:
 
 
 def look_after() -> int:
-    """Raise an alert if the last drill failed or is overdue, even if its worker is dead; the number of alerts.
+    """Raise an alert if the last drill failed or is overdue, even if its worker is dead. Returns the number of alerts.
 
-    A house without BACKUP_STATUS_FILE has no backups to restore; doctor reports that instead.
+    A site without BACKUP_STATUS_FILE has no backups to restore; doctor reports that instead.
     """
     if not settings.BACKUP_STATUS_FILE or not (fault := overdue()):
         return 0
@@ -133,7 +134,7 @@ def look_after() -> int:
 
 
 def is_due(moment: datetime) -> bool:
-    """Whether none ran since the last Monday, or the last one failed or was killed and began at least a day ago."""
+    """Whether no drill ran since the last Monday, or the last one failed or was killed and began at least a day ago."""
     last = _last_begun()
     if last is None:
         return True
@@ -147,9 +148,9 @@ def _last_begun() -> Run | None:
 
 
 def run_drill(backup: Backup, *, by_hand: bool) -> DrillReport | None:
-    """Run a drill, record it as a run like those of the watch, and raise an alert if something is wrong.
+    """Run a drill, record it as a run like those of scheduled checks, and raise an alert if it finds faults.
 
-    None if another drill is under way, or if none is due and nobody asked ``by_hand``. Raises WrongClock.
+    None if another drill is in progress, or none is due and ``by_hand`` is false. Raises WrongClock.
     """
     moment, reports = clock.agreed(), []
 
@@ -204,7 +205,7 @@ def _make_room(backup: Backup) -> None:
 def _restore(backup: Backup) -> None:
     restore = ["pgbackrest", f"--stanza={backup.stanza}", f"--pg1-path={backup.data}", "--no-delta"]
     _run("restoring", [*restore, "--archive-mode=off", "--log-level-console=error", "restore"])
-    # Debian keeps its configuration outside the data folder, and the house's would not suit a scratch server.
+    # Debian keeps its configuration outside the data folder, and the site's would not suit a scratch server.
     lines = [f"{name} = {value}" for name, value in SERVER.items()]
     lines += [f"unix_socket_directories = '{backup.folder}'", f"hba_file = '{backup.folder}/hba'"]
     (backup.data / "postgresql.conf").write_text("\n".join(lines) + "\n")
@@ -248,7 +249,7 @@ def _wait_until_recovered(address: str) -> None:
 def _ended(
     step: str, command: Sequence[str], environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """A program that came to its end in time. Raises Failed."""
+    """The result of a program that ended in time. Raises Failed after LONGEST_STEP_SECONDS."""
     try:
         return subprocess.run(
             command, env=environment, capture_output=True, text=True, errors="replace", check=False,
@@ -271,7 +272,7 @@ def _run(step: str, command: Sequence[str]) -> None:
 def _verify(address: str) -> list[str]:
     """The faults that `manage.py verify` finds in the scratch server.
 
-    It runs in a process of its own, so that nothing cached here about the house can hide a fault of the backup.
+    It runs in a process of its own, so that no cached data of the site can hide a fault of the backup.
     """
     command = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "verify"]
     environment = {**os.environ, "DATABASE_URL": address, "AUDIT_KEY_FILE": ""}
@@ -289,9 +290,9 @@ def _compare(restored: psycopg.Connection[Any], faults: list[str], began: float)
 
 
 def compare_heads(restored: psycopg.Connection[Any]) -> tuple[list[str], int, int, int]:
-    """Faults, entries that the house is ahead, entries restored, books restored.
+    """Returns faults, the number of entries that the site is ahead, and the numbers of restored entries and logs.
 
-    Each restored head must be an entry of the house, though the house may have gone on since.
+    Each restored head must be an entry of the site, which may have more entries since.
     """
     faults, behind, entries = [], 0, 0
     heads = restored.execute("SELECT name, head_seq, head_hash FROM ledger_book ORDER BY name").fetchall()
@@ -318,7 +319,7 @@ def _house_has(cursor: Any, book: str, seq: int, digest: bytes) -> bool:
 
 
 def _compare_seals(restored: psycopg.Connection[Any]) -> tuple[list[str], int]:
-    """The seals that differ from the house's, as faults, and the number of restored seals."""
+    """The restored seals that differ from the site's, as faults, and the number of restored seals."""
     statement = "SELECT day, hash, signature FROM ledger_dayroot ORDER BY number"
     seals = restored.execute(statement).fetchall()
     with connection.cursor() as cursor:

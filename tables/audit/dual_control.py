@@ -1,6 +1,8 @@
-"""Whether two people stood for every setting that took two: each is held against the proposal that its entry names.
+"""Checks dual control: each setting that required two people is compared with the approved proposal that its entry
+names.
 
-What took two follows from the terms that were in force at the entry, by the function that the floor asks.
+Whether a setting required two people follows from the policies in force at its entry, by the function that the floor
+uses.
 """
 
 from __future__ import annotations
@@ -49,21 +51,24 @@ from tables.setup import pit_assignments, policies
 from tables.setup.dual_control import HANDLERS
 
 _NEAR: Final = 100
-"""So many entries of the house's book after an approval are looked through: notices at its door may come between."""
+"""The number of site log entries after an approval that are searched: queued notices may come between."""
 
 
 # --- Settings --------------------------------------------------------------------------------------------------
 
 
 def check_terms(event: TermsChanged, entry: Entry) -> None:
-    """A change of the house's terms. Called by the check of such entries."""
+    """Check a change of policies. Called by the check of such entries. Raises AuditFailure."""
     matter = "profile" if event.profile else "terms"
     hold(matter, event.proposal, entry, {"before": event.before, "after": event.after})
 
 
 def check_table(event: TableSet, entry: Entry, set_to: Mapping[str, Any], *, by_effect: bool) -> None:
-    """A change of a table's settings. ``set_to``: every setting before it. ``by_effect``: maxima are compared as they
-    take effect, since this book has an entry that says so. What the watch set is verified by its plans."""
+    """Check a change of a table's settings. Raises AuditFailure.
+
+    ``set_to``: all settings before it. ``by_effect``: maxima are compared as they take effect, because an earlier entry
+    of this log says so. Settings that limit plans made are verified against the plans instead.
+    """
     if event.plans is not None:
         return
     proposal = Proposal.objects.filter(number=event.proposal).first() if event.proposal is not None else None
@@ -78,7 +83,7 @@ def check_table(event: TableSet, entry: Entry, set_to: Mapping[str, Any], *, by_
 
 
 def waits_for_shoe(event: TableSet) -> bool:
-    """Whether two people approved it for the next shoe."""
+    """Whether the change was approved to take effect with the next shoe."""
     if event.proposal is None:
         return False
     proposal = Proposal.objects.filter(number=event.proposal).first()
@@ -86,8 +91,7 @@ def waits_for_shoe(event: TableSet) -> bool:
 
 
 class Plans:
-    """Whether limit plans took two people, verified in the order of their entries: the settings of tables are read
-    once."""
+    """Checks dual control of limit plans in the order of their entries. The settings of tables are read once."""
 
     def __init__(self, book_id: int, through: int) -> None:
         rows = LogEntry.objects.filter(book_id=book_id, subject=LimitPlanSet.subject, seq__lte=through)
@@ -96,7 +100,7 @@ class Plans:
         self._tables: list[_TableHistory] | None = None
 
     def check(self, event: LimitPlanSet, entry: Entry) -> None:
-        """A version of a limit plan. Raises Misconduct."""
+        """Check a version of a limit plan. Raises AuditFailure."""
         self._by_effect |= event.effective_maxima
         formerly = not self._by_effect
         before = LimitPlan.objects.filter(name=event.name, version=event.version - 1).first()
@@ -107,8 +111,8 @@ class Plans:
         hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
 
     def _beneath(self, row: LimitPlan | None, entry: Entry, *, formerly: bool) -> dict[str, int]:
-        """What lay beneath a version of a plan when an entry set the next one, with tables as their books say that
-        they were set then."""
+        """The limits beneath a plan's version when an entry set the next one, with tables in their settings of that
+        time."""
         if entry.at is None:
             return {}
         if self._tables is None:
@@ -120,8 +124,8 @@ class Plans:
 
 @dataclass(slots=True)
 class _TableHistory:
-    """The settings of a table after each entry that changed its own limits, or which limits it has. What plans set
-    changes neither, and takes up no memory here."""
+    """The settings of a table after each entry that changed its own limits or which limits it has. Changes by plans
+    affect neither, and are left out to save memory."""
 
     name: str
     retired_at: datetime | None
@@ -129,7 +133,7 @@ class _TableHistory:
     settings: list[Settings] = field(default_factory=list)
 
     def set_at(self, moment: datetime) -> Settings | None:
-        """The settings at a moment; None before there were any, and of a retired table."""
+        """The settings at a time; None before the first, and for a retired table."""
         if self.retired_at is not None and self.retired_at <= moment:
             return None
         last = bisect_right(self.moments, moment)
@@ -137,7 +141,7 @@ class _TableHistory:
 
 
 def _histories() -> list[_TableHistory]:
-    """The history of every table: two queries for all of them."""
+    """The history of each table, from two queries for all of them."""
     tables = {table.book_id: _TableHistory(table.name, table.retired_at) for table in Table.objects.all()}
     newest: dict[int, Settings] = {}
     rows = LogEntry.objects.filter(book_id__in=tables, subject=TableSet.subject, kind=TableSet.kinds[0])
@@ -153,35 +157,35 @@ def _histories() -> list[_TableHistory]:
 
 
 def check_post(event: PostSet, entry: Entry) -> None:
-    """Who runs which pit. Called by the check of such entries."""
+    """Check a pit assignment. Called by the check of such entries. Raises AuditFailure."""
     before, after = pit_assignments.before(event, entry), {"pits": list(event.pits), "whole_floor": event.whole_floor}
     matter = dual_control.of_post(before, after)
     hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
 
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:
-    """A pay table. Called by the check of such entries."""
+    """Check an operator's pay table. Raises AuditFailure."""
     content = {name: value for name, value in event.content().items() if name != "proposal"}
     hold("pay_table", event.proposal, entry, {"after": content})
 
 
 @checks(DenominationAdded)
 def check_chip(event: DenominationAdded, entry: Entry) -> None:
-    """A kind of chip was added by as many people as that took."""
+    """Check dual control of an added denomination."""
     after = {"value_cents": event.value_cents, "colour": event.colour, "face": event.face}
     hold("chips", event.proposal, entry, {"after": after})
 
 
 @checks(DenominationChanged)
 def check_looks(event: DenominationChanged, entry: Entry) -> None:
-    """The same of how it is called and drawn."""
+    """Check dual control of a changed denomination: its name and its appearance."""
     about = str(event.value_cents)
     hold("chips", event.proposal, entry, {"about": about, "before": event.before, "after": event.after})
 
 
 @checks(StaffAdded)
 def check_new_staff(event: StaffAdded, entry: Entry) -> None:
-    """Somebody was taken on by as many people as that took. At the command line sits who owns the machine."""
+    """Check dual control of a new staff member. At the command line, control of the host replaces a second person."""
     matter = (
         None
         if entry.by == dual_control.COMMAND_LINE
@@ -194,7 +198,7 @@ def check_new_staff(event: StaffAdded, entry: Entry) -> None:
 
 @checks(StaffChanged)
 def check_staff(event: StaffChanged, entry: Entry) -> None:
-    """The same of what somebody may do."""
+    """Check dual control of a change of a staff member's roles."""
     before, after = dict(event.before or {}), dict(event.after or {})
     matter = dual_control.of_staff(before, after)
     for facts in (before, after):
@@ -203,7 +207,8 @@ def check_staff(event: StaffChanged, entry: Entry) -> None:
 
 
 def _terms(entry: Entry) -> Mapping[str, Value]:
-    """What was in force when an entry was written. A change that was entered later holds from later on."""
+    """The policies in force when an entry was written. Changes that were entered later do not count. Raises
+    AuditFailure without a time."""
     if entry.at is None:
         raise AuditFailure("it has no time, and nobody can say what was in force")
     changes = policies.changes(entry.seq if entry.book == HOUSE else None)
@@ -211,7 +216,12 @@ def _terms(entry: Entry) -> Mapping[str, Value]:
 
 
 def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str, Any]) -> None:
-    """Raises Misconduct where a setting took two people and does not name the proposal that says just so."""
+    """Raise AuditFailure if a setting required two people and does not name an approved proposal with exactly this
+    content.
+
+    ``matter``: the subject of dual control, or None if the setting needs no second person. ``number``: the proposal
+    that the entry names. ``done``: the values that the proposal must have.
+    """
     if number is None:
         if matter is not None and _is_needed(matter, entry):
             raise AuditFailure(f"{dual_control.title_of(matter)}: it took two people, and no second one approved it")
@@ -219,6 +229,7 @@ def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str
     end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
     if end is None:
         raise AuditFailure(f"it names proposal {number}, which nobody approved")
+    # One person decided it; a policy that was changed meanwhile may now require two.
     if end.outcome == "decided" and matter is not None and _is_needed(matter, entry):
         raise AuditFailure(f"{dual_control.title_of(matter)}: it took two people, and one decided it")
     if matter is not None and end.proposal.matter != matter:
@@ -230,8 +241,11 @@ def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str
 
 
 def _is_needed(matter: str, entry: Entry) -> bool:
-    """Whether a matter took two people at an entry. Two books know no order within one moment: what a table's book has
-    of the very moment in which the house's terms change may have been first."""
+    """Whether a subject required two people at an entry.
+
+    Two logs have no common order within one instant: an entry of a table's log at the instant of a policy change may
+    have come first, so the policies just before it count too.
+    """
     if not dual_control.needed(matter, _terms(entry)) or entry.book == HOUSE or entry.at is None:
         return dual_control.needed(matter, _terms(entry))
     before = catalogue.in_force(policies.changes(), entry.at - timedelta(microseconds=1))
@@ -239,8 +253,8 @@ def _is_needed(matter: str, entry: Entry) -> bool:
 
 
 def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
-    """A proposal is done with its approval, or with the entry that it comes into force by: in the same transaction, and
-    once."""
+    """Raise AuditFailure unless the entry belongs to the approval or to the entry into force of its proposal: in that
+    transaction, and once."""
     done_by = LogEntry.objects.filter(book__name=HOUSE, seq=end.seq).first()
     if done_by is not None and proposals.is_to_come(end.proposal, done_by.at):
         settled = LogEntry.objects.filter(book__name=HOUSE, key=proposals.key_of(end.proposal.number)).first()
@@ -258,9 +272,10 @@ def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
 
 @checks(Proposed)
 def check_proposed(event: Proposed, entry: Entry) -> None:
-    """A proposal is as its row has it, by somebody who may propose it, and numbered without a gap."""
+    """Check a proposal: its row, its author's permission, its gapless number, and its lifetime by the policies."""
     if entry.at is None or not site_rows.PROPOSALS.has_row(event, entry):
         raise AuditFailure("the proposal, as it is kept beside the log, is another")
+    # A gap in the numbers would be the only trace of a deleted proposal.
     if event.number != Proposal.objects.filter(seq__lt=entry.seq).count() + 1:
         raise AuditFailure(f"proposal {event.number} does not follow the one before it")
     if event.matter not in HANDLERS:
@@ -274,7 +289,8 @@ def check_proposed(event: Proposed, entry: Entry) -> None:
 
 @checks(ProposalApproved, ProposalDeclined)
 def check_second(event: ProposalEnded, entry: Entry) -> None:
-    """It was approved or declined by somebody else, who may, while it waited."""
+    """Check an approval or refusal: by a different person with permission, before the proposal expired; and an approval
+    that takes effect at once was carried out."""
     end = _end(event, entry)
     proposals.second_stage(end.proposal).check(event, entry, proposals.proposer(end.proposal))
     if entry.at is None or entry.at >= end.proposal.expires:
@@ -286,13 +302,14 @@ def check_second(event: ProposalEnded, entry: Entry) -> None:
 
 @checks(ProposalDecided)
 def check_decided(event: ProposalDecided, entry: Entry) -> None:
-    """Who proposed it may decide it, alone by the terms of then, and it waits for its moment or for a shoe."""
+    """Check a proposal that its author decided alone: that one person was enough by the policies in force, and it waits
+    for a time or a shoe."""
     end = _end(event, entry)
     if event.username != end.proposal.proposed_by:
         raise AuditFailure("it is decided by somebody who did not propose it")
     if not signing.author_of(event, entry).has_perm(HANDLERS[end.proposal.matter].permission):
         raise AuditFailure(f"{event.name} may not decide it as {event.role}")
-    # Whether it took two by the maxima that take effect is verified with the table's entry, when it comes into force.
+    # Whether the effective maxima required two people is verified with the table's entry, when the change takes effect.
     proposal, terms = end.proposal, _terms(entry)
     if HANDLERS[proposal.matter].takes_two is None or dual_control.of_table(
         proposal.before, proposal.after, terms, dict, formerly=True
@@ -304,7 +321,7 @@ def check_decided(event: ProposalDecided, entry: Entry) -> None:
 
 @checks(ProposalWithdrawn)
 def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
-    """Who proposed it took it back."""
+    """Check that a proposal was withdrawn by its author."""
     end = _end(event, entry)
     if event.username != end.proposal.proposed_by:
         raise AuditFailure("it is withdrawn by somebody who did not propose it")
@@ -312,7 +329,7 @@ def check_withdrawn(event: ProposalWithdrawn, entry: Entry) -> None:
 
 @checks(ProposalCommented)
 def check_comment(event: ProposalCommented, entry: Entry) -> None:
-    """It is by whom it says, and of a proposal that waited."""
+    """Check that a comment's author is its signer, and that the proposal was still open."""
     row = Proposal.objects.filter(number=event.number, seq__lt=entry.seq).first()
     if row is None or ProposalEnd.objects.filter(proposal=row, seq__lt=entry.seq).exists():
         raise AuditFailure(f"proposal {event.number} did not wait for anybody then")
@@ -320,7 +337,7 @@ def check_comment(event: ProposalCommented, entry: Entry) -> None:
 
 @checks(ProposalExpired)
 def check_expired(event: ProposalExpired, entry: Entry) -> None:
-    """Its time was over."""
+    """Check that an expired proposal's time was over."""
     end = _end(event, entry)
     if entry.at is None or entry.at < end.proposal.expires:
         raise AuditFailure(f"{end.proposal} had not expired yet")
@@ -328,8 +345,10 @@ def check_expired(event: ProposalExpired, entry: Entry) -> None:
 
 @checks(ProposalInForce)
 def check_in_force(event: ProposalInForce, entry: Entry) -> None:
-    """Its moment had come, it was approved before, and what it says was done with it."""
+    """Check that a proposal took effect after its time had come, after its approval, and that its content was carried
+    out."""
     end = _approved_for_later(event.number, entry)
+    # Only the scheduled task may bring proposals into force: a user could pick a favourable moment.
     if entry.by != proposals.BY_THE_CLOCK:
         raise AuditFailure(f"the watch brings proposals into force, and {entry.by} wrote it")
     if _is_early(end.proposal, entry):
@@ -340,7 +359,7 @@ def check_in_force(event: ProposalInForce, entry: Entry) -> None:
 
 @checks(ProposalLapsed)
 def check_lapsed(event: ProposalLapsed, entry: Entry) -> None:
-    """Its moment had come."""
+    """Check that a lapsed proposal's time had come."""
     end = _approved_for_later(event.number, entry)
     if _is_early(end.proposal, entry):
         raise AuditFailure(f"{end.proposal} lapses before its moment")
@@ -352,7 +371,8 @@ def _is_early(proposal: Proposal, entry: Entry) -> bool:
 
 @checks(ProposalCalledOff)
 def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
-    """Two people said so, by a proposal of its own that is about just this one; or one person of what one decided."""
+    """Check the cancellation of an approved change: by a separate approved proposal, or by one person if one person had
+    decided the change."""
     end = _approved_for_later(event.number, entry)
     if event.proposal is None:
         if end.outcome != "decided" or entry.by == proposals.BY_THE_CLOCK:
@@ -362,17 +382,19 @@ def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
 
 
 def _approved_for_later(number: int, entry: Entry) -> ProposalEnd:
-    """The approval of a proposal that an entry settles. Raises Misconduct where it is settled otherwise than by it."""
+    """The approval of the pending proposal that an entry settles. Raises AuditFailure if there is none, or the entry
+    has another key."""
     end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
     if end is None or end.seq >= entry.seq or not proposals.is_to_come(end.proposal, end.at):
         raise AuditFailure(f"proposal {number} was not approved for a moment to come")
+    # The key is unique in the log, so no second entry can settle this proposal.
     if entry.key != proposals.key_of(number):
         raise AuditFailure(f"it settles proposal {number} under another key, and might do so twice")
     return end
 
 
 def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
-    """The row that goes with the end of a proposal. Raises Misconduct where it is another."""
+    """The row of a proposal's end. Raises AuditFailure if it differs from the entry."""
     row = ProposalEnd.objects.select_related("proposal").filter(seq=entry.seq).first()
     columns = (event.number, event.kind, getattr(event, "username", ""), getattr(event, "text", ""), entry.by)
     if row is None or (row.proposal.number, row.outcome, row.ended_by, row.text, row.by) != columns:
@@ -383,7 +405,8 @@ def _end(event: ProposalEnded | ProposalExpired, entry: Entry) -> ProposalEnd:
 
 
 def _is_done(proposal: Proposal, seq: int) -> bool:
-    """Whether the entries that a proposal is done by are there: the next one of the house, or one of the table's."""
+    """Whether the entries that carry out a proposal exist: among the next entries of the site log, or in the table's
+    log."""
     tables = LogEntry.objects.filter(book__name=proposal.about, subject=TableSet.subject, kind=TableSet.kinds[0])
     following = LogEntry.objects.filter(book__name=HOUSE, seq__gt=seq, seq__lte=seq + _NEAR)
     rows = [(row, False) for row in tables.order_by("-seq")] + [(row, True) for row in following.order_by("seq")]

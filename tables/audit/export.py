@@ -1,7 +1,7 @@
-"""Exporting audit bundles: everything that an outsider needs to prove some gaming days, and nothing that is secret.
+"""Exports audit bundles: everything that an outsider needs to verify some gaming days, and no secrets.
 
-Only days that are sealed are exported. The same days make the same bytes, whenever and wherever they are exported, once
-a witness saw that they were sealed.
+Only sealed days are exported. Equal days produce equal bytes on any host and at any time, once a witness saw them
+sealed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from tables.state import table_state
 
 
 class NotYet(Exception):
-    """These days cannot be exported; the message is one sentence that says why."""
+    """These days cannot be exported; the message says why in one sentence."""
 
 
 def export(first: date, last: date, file: IO[bytes]) -> None:
-    """Write the bundle of some gaming days, as the replica has them where one is set. Raises NotYet and Unread."""
+    """Write the bundle of some gaming days, read from the replica if there is one. Raises NotYet and Unread."""
     with replica.reading():
         _export(first, last, file)
 
@@ -50,6 +50,7 @@ def _export(first: date, last: date, file: IO[bytes]) -> None:
     rows = BookRoot.objects.filter(day=last).select_related("book")
     for number, row in enumerate(sorted(rows, key=lambda row: row.book.name), 1):
         _write_book(writer, number, row.book, first, last)
+    # Only a bundle with a witness part needs the fourth format.
     if testimony := list(witness_part.lines_of(DayRoot.objects.get(day=last))):
         writer.part(WITNESS, testimony)
         writer.format = FORMATS[3]
@@ -69,7 +70,8 @@ def _refuse(first: date, last: date) -> None:
 
 
 def _refuse_secrets(row: BookRoot) -> None:
-    """A game that hides cards from those who play it is not told before it is over."""
+    """Raise NotYet while a game with hidden cards, whose first entries are in these days, is still in progress: its
+    bodies would reveal the cards."""
     sealed_round = table_state.at(Head(row.book_id, row.book.name, row.last_seq, bytes(row.head_hash))).round
     current_round = table_state.at(read_head(row.book_id)).round
     if sealed_round is None or current_round is None or sealed_round.number != current_round.number:
@@ -105,6 +107,7 @@ def _write_book(writer: Writer, number: int, book: Book, first: date, last: date
     earlier = _older_seqs(book, first, start, end)
     places = _places(book, earlier)
     if _has_short_bodies(book, end):
+        # The oldest format that suffices: verifiers of that time can still read old days.
         writer.format = max(writer.format, FORMATS[1])
     if book.name == HOUSE and _has_terminal_keys(book, end):
         writer.format = FORMATS[2]
@@ -115,7 +118,8 @@ def _write_book(writer: Writer, number: int, book: Book, first: date, last: date
 
 
 def _has_short_bodies(book: Book, last: int) -> bool:
-    """Whether a bundle up to an entry needs the second format: once a book has such an entry, all later ones are."""
+    """Whether a bundle up to an entry needs the second format. Once a log has such an entry, all later ones are of
+    it."""
     body = LogEntry.objects.filter(book=book, seq=last).order_by("seq").values_list("body", flat=True).first()
     return body is not None and not bytes(body).startswith(b"{")
 
@@ -140,7 +144,8 @@ def _columns(posted: Posted) -> list[Any]:
 
 
 def _older_seqs(book: Book, first: date, start: int, end: int) -> list[int]:
-    """The older entries that these days rest on: what the day before named, and what moved chips that are reversed."""
+    """The older entries that these days depend on: those that the day before named, and those whose transfers are
+    reversed."""
     before = BookRoot.objects.filter(book=book, day__lt=first).order_by("-day").first()
     if before is None:
         return []
@@ -153,7 +158,7 @@ _Place = tuple[BookRoot, Sequence[int]]
 
 
 def _places(book: Book, seqs: Iterable[int]) -> list[_Place]:
-    """The roots of the days on which these entries were written, each with the numbers of its own among them."""
+    """The roots of the days on which these entries were written, each with the numbers of its entries among them."""
     days: dict[int, BookRoot] = {}
     grouped: dict[int, list[int]] = defaultdict(list)
     for seq in seqs:
@@ -165,9 +170,10 @@ def _places(book: Book, seqs: Iterable[int]) -> list[_Place]:
 
 
 def _carried_entries(book: Book, seqs: Sequence[int], places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
-    """Older entries, each with the path that leads from it to its day's root."""
+    """Older entries, each with its inclusion proof in its day's root."""
     paths: dict[int, tuple[str, list[str]]] = {}
     for row, numbers in places:
+        # One tree per day serves all of its entries: hashing the day once is the costly part.
         tree = merkle.Proofs(roots.hashes(book.pk, row.first_seq, row.last_seq))
         for seq in numbers:
             paths[seq] = row.day.isoformat(), [digest.hex() for digest in tree.inclusion(seq - row.first_seq)]
@@ -184,7 +190,7 @@ def _carried_entries(book: Book, seqs: Sequence[int], places: Sequence[_Place]) 
 
 
 def _proofs(places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
-    """For each of those days, the path that leads from this book's document to the root that was signed."""
+    """For each of those days, the inclusion proof of this log's document in the signed root."""
     for row, _ in sorted(places, key=lambda place: place[0].day):
         leaves = roots.leaves_of(row.day)
         index = leaves.index(bytes(row.body))

@@ -1,7 +1,7 @@
-"""A house's letter box: sealed days in pieces, which a head office reads by PostgreSQL's logical replication.
+"""The site's export database: sealed days in pieces, which a head office reads by PostgreSQL's logical replication.
 
-It is a small server with nothing else in it, because a role that may replicate can copy the whole server. The box's
-own contents show how far it is filled: an empty box is filled from the first day on.
+It is a small separate server, because a role that may replicate can copy its whole server. Its own contents show how
+far it is filled: an empty one is filled from the first day on.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from tables.audit.export import NotYet
 log = logging.getLogger(__name__)
 
 KEPT_DAYS: Final = 30
-"""Days that stay in the box after they were fetched: a head office restored to an earlier state reads them again."""
+"""Days that stay after they were fetched: a head office that restored a backup reads them again."""
 MOST_DAYS: Final = 60
-"""So many wait to be fetched, and twice as many lie in the box. More wait in the house's log, where they are anyway."""
+"""The maximum number of days that wait to be fetched; at most twice as many are stored. Further days wait in the site's
+log, where they remain in any case."""
 A_TURN: Final = 30
 SECONDS: Final = 3
-"""The time-out for connecting to the box, and for looking at it: the page of the house's condition waits for it too."""
+"""The time-out for connecting and for reading the state: the page of the site's condition waits for it too."""
 FILLING_SECONDS: Final = 60
-"""The time-out for a statement that fills it."""
+"""The time-out for a statement that inserts days."""
 
 
 def fill() -> int:
-    """Put in the sealed days that are due, unless another worker is doing it; the number of days."""
+    """Insert the sealed days that are due, unless another worker is doing it. Returns the number of days."""
     if not settings.LETTER_BOX_URL:
         return 0
     with runs.alone("the letter box") as is_alone:
@@ -63,7 +64,7 @@ def _fill() -> int:
 
 
 def _box(seconds: int) -> psycopg.Connection:
-    """Whoever waits for a box that hangs is let go, whatever became of the line to it."""
+    """A connection that gives up after ``seconds``, also if the network or the server hangs."""
     return psycopg.connect(
         settings.LETTER_BOX_URL, autocommit=True, connect_timeout=SECONDS, tcp_user_timeout=seconds * 1_000,
         options=f"-c statement_timeout={seconds}s",
@@ -71,7 +72,7 @@ def _box(seconds: int) -> psycopg.Connection:
 
 
 def _next(box: psycopg.Connection) -> DayRoot | None:
-    """The next day for the box, if it is sealed and there is room."""
+    """The next day to insert, if it is sealed and there is room; otherwise None."""
     contents = _contents(box)
     root = DayRoot.objects.filter(number=contents.last + 1).first()
     if root is None or not contents.fault:
@@ -82,16 +83,16 @@ def _next(box: psycopg.Connection) -> DayRoot | None:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The days in the box."""
+    """The days in the export database."""
 
     last: int
     days: int
     waiting: int
-    """Those that some head office may not have fetched yet."""
+    """Days that some head office may not have fetched yet."""
 
     @property
     def fault(self) -> str:
-        """Why no further day goes in; empty while there is room."""
+        """Why no further day is inserted; empty while there is room."""
         if self.waiting >= MOST_DAYS:
             return f"{self.waiting} sealed days wait in the letter box: no head office fetches them."
         if self.days >= 2 * MOST_DAYS:
@@ -132,9 +133,9 @@ def put_in(box: psycopg.Connection, number: int, file: BufferedIOBase) -> None:
             )
 
 
-# A slot says how far a head office has read since the slot was made, and nothing of the copy of what lay in the box
-# before. That copy has a slot of its own while it goes on (pg_..._sync_...). So nothing is deleted before each slot is
-# as old as days are kept, by the second at the end of its name. A day that is not certainly fetched keeps the one
+# A slot's position shows what a head office has read since the slot was created, but not the initial copy of older
+# rows. That copy has a slot of its own while it runs (pg_..._sync_...). So nothing is deleted before each slot is at
+# least KEPT_DAYS old, by the time in seconds at the end of its name. A day that may not be fetched also keeps the day
 # before it: a row's position is before that of its commit, by which slots count.
 _DELETE: Final = f"""
     WITH slot AS (
@@ -149,7 +150,7 @@ _DELETE: Final = f"""
 
 
 def _delete_old(box: psycopg.Connection) -> None:
-    """Delete old days that every head office has fetched. Where there is none, nothing goes."""
+    """Delete old days that all head offices have fetched; without a head office, none."""
     box.execute(_DELETE, {"kept": KEPT_DAYS})
 
 
@@ -158,14 +159,14 @@ def _delete_old(box: psycopg.Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OutboxStatus:
-    """A fault of the letter box and its remedy; ``says`` is empty if there is none."""
+    """A fault of the export database and its remedy; ``says`` is empty if there is none."""
 
     says: str
     do: str = ""
 
 
 def standing() -> OutboxStatus:
-    """Check that days go in, and that a head office fetches them."""
+    """Check that days are inserted, and that a head office fetches them."""
     try:
         with _box(SECONDS) as box:
             last = _contents(box).last
@@ -183,6 +184,7 @@ def standing() -> OutboxStatus:
 
 def _of_days(last: int) -> OutboxStatus | None:
     newest = DayRoot.objects.order_by("-number").values_list("number", flat=True).first() or 0
+    # Days that this database never sealed mean that it was restored to an earlier state, or is a copy.
     if last > newest:
         do = "If this database was restored, tell the head office; if not, empty the box: it is filled again."
         return OutboxStatus(f"The letter box has day {last}, but this house has sealed only {newest}.", do)

@@ -1,4 +1,4 @@
-"""The floor as a book tells it up to one entry: how the table was set then, and who stood there."""
+"""The settings, signing keys and staff of a log's table as of an entry, rebuilt from the log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tables.setup.table_settings import WAITS
 
 
 class Floor:
-    """A table, or the house, as its log tells it up to one entry."""
+    """A table, or the site, in the state that its log gives up to one entry."""
 
     def __init__(self, book: Book, through: int = 0) -> None:
         self._book = book
@@ -38,6 +38,7 @@ class Floor:
         self._tells_notice = self._by_effect = False
         self._plans: dual_control.Plans | None = None
         self._held: assignment_checks.Held | None = None
+        # A table's log waits for the whole site log: its keys may be vouched for by later entries too.
         self._trust: Trust | None = signature_checks.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
             self._set(settings_after(self._settings, setting.after))
@@ -46,16 +47,16 @@ class Floor:
 
     @property
     def settings(self) -> Settings | None:
-        """How the table is set; None before the log says it, and of the house."""
+        """The table's settings; None before the log has any, and for the site log."""
         return self._settings
 
     @property
     def is_the_house(self) -> bool:
-        """Whether it is the house, and no table."""
+        """Whether this is the site log instead of a table's."""
         return self._book.name == HOUSE
 
     def follow(self, standing: TableState, event: Event, entry: Entry) -> None:
-        """Set the table as an entry says. Raises Misconduct where it could not be set so."""
+        """Apply the settings that an entry makes. Raises AuditFailure if they were not permitted."""
         if isinstance(event, TableSet):
             self._change(standing, event, entry)
         if isinstance(event, LimitPlanSet):
@@ -63,9 +64,12 @@ class Floor:
             self._plans.check(event, entry)
 
     def attest(self, event: Event, entry: Entry) -> None:
-        """Hold a signature against the keys of terminals and passkeys, and what the house says of such keys against
-        what it said before. Raises Misconduct. A table's signatures are held against all that the house says: each of
-        its entries says from which entry of the table on it counts."""
+        """Verify a signature with the keys of terminals and passkeys, and follow the entries of the site log about such
+        keys. Raises AuditFailure.
+
+        A table's signatures are verified with all keys of the site log: each key entry says from which entry of the
+        table it applies.
+        """
         if self._trust is None:
             self._trust = signature_checks.trust()
         if self.is_the_house:
@@ -74,8 +78,8 @@ class Floor:
         self._counters.follow(event, entry.book)
 
     def hold_to_post(self, standing: TableState, event: Event, entry: Entry) -> None:
-        """Whoever ran the floor by an entry did so in a pit of theirs, as the house's book had it then. Raises
-        Misconduct."""
+        """Check that a floor supervisor's act was in an assigned pit, by the site log at that time. Raises
+        AuditFailure."""
         if self._held is None:
             self._held = assignment_checks.Held()
         if self.is_the_house:
@@ -84,7 +88,7 @@ class Floor:
             self._held.refuse(event, entry, standing.dealer)
 
     def scene(self, standing: TableState, entry: Entry) -> CommandContext:
-        """The table as it was when an entry was written, and who wrote it."""
+        """The state of the table and the author when an entry was written. Raises AuditFailure without settings."""
         table = self._table
         if table is None:
             raise AuditFailure("the log does not say how the table was set up before it")
@@ -101,8 +105,10 @@ class Floor:
         before = asdict(self._settings) if self._settings else {}
         after = settings_after(self._settings, event.after)
         due = difference(before, asdict(after)) if before else Difference({}, event.after)
+        # The entry repeats the values before the change: a difference means that another change is missing.
         if where := first_difference(due._asdict(), {"before": event.before, "after": event.after}):
             raise AuditFailure(f"the settings were others before it: its {where}")
+        # Players bet under the settings at the start of their round.
         if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise AuditFailure(f"it changes the {min(waiting)} of a table at which a round is open")
         if not standing.shoe_is_over and dual_control.waits_for_shoe(event):
@@ -122,7 +128,7 @@ class Floor:
 
 
 def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
-    """Every change of a table's settings up to an entry, the first one first."""
+    """The changes of a table's settings up to an entry, in order."""
     if through:
         entries = LogEntry.objects.filter(book=book, subject=TableSet.subject, kind=TableSet.kinds[0])
         for body in entries.filter(seq__lte=through).order_by("seq").values_list("body", flat=True):
@@ -130,7 +136,8 @@ def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
 
 
 def _writer(standing: TableState, entry: Entry) -> Staff | ServiceAccount:
-    """Who wrote an entry, as far as a table's log knows: its dealer, a program, or else somebody who runs the floor."""
+    """The author of an entry, as far as a table's log shows: the dealer, a service account, or else a floor
+    supervisor."""
     dealer = standing.dealer
     if name := program_of(entry.by):
         return ServiceAccount(name=name)

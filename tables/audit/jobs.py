@@ -1,7 +1,7 @@
-"""What auditors ask the worker for: proofs and bundles, one at a time, and what came of each.
+"""Audit jobs: verifications and bundles that auditors request, run by the worker one at a time, and their results.
 
-An errand is a run, as those of the watch are: its row says when it was asked for, its end how many things do not hold.
-Its lines, who asked, and the bundles lie in a folder that web and worker share (AUDIT_FOLDER), the newest of them.
+A job is a run like those of scheduled checks: its row has the time of the request, its end the number of faults. Its
+report lines, its requester and the newest bundles are in a folder that web and worker share (AUDIT_FOLDER).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from tables.audit.verification_report import Finding
 from tables.refusals import Refused
 
 PREFIX: Final = "audit "
-"""What the names of these runs begin with."""
+"""The prefix of the names of these runs."""
 LOCK: Final = "an errand of the auditors"
 KEPT_BUNDLES: Final = 31
 KEPT_ACCOUNTS: Final = 200
 MOST_LINES: Final = 400
-"""A proof that finds more than this says how many more."""
+"""The maximum number of report lines that are stored; further ones are only counted."""
 NO_FOLDER: Final = "This house keeps no folder for bundles: name one in AUDIT_FOLDER that web and worker share."
 
 
 class JobKind(StrEnum):
-    """What is asked for."""
+    """The kind of an audit job."""
 
     VERIFY = "verify"
     EXPORT = "export"
@@ -51,7 +51,7 @@ class JobKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditJob:
-    """One thing asked for: of a gaming day, or of the whole house."""
+    """An audit job: of a gaming day, or of the whole site."""
 
     deed: JobKind
     day: date | None = None
@@ -63,38 +63,39 @@ class AuditJob:
 
     @property
     def says(self) -> str:
-        """In words, as a sentence begins."""
+        """Its title, capitalised."""
         if self.day is None:
             return "Checking the key and its note" if self.deed == JobKind.KEYS else "Verifying the whole house"
         return f"{'Exporting' if self.deed == JobKind.EXPORT else 'Verifying'} {self.day}"
 
     @classmethod
     def read(cls, deed: str, day: date | None) -> AuditJob | None:
-        """As a form brings it; None for what nobody can ask for. The key is the whole house's; a bundle is a day's."""
+        """A job from a form; None for an invalid combination. A check of the key is always of the whole site, an export
+        always of a day."""
         if deed not in set(JobKind) or (deed == JobKind.KEYS and day) or (deed == JobKind.EXPORT and not day):
             return None
         return cls(JobKind(deed), day)
 
     @classmethod
     def of(cls, run: Run) -> AuditJob:
-        """What a run was asked for."""
+        """The job of a run."""
         deed, _, day = run.task.removeprefix(PREFIX).partition(" ")
         return cls(JobKind(deed), date.fromisoformat(day) if day else None)
 
 
 class Account(msgspec.Struct, kw_only=True):
-    """What is told of an errand beside its run: by whom it was asked for, how far it is, and its lines."""
+    """The requester, progress and report lines of a job, stored in a file."""
 
     by: str
     begun: bool = False
-    """Whether a worker took it up."""
+    """Whether a worker started it."""
     reached: str = ""
     lines: list[str] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """How an errand stands."""
+    """The state of a job."""
 
     run: Run
     errand: AuditJob
@@ -103,7 +104,7 @@ class JobState:
 
     @property
     def name(self) -> str:
-        """``holds`` or ``found``, once it is over; until then it ``waits``, is ``running``, or its worker is gone."""
+        """``holds`` or ``found`` after the end; before it ``waits``, ``running``, or ``gone`` if its worker died."""
         if hasattr(self.run, "end"):
             return "found" if self.run.end.found else "holds"
         if self.is_worked_on:
@@ -119,11 +120,12 @@ class JobState:
 
 
 def ask(errand: AuditJob, by: str) -> Run:
-    """Ask the worker for it. Where an errand is under way already that one is returned, and sent for again if nobody
-    works on it. Raises Refused."""
+    """Request a job. If another one is pending it is returned instead, and queued again if no worker runs it. Raises
+    Refused."""
     folder()
     if errand.day is not None and not DayRoot.objects.filter(day=errand.day).exists():
         raise Refused("not_sealed", f"{errand.day} is not sealed: a day is proved and exported once it is over.")
+    # Requests wait for one another, so that two of them cannot create two pending jobs.
     with transaction.atomic(), runs.in_turn(LOCK):
         run = _pending()
         if run is None:
@@ -131,12 +133,13 @@ def ask(errand: AuditJob, by: str) -> Run:
             run = Run.objects.create(task=errand.task, slot=moment, begun_at=moment)
             _write(run, Account(by=by))
         if not runs.is_held(LOCK):
+            # After the commit: a fast worker would otherwise not find the run.
             transaction.on_commit(partial(_send, run.pk))
     return run
 
 
 def _send(pk: int) -> None:
-    """To a worker. If none can be asked now, the errand waits, and whoever asks again sends it again."""
+    """Queue a job for a worker. If the broker is away the job waits until the next request queues it again."""
     broker.send("tables.tasks.run_errand", pk, otherwise=f"errand {pk} waits until it is asked for again")
 
 
@@ -145,32 +148,32 @@ def _pending() -> Run | None:
 
 
 def under_way() -> JobState | None:
-    """The errand that is not over."""
+    """The pending job, or None."""
     run = _pending()
     return None if run is None else JobState(run, AuditJob.of(run), account_of(run), runs.is_held(LOCK))
 
 
 def latest(count: int) -> list[JobState]:
-    """The errands that ended last."""
+    """The jobs that ended last, newest first."""
     ended = Run.objects.filter(task__startswith=PREFIX, end__isnull=False).select_related("end").order_by("-pk")
     return [JobState(run, AuditJob.of(run), account_of(run)) for run in ended[:count]]
 
 
 def asked_for(before: int | None, count: int) -> list[JobState]:
-    """Errands, those that were asked for last first; those before a run's number."""
+    """A page of jobs, newest first; ``before``: only those before this run id."""
     runs_of_errands = Run.objects.filter(task__startswith=PREFIX).select_related("end").order_by("-pk")
     page = runs_of_errands if before is None else runs_of_errands.filter(pk__lt=before)
     return [state_of(run) for run in page[:count]]
 
 
 def state_of(run: Run) -> JobState:
-    """How one stands."""
+    """The state of one run's job."""
     is_worked_on = not hasattr(run, "end") and runs.is_held(LOCK)
     return JobState(run, AuditJob.of(run), account_of(run), is_worked_on)
 
 
 def verified(days: Collection[date]) -> Mapping[date, JobState]:
-    """When each of these days was verified last."""
+    """The last verification of each of these days."""
     tasks = [AuditJob(JobKind.VERIFY, day).task for day in days]
     ended = Run.objects.filter(task__in=tasks, end__isnull=False).select_related("end").order_by("pk")
     states = [JobState(run, AuditJob.of(run), account_of(run)) for run in ended]
@@ -181,7 +184,7 @@ def verified(days: Collection[date]) -> Mapping[date, JobState]:
 
 
 def perform(pk: int) -> None:
-    """Do what was asked for, unless it was done or another worker is at it."""
+    """Run a job, unless it has ended or another worker runs one."""
     with runs.alone(LOCK) as first:
         run = Run.objects.filter(pk=pk, end=None).first()
         if not first or run is None:
@@ -190,6 +193,7 @@ def perform(pk: int) -> None:
         try:
             work.do(AuditJob.of(run))
         except Exception:
+            # A job without an end would block all further ones, so a failure ends it with a fault.
             work.add(Finding.fault("it could not be done: what happened is in the worker's log"))
             raise
         finally:
@@ -198,14 +202,14 @@ def perform(pk: int) -> None:
 
 @dataclass(slots=True)
 class Work:
-    """An errand in the worker's hands. Each line is kept as soon as it is there."""
+    """A job that a worker is running. Each report line is stored at once."""
 
     run: Run
     faults: int = 0
     unsaid: int = 0
 
     def do(self, errand: AuditJob) -> None:
-        """All of it; what cannot be had is a line."""
+        """Run the job from its start; a missing prerequisite becomes a report line."""
         account = account_of(self.run)
         account.begun, account.lines = True, []
         _write(self.run, account)
@@ -256,7 +260,7 @@ class Work:
             self.add(line)
 
     def add(self, line: Finding) -> None:
-        """Keep a line; beyond the most of them, only their number."""
+        """Store a report line; beyond MOST_LINES, only count it."""
         self.faults += not line.holds
         account = account_of(self.run)
         if len(account.lines) < MOST_LINES:
@@ -266,7 +270,7 @@ class Work:
             self.unsaid += 1
 
     def end(self) -> None:
-        """However it came out."""
+        """End the run and remove the oldest accounts. Called after success and failure."""
         account = account_of(self.run)
         account.reached = ""
         if self.unsaid:
@@ -277,7 +281,7 @@ class Work:
 
 
 def of_the_key() -> Iterator[Finding]:
-    """The key in its file, what the log says of it, and the note beside it. Raises BadKey."""
+    """Check the key in its file, the keys in the log, and the note next to the key. Raises BadKey."""
     key = keys.the_key()
     keys.refuse_another(key)
     public = seals.public_of(key)
@@ -297,7 +301,7 @@ def of_the_key() -> Iterator[Finding]:
 
 
 def folder() -> Path:
-    """Where bundles and accounts lie. Raises Refused where the house names none."""
+    """The folder of bundles and accounts, created if missing. Raises Refused if none is configured."""
     if not settings.AUDIT_FOLDER:
         raise Refused("no_folder", NO_FOLDER)
     path = Path(settings.AUDIT_FOLDER)
@@ -306,24 +310,24 @@ def folder() -> Path:
 
 
 def bundle_of(day: date) -> Path:
-    """Where the bundle of a day lies, if it is kept."""
+    """The path of a day's bundle, which may not exist."""
     return folder() / f"audit-{day}.zip"
 
 
 def bundles(days: Collection[date]) -> Mapping[date, Path]:
-    """Those of these days whose bundle is kept."""
+    """The stored bundles of these days."""
     return {day: path for day in days if (path := bundle_of(day)).is_file()}
 
 
 def entries_of(days: Collection[date]) -> Mapping[date, int]:
-    """How many entries each of these sealed days has, all books together."""
+    """The number of entries of each of these sealed days, over all logs."""
     rows = BookRoot.objects.filter(day__in=days).values("day")
     sums = rows.annotate(entries=Sum(F("last_seq") - F("first_seq") + 1)).values_list("day", "entries")
     return dict.fromkeys(days, 0) | dict(sums)
 
 
 def make_bundle(day: date) -> Path:
-    """Write a day's bundle, whole or not at all; the oldest ones go. Raises NotYet."""
+    """Write a day's bundle, complete or not at all, and remove the oldest ones. Raises NotYet."""
     path = bundle_of(day)
     part = path.with_suffix(".part")
     try:
@@ -337,7 +341,7 @@ def make_bundle(day: date) -> Path:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """The SHA-256 of a file, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -348,7 +352,7 @@ def _forget(files: Iterable[Path], kept: int) -> None:
 
 
 def account_of(run: Run) -> Account:
-    """What is told of a run; nothing where it was forgotten or lies on another host."""
+    """The account of a run; an empty one if it was removed or is on another host."""
     if not settings.AUDIT_FOLDER:
         return Account(by="")
     try:
@@ -372,7 +376,7 @@ def _write(run: Run, account: Account) -> None:
 
 
 class Taking(msgspec.Struct, kw_only=True):
-    """Somebody took a bundle out of the house."""
+    """A record that a bundle was downloaded."""
 
     day: str
     by: str
@@ -381,18 +385,19 @@ class Taking(msgspec.Struct, kw_only=True):
 
 
 def note_taking(day: date, by: str) -> Path:
-    """Note who takes the bundle of a day; where it lies. Raises Refused where none is kept."""
+    """Record the download of a day's bundle, and return its path. Raises Refused if there is no bundle."""
     path = bundle_of(day)
     if not path.is_file():
         raise Refused("no_bundle", f"No bundle of {day} is kept: export it, then take it.", 404)
     taking = Taking(day=str(day), by=by, moment=clock.read().database, size=path.stat().st_size)
+    # Recorded before the bundle is sent: a download without a record must not exist.
     with (folder() / "taken.jsonl").open("ab") as file:
         file.write(msgspec.json.encode(taking) + b"\n")
     return path
 
 
 def takings(count: int) -> list[Taking]:
-    """The latest, the newest first."""
+    """The latest download records, newest first."""
     try:
         written = (folder() / "taken.jsonl").read_bytes().splitlines()
     except (OSError, Refused):

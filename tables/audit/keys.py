@@ -1,7 +1,7 @@
-"""The house's key: read, published in the house's own book, changed, replaced; and what its book says of it, proved.
+"""The site's signing key: read, published in the site log, rotated and replaced; and verification of those entries.
 
-The public key stands in the log before anything is signed with it. Each later key is signed by the one before, so who
-trusts one of them can trust the next; where a key was lost, only the house's word and its reason stand for another.
+The public key is in the log before anything is signed with it. Each later key is signed by the one before, so trust in
+one key extends to the next. If a key was lost, only the site's statement and its reason vouch for the new one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tables.log.entries.keys import AboutKey, KeyPublished, KeyReplaced, KeyRota
 
 
 def the_key() -> Ed25519PrivateKey:
-    """The house's key, as its file has it. Raises BadKey where the file is missing, open to others, or holds no key."""
+    """The site's key from its file. Raises BadKey if the file is missing, readable by others, or not a key."""
     return seals.load_key(sealed_note_checks.key_file())
 
 
 def signing_key() -> Ed25519PrivateKey:
-    """The house's key, once its log names it. Raises BadKey for another than it names."""
+    """The site's key, published in the log if it was not yet. Raises BadKey if the log names another one."""
     key = the_key()
     refuse_another(key)
     if published_key() is None:
@@ -40,7 +40,7 @@ def signing_key() -> Ed25519PrivateKey:
 
 
 def published_key() -> str | None:
-    """The public key that the house published last, in its own book."""
+    """The newest public key in the site log; None before the first."""
     newest = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("-seq")
     row = newest.values_list("kind", "body").first()
     return None if row is None else _event(*row).key
@@ -48,7 +48,7 @@ def published_key() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class KeyLine:
-    """A key that days were sealed with, and how it came to be the house's."""
+    """A key that sealed days, and how it was introduced."""
 
     public: str
     kind: str
@@ -58,7 +58,7 @@ class KeyLine:
 
 
 def lines() -> list[KeyLine]:
-    """Every key that the house published, the newest first."""
+    """All published keys, newest first."""
     entries = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("-seq")
     rows = [(_event(entry.kind, entry.body), entry) for entry in entries]
     return [
@@ -74,7 +74,8 @@ def _event(kind: str, body: bytes | memoryview) -> AboutKey:
 
 
 def publish() -> str:
-    """Publish the key in the file, unless it is published. Raises BadKey for another one than the house signs with."""
+    """Publish the key in the file, unless it is published. Returns the public key. Raises BadKey if the log names
+    another one."""
     key = the_key()
     with transaction.atomic():
         published_head(site_log.lock(), key)
@@ -83,8 +84,10 @@ def publish() -> str:
 
 
 def rotate() -> str:
-    """Make a new key, have the old one sign it, publish that, and only then put it into the old one's place."""
+    """Create a new key, sign it with the old one, publish that, and only then replace the key file. Returns the new
+    public key. Raises BadKey."""
     path, old = sealed_note_checks.key_file(), the_key()
+    # The day was signed with the old key: stored after the rotation, it would be signed by an outdated key.
     if sealed_note_checks.agreed(seals.public_of(old)).number > DayRoot.objects.count():
         raise BadKey("A day was signed and is not stored yet: let the watch store it, then change the key.")
     coming = path.with_name(f"{path.name}.next")
@@ -97,9 +100,11 @@ def rotate() -> str:
             event = KeyRotated(key=seals.public_of(new), rotation=statement, signature=signature)
             log.append(head, Draft.of(event, BY))
     except BaseException:
+        # The log does not name the new key: it must not stay, or a later rotation could not create its file.
         coming.unlink()
         raise
-    # The log names the new key from here on. Whoever is killed before both names are changed finds it as ``.next``.
+    # The log names the new key from here on. If the process is killed before both renames, the new key is in the file
+    # ``.next``.
     path.rename(path.with_name(f"{path.name}.until-{timezone.now():%Y%m%dT%H%M%SZ}"))
     coming.rename(path)
     sealed_note_checks.carry_over()
@@ -107,7 +112,8 @@ def rotate() -> str:
 
 
 def replace_lost(reason: str) -> str:
-    """The key is gone: make and publish another, which nothing vouches for but the house's word and the reason."""
+    """Create and publish a key in place of a lost one. Only the site's statement and its reason vouch for it. Raises
+    BadKey."""
     path = sealed_note_checks.key_file()
     if path.exists():
         raise BadKey(f"The key file {path} is there: `audit key --rotate` has it sign the new key.")
@@ -122,7 +128,7 @@ def replace_lost(reason: str) -> str:
 
 
 def published_head(head: Head, key: Ed25519PrivateKey) -> Head:
-    """The house's head, under its lock, once its log names this key: the first key is published here."""
+    """The head of the locked site log, after publishing this key if it is the first. Raises BadKey."""
     refuse_another(key)
     if published_key() is None:
         return log.append(head, Draft.of(KeyPublished(key=seals.public_of(key)), BY))
@@ -130,7 +136,7 @@ def published_head(head: Head, key: Ed25519PrivateKey) -> Head:
 
 
 def refuse_another(key: Ed25519PrivateKey) -> None:
-    """Raises BadKey for another key than the one that the house published."""
+    """Raise BadKey if the site published a different key."""
     public, published = seals.public_of(key), published_key()
     if published not in (None, public):
         raise BadKey(
@@ -141,8 +147,8 @@ def refuse_another(key: Ed25519PrivateKey) -> None:
 
 
 def wrong_key(book: Book) -> Fault | None:
-    """The first entry that names a key wrongly: the house publishes one key, and each later one is signed by the one
-    before it, or says why it is not."""
+    """The first entry that introduces a key wrongly: one key is published, and each later key is signed by the one
+    before it, or has a reason why not. None if all are right."""
     entries = LogEntry.objects.filter(book=book, subject="key").order_by("seq").values_list("seq", "kind", "body")
     current = None
     for seq, kind, body in entries:

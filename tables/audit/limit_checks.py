@@ -1,5 +1,5 @@
-"""Limits that the watch set, held against the plans of the house's book as they were then, and against the notice that
-was given."""
+"""Checks limits that plans set against the plans in the site log at that time, and against the notice that was
+given."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ from tables.setup.dual_control import BY_THE_CLOCK
 from tables.setup.pits import NOWHERE
 
 LATE: Final = timedelta(minutes=2)
-"""So long an entry may be written after the moment that its plans were reckoned for."""
+"""The maximum delay between the time for which plans were evaluated and the entry."""
 
 
 def check(
     before: Settings, after: Settings, standing: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
 ) -> None:
-    """A change of a table's limits is what its plans said, or somebody's who kept the notice. ``tells_notice``: an
-    entry before it in this book says which notice the house gave. Raises Misconduct."""
+    """Check a change of a table's limits: by its plans, or by a user who gave the notice. Raises AuditFailure.
+
+    ``tells_notice``: an earlier entry of this log states the notice, so each further one must.
+    """
     plans = event.plans
     if plans is None:
         _refuse_what_plans_set(before, after, event)
@@ -60,15 +62,15 @@ def check(
 
 
 def _refuse_other_author(entry: Entry, plans: Sequence[Plan | None]) -> None:
-    """Plans are brought into force by the watch or, if a single version acts, by its author at the moment it is set.
-    Entries of releases up to 0.9.0 name the watch in both cases."""
+    """Raise AuditFailure unless plans were applied by the scheduled task or, for a single version, by its author at the
+    moment it was set. Entries of releases up to 0.9.0 name the scheduled task in both cases."""
     seqs = {plan.seq if plan else 0 for plan in plans}
     if entry.by != BY_THE_CLOCK and not (len(seqs) == 1 and _set_just_now(entry).filter(seq__in=seqs).exists()):
         raise AuditFailure(f"the watch brings limit plans into force, and {entry.by} wrote it")
 
 
 def _set_just_now(entry: Entry) -> QuerySet[LimitPlan]:
-    """The versions that the author of an entry set at its moment."""
+    """The versions that the author of an entry set within LATE before it."""
     if entry.at is None:
         return LimitPlan.objects.none()
     return LimitPlan.objects.filter(by=entry.by, at__range=(entry.at - LATE, entry.at))
@@ -76,6 +78,7 @@ def _set_just_now(entry: Entry) -> QuerySet[LimitPlan]:
 
 def _refuse_what_plans_set(before: Settings, after: Settings, event: TableSet) -> None:
     earlier, later = limits_in(before), limits_in(after)
+    # Only plans change these fields; set by hand, they would hide what a plan did.
     if {"own_limits", "kept_minimums"} & event.after.keys():
         raise AuditFailure("it says what plans set, and names none")
     if any(earlier.get(name) != later.get(name) for name in before.own_limits):
@@ -85,8 +88,10 @@ def _refuse_what_plans_set(before: Settings, after: Settings, event: TableSet) -
 def _refuse_unannounced(
     before: Settings, after: Settings, standing: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
 ) -> None:
-    """Whoever sets a table, on a page, by a command or at the shell, gives the notice. Entries of before that was said
-    in them are left alone: a book has none of those after one that says it."""
+    """Raise AuditFailure if a user set limits without the notice, on a page, by a command or in a shell.
+
+    Entries from before notices were recorded are exempt; none may follow one that records it.
+    """
     earlier, later = limits_in(before), limits_in(after)
     if event.notice_minutes is None:
         if tells_notice and limit_notice.raised(earlier, later):
@@ -104,13 +109,14 @@ def _refuse_unannounced(
 
 def _moment(plans: ByPlans, entry: Entry) -> datetime:
     moment = datetime.fromisoformat(plans.moment)
+    # A limit evaluated for another time could be a plan's value that was never in force.
     if entry.at is None or not timedelta(0) <= entry.at - moment <= LATE:
         raise AuditFailure("its plans were reckoned for another time")
     return moment
 
 
 def _refuse_stale(plans: ByPlans, moment: datetime) -> None:
-    """What the house had said long before has to count."""
+    """Raise AuditFailure if the site log had newer plans or pits than those applied, by more than LATE."""
     house = LogEntry.objects.filter(book__name=HOUSE, seq__gt=plans.house_seq, at__lt=moment - LATE)
     if house.filter(subject__in=(LimitPlanSet.subject, PitSectionSet.subject)).exists():
         raise AuditFailure("plans or pits were set meanwhile that it does not go by")
@@ -132,7 +138,8 @@ def _refuse_other(before: Settings, after: Settings, layers: Layers, plans: ByPl
 
 
 def _refuse_unkept(before: Settings, after: Settings, standing: TableState, layers: Layers, facts: Facts) -> None:
-    """What lies beneath the plans, and which seats keep the old minimum, follows from what was there."""
+    """Check the limits beneath the plans, and the seats that keep the old minimum, both computed from the state
+    before."""
     if msgspec.to_builtins(own_beneath(limits_in(after), facts.own)) != msgspec.to_builtins(after.own_limits):
         raise AuditFailure("the table itself was set to other limits than it says")
     due = enforcement.kept_minimums(before, limits_in(after), layers, standing)
@@ -163,7 +170,8 @@ def _refuse_other_notice(minutes: int, entry: Entry) -> None:
 
 @checks(LimitsAnnounced)
 def check_notice(event: LimitsAnnounced, entry: Entry) -> None:
-    """A notice is by the watch or the author of a plan that was just set, and as long as the policies require."""
+    """Check an announcement: by the scheduled task or the author of a plan that was just set, and with the lead time of
+    the policies."""
     if entry.by != BY_THE_CLOCK and not _set_just_now(entry).exists():
         raise AuditFailure(f"the watch announces limits, and {entry.by} wrote it")
     _refuse_other_notice(event.notice_minutes, entry)

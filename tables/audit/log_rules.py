@@ -1,8 +1,8 @@
-"""The rules of the house about its log: what may be written in a book, by whom, after what, and with which chips.
+"""The rules of the log: which entries a log may have, by which author, after which state, and with which transfers.
 
-A proof holds every entry against them. An entry is enacted again at the table as the log tells it, by the functions
-that refuse an input on the floor, and has to say what the floor would have written. Those functions stand in the rooms,
-each beside the handler of its input (see `handlers`).
+Verification replays each entry at the table's state before it, by the functions that accept or reject an input on the
+floor, and compares the result with the entry. Those functions are in the packages, next to the handlers of their inputs
+(see `handlers`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tables.refusals import Refused
 
 
 def enact(floor: Floor, standing: TableState, event: Event, entry: Entry, move_kinds: Collection[str]) -> None:
-    """Hold an entry against what the house would have written there. Raises Misconduct for anything else.
+    """Raise AuditFailure unless the entry is one that the program would have written there.
 
-    ``standing`` is where the table stands before the entry, ``move_kinds`` the kinds of its transfers.
+    ``standing`` is the table's state before the entry, ``move_kinds`` the kinds of its transfers.
     """
     if wrong := set(move_kinds) - event.may_make():
         raise AuditFailure(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")

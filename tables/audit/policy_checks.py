@@ -1,4 +1,4 @@
-"""Changes of the house's terms held against the rows beside them, and against what could be entered then."""
+"""Checks changes of policies against their rows, and against the values that were permitted at that time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tables.setup.dual_control import BY_THE_CLOCK
 
 @checks(TermsChanged)
 def check_terms(event: TermsChanged, entry: Entry) -> None:
-    """A change is as the row beside the log has it, says what held before it, and was not dated back."""
+    """Check that a policy change equals its row, states the values before it, and was not backdated."""
     effective = datetime.fromisoformat(event.effective)
     if not site_rows.POLICIES.has_row(event, entry):
         raise AuditFailure("the house's terms, as they are kept beside the log, are others")

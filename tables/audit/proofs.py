@@ -1,7 +1,7 @@
-"""Proving a table's log: the chain, every round through the engine, and every transfer, from the log alone.
+"""Verifies a log: the chain, each round through the game engine, and each transfer, from the log alone.
 
-A check goes through a book's entries and transfers once, in order, a chunk in memory at a time, and stops at the
-first entry that does not hold. A check of new entries starts from the last proven one.
+A verification reads a log's entries and transfers once, in order and in chunks, and stops at the first fault. A
+verification of new entries starts from the last verified one.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ ROWS_OF_ENTRIES: Final = (
     (DayClose, "day", "closed"),
     (SeriesRetirement, "slip", "retirement_confirmed"),
 )
-"""Models whose rows each name an entry of the site's log, with the subject and the kind of these entries."""
+"""Rows that index entries of the site log: the model, and the subject and kind of its entries."""
 AT_MOST: Final = 40
-"""The number of faults that are listed of one witness."""
+"""The maximum number of faults that are listed of one witness."""
 NAMED: Final = 3
 """The number of faults that an alert names; it counts the rest."""
 ENOUGH: Final = 110
-"""Characters of each that an alert has room for, if there are several."""
+"""Characters of each fault in an alert with several faults."""
 STRAYED: Final = 1_000
-"""The number of rows of one kind that are named because no entry speaks of them: a report is held in memory."""
+"""The maximum number of rows of one kind without an entry that are named: a report is held in memory."""
 Check = Callable[[], Iterable[Fault | None]]
 
 
 @dataclass(slots=True)
 class BookProof:
-    """What a check of one book went through, the first fault that it found, and further ones if all were asked for."""
+    """The result of verifying one log: counts, the first fault, and further ones if all were requested."""
 
     book: str
     entries: int = 0
@@ -80,11 +80,11 @@ class BookProof:
 
     @property
     def faults(self) -> list[Fault]:
-        """All of them, the first one first."""
+        """All faults, the first one first."""
         return [self.fault, *self.further] if self.fault else []
 
     def add(self, fault: Fault) -> None:
-        """Note one more."""
+        """Add a fault."""
         if self.fault is None:
             self.fault = fault
         else:
@@ -92,23 +92,24 @@ class BookProof:
 
 
 def verify(book: Book, since: Verification | None = None, *, noted: bool = True, every: bool = False) -> BookProof:
-    """Prove a book from its first entry, or from where an earlier check ended.
+    """Verify a log from its first entry, or from the end of an earlier verification.
 
-    Whatever somebody wrote into it, the check ends with a report: other books are to be checked after this one.
-    With the house's, the note beside the key is held against all books, where the key is on this host. ``every``: do
-    not stop at the first fault. The chain is followed to its first fault only; each further check is made all the same.
+    Any content of the log leads to a report, because other logs are verified after it. For the site log, the note next
+    to the key is compared with all logs, if the key is on this host and ``noted`` is set. ``every``: continue after the
+    first fault. The chain is followed up to its first fault only; the other checks are made in any case.
     """
     report, start = _followed(book, since), since.through_seq if since else 0
     for check in _checks(book, start, noted=noted):
         if every or report.fault is None:
             _make(check, report, start, every=every)
     if report.fault is not None:
+        # A log with a fault is not verified up to any entry: the next verification starts at the same place.
         report.through = None
     return report
 
 
 def _followed(book: Book, since: Verification | None) -> BookProof:
-    """A book's chain, rounds and transfers up to its head."""
+    """The verified chain, rounds and transfers of a log up to its head."""
     try:
         head = read_head(book.pk)
         after = Head(book.pk, head.name, since.through_seq, bytes(since.head_hash)) if since else None
@@ -123,7 +124,7 @@ def _followed(book: Book, since: Verification | None) -> BookProof:
 
 
 def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
-    """What is held against a book beside its chain, after an entry."""
+    """The checks of a log apart from its chain, for entries after ``start``."""
     checks: list[Check] = [
         lambda: [beyond_head(book.pk)],
         lambda: [wrong_recount(book.pk, since=_recounted(book, start))],
@@ -138,7 +139,7 @@ def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
 
 
 def _make(check: Check, report: BookProof, start: int, *, every: bool) -> None:
-    """Make one check; what stops it is a fault too."""
+    """Make one check; an unexpected exception counts as a fault."""
     try:
         for fault in filter(None, check()):
             report.add(fault)
@@ -151,7 +152,7 @@ def _make(check: Check, report: BookProof, start: int, *, every: bool) -> None:
 
 
 def prove(book: Book, after: Head | None, through: Head) -> BookProof:
-    """Prove one stretch of a book: the entries that lead from one head (default: the beginning) to another."""
+    """Verify a range of a log: the entries after one head (None: the start) up to another."""
     report = BookProof(book.name)
     start = after.seq if after else 0
     chain = walk(entries(book.pk, start, through.seq), through, after=after, anchors=_anchors(book, start, through.seq))
@@ -159,6 +160,7 @@ def prove(book: Book, after: Head | None, through: Head) -> BookProof:
         proof = _proof(book, after, report)
         for entry, posted in reconcile(chain, transfers(book.pk, start, through.seq), book.name):
             proof.check(entry, posted)
+        # Only a verification from the first entry knows all commitments.
         if after is None and book.name != HOUSE:
             report.fault = commitments.kept_fault(book, proof.committed, proof.replay.seals, through)
     except Broken as broken:
@@ -171,14 +173,14 @@ def prove(book: Book, after: Head | None, through: Head) -> BookProof:
         what = f"the rules do not allow it: {illegal.sentence}"
         report.fault = Fault(book.name, start + report.entries + 1, what)
     except (*UNREADABLE, DataError) as error:
-        # Whatever somebody wrote into the log, a proof ends with the entry's name, never with a traceback.
+        # Any content of the log must end in a fault that names the entry, never in a traceback.
         what = f"it is no entry that a table can write: {type(error).__name__}: {str(error)[:200]}"
         report.fault = Fault(book.name, start + report.entries + 1, what)
     return report
 
 
 def strayed(book: Book) -> Iterator[Fault]:
-    """Rows beside the house's log that no entry of it speaks of."""
+    """Rows of the site without the log entry that they index."""
     for model, subject, kind in ROWS_OF_ENTRIES:
         entry = LogEntry.objects.filter(book=book, seq=OuterRef("seq"), subject=subject, kind=kind)
         for seq in model.objects.filter(~Exists(entry)).order_by("seq").values_list("seq", flat=True)[:STRAYED]:
@@ -186,7 +188,7 @@ def strayed(book: Book) -> Iterator[Fault]:
 
 
 def verify_new(book: Book) -> BookProof:
-    """Prove what was added since the last proof, and note how far it holds now."""
+    """Verify the entries since the last verification, and store how far the log is verified now."""
     since = Verification.objects.filter(book=book).order_by("-through_seq").first()
     report = verify(book, since)
     head = report.through
@@ -202,13 +204,13 @@ def verify_new(book: Book) -> BookProof:
 
 
 def verify_all() -> list[str]:
-    """Prove every book from its first entry, and count every fault; what the alert of each broken book says."""
+    """Verify each log from its first entry and count all faults. Returns the messages of the alerts."""
     reports = ((book, verify(book, every=True)) for book in books())
     return [message for book, report in reports if (message := alert(report, book))]
 
 
 def alert(report: BookProof, book: Book) -> str | None:
-    """Open an alert where a proof found a fault; what it says."""
+    """Open an alert if a verification found a fault. Returns its message, or None."""
     if report.fault is None:
         return None
     message = f"The log does not hold: {summary([str(fault) for fault in report.faults])}"
@@ -218,7 +220,8 @@ def alert(report: BookProof, book: Book) -> str | None:
 
 
 def summary(faults: Sequence[str], count: int | None = None) -> str:
-    """The faults in one line: their number, if there are several, and the first of them."""
+    """The faults in one line: their number, if there are several, and the first of them. ``count``: the total, if
+    ``faults`` is only a part."""
     count = len(faults) if count is None else count
     if count == 1:
         return faults[0]
@@ -227,7 +230,8 @@ def summary(faults: Sequence[str], count: int | None = None) -> str:
 
 
 def books(table: str | None = None) -> Sequence[Book]:
-    """The books to prove: one table's, or the house's and every table's. Raises LookupError for an unknown table."""
+    """The logs to verify: one table's, or the site log and those of all tables. Raises LookupError for an unknown
+    table."""
     if table is None:
         return [*Book.objects.filter(name=HOUSE), *Book.objects.exclude(name=HOUSE).order_by("name")]
     row = Table.objects.filter(name=table).select_related("book").first()
@@ -238,8 +242,8 @@ def books(table: str | None = None) -> Sequence[Book]:
 
 
 def verify_rows() -> int:
-    """How many rows beside the log say what the log does not, and where the database is not as it was made; one alert
-    for all of them."""
+    """Compare all derived rows with the log, and the schema with the migrations. Returns the number of faults; one
+    alert names the first ones."""
     first: list[str] = []
     count = 0
     for count, fault in enumerate(row_faults(row_comparison.Comparison(), None), 1):
@@ -253,18 +257,19 @@ def verify_rows() -> int:
 
 
 def row_faults(comparison: row_comparison.Comparison, most: int | None) -> Iterator[str]:
-    """Rows that are not what the log says, ``most`` of each kind (None: all), and what is wrong with the database."""
+    """The derived rows that differ from the log, at most ``most`` of each kind (None: all), and the faults of the
+    schema."""
     yield from row_comparison.differences(comparison, most)
     yield from row_comparison.shape_faults()
 
 
 def listed_roots() -> list[str]:
-    """The roots that the house has on paper, as it is set up; empty where it keeps no list."""
+    """The root key fingerprints in the site's configuration; empty if it has no list."""
     return [p256.read_fingerprint(root) for root in settings.TERMINAL_ROOTS]
 
 
 def roots_in_words() -> list[str]:
-    """The keys of terminals that stand by the house's paper alone, with the time of each."""
+    """The root keys of terminals, which no other terminal vouches for, with the time of each."""
     keys = signature_checks.trust().roots
     entries = LogEntry.objects.filter(book__name=HOUSE, seq__in=[key.seq for key in keys])
     moments = dict(entries.values_list("seq", "at"))
@@ -275,7 +280,7 @@ def roots_in_words() -> list[str]:
 
 
 def unlisted_root(listed: Sequence[str]) -> Fault | None:
-    """The first root that is not on the house's list; None where there is none, or no list."""
+    """The first root key that is not on the site's list; None if all are, or there is no list."""
     unlisted = signature_checks.trust().unlisted(listed) if listed else []
     if not unlisted:
         return None
@@ -288,17 +293,17 @@ def unlisted_root(listed: Sequence[str]) -> Fault | None:
 
 @dataclass(slots=True)
 class _Proof:
-    """Folds the log as the floor does, and holds each entry against what the house would have written."""
+    """Replays the log as the floor does, and compares each entry with the one that the program would have written."""
 
     report: BookProof
     floor: Floor
     replay: Replay
     messages: Messages
     committed: dict[str, int] = field(default_factory=dict)
-    """The orders of house shoes that were committed to, and in which entries."""
+    """The commitments to orders of electronic shoes, with their entries."""
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
-        """One entry of the chain, with the transfers that its body records."""
+        """Verify one entry of the chain with the transfers that its body records."""
         event, settings, held = event_of(entry), self.floor.settings, self.replay.held
         if settings is not None:
             non_tracked.refuse(event, settings, None if held is None else held.get(RACK, 0))
@@ -327,26 +332,27 @@ def _proof(book: Book, after: Head | None, report: BookProof) -> _Proof:
 
 
 def _posted(book: Book, start: TableState) -> dict[int, Sequence[Posted]]:
-    """The transfers of the latest round's entries, and of whatever came since, by entry."""
+    """The transfers of the latest round's entries and of those after it, by entry."""
     first = start.seq if start.round is None else start.round.first_seq
     rows = transfers(book.pk, first - 1, start.seq)
     return {seq: tuple(group) for seq, group in groupby(rows, key=attrgetter("seq"))}
 
 
 def _unsigned(book: Book, since: int) -> Fault | None:
-    """The first entry about a slip without its signature, or a signature without its entry."""
+    """The first slip entry without its signature row, or signature row without its entry; None if all match."""
     seq = unmatched(book.pk, since)
     return None if seq is None else Fault(book.name, seq, "its slip is not signed beside it, or signed without it")
 
 
 def _recounted(book: Book, through: int) -> int:
-    """The last recount through an entry or before it: the recounts are held against the transfers from there."""
+    """The last recount at or before an entry: recounts are compared with the transfers from there on."""
     latest = Recount.objects.filter(book=book, through_seq__lte=through).aggregate(seq=Max("through_seq"))["seq"]
     return int(latest or 0)
 
 
 def _anchors(book: Book, since: int, through: int) -> Iterator[tuple[int, bytes]]:
-    """The (seq, hash) pairs that recounts and earlier proofs noted, in order: they show a chain hashed anew."""
+    """The (seq, hash) pairs that recounts and earlier verifications stored, in order: they reveal a chain that was
+    hashed again."""
     span = {"book": book, "through_seq__gt": since, "through_seq__lte": through}
     recounts = Recount.objects.filter(**span).values_list("through_seq", "head_hash")
     proofs = Verification.objects.filter(**span).values_list("through_seq", "head_hash")

@@ -1,7 +1,7 @@
 """Protections that a site can deal without: which of them are off, and how each is turned on.
 
-``verify`` cannot tell: what one operator did alone, or the application's database role wrote without a PIN, follows the
-rules of a site that has these protections off.
+``verify`` cannot tell: changes by a single operator, or rows that the application's database role wrote without a PIN,
+follow the rules of a site that has these protections off.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ PROTECTIONS: Final = (
 
 
 def off() -> list[Protection]:
-    """Those that are off, on a site that deals; none before its first table was opened."""
+    """The protections that are off on a site that deals; empty before its first table was opened."""
     if not Slip.objects.filter(series="opener").exists():
         return []
     return [protection for protection in PROTECTIONS if not protection.is_on()]
@@ -93,13 +93,13 @@ def off() -> list[Protection]:
 
 def turn_on() -> None:
     """Turn dual control on once the first table of a site is opened, and raise the alert that names the protections
-    which are off."""
+    that are off."""
     if policies.turn_on_dual_control() or (policies.opened_lately() and not Alert.objects.filter(kind=KIND).exists()):
         look_after()
 
 
 def sentence(missing: Sequence[Protection]) -> str:
-    """Which are off, and what that permits."""
+    """The protections that are off, and what that permits."""
     if not missing:
         return "Every protection is on."
     return f"Off: {'; '.join(f'{protection.name} ({protection.without})' for protection in missing)}."

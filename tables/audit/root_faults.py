@@ -1,4 +1,4 @@
-"""The roots beside the log held against it: each book's documents, and the days that were signed over them."""
+"""Compares the stored roots with the log: each log's documents, and the signed days over them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tables.reports import gaming_hours
 
 
 def wrong_book_root(book: Book, since: int) -> Fault | None:
-    """The first root of a book, after an entry, that is not what the log makes of it."""
+    """The first root of a log after an entry that differs from the one computed from the log; None if all agree."""
     rows = list(BookRoot.objects.filter(book=book, last_seq__gt=since).order_by("day"))
     day_before = BookRoot.objects.filter(book=book, day__lt=rows[0].day).order_by("-day").first() if rows else None
     for before, row in zip([day_before, *rows], rows, strict=False):
@@ -35,6 +35,7 @@ def _book_fault(book: Book, root: BookRoot, before: BookRoot | None) -> str | No
         return "does not begin after the day before"
     opening = roots.read_document(before.body) if before else None
     due = roots.document_of(book, root.day, root.first_seq, root.last_seq, opening)
+    # The document is computed again from the entries: a signature alone proves only who signed it.
     if canonical(document) != bytes(root.body) or any(
         document.get(name) != due.get(name) for name in ("book", "day", "head", "root", "slips", "mended")
     ):
@@ -49,8 +50,8 @@ def _balances(document: Mapping[str, Any]) -> dict[int, int]:
 
 
 def wrong_day(book: Book, since: int) -> Fault | None:
-    """The first entry, after another one, whose signed day is not kept as it was signed: in its order, by the key that
-    it names, over the books' documents that are there."""
+    """The first entry after another one whose sealed day is not stored as it was signed: in order, by the key that it
+    names, over the stored documents. None if all agree."""
     entries = LogEntry.objects.filter(book=book, subject="day", kind="sealed").order_by("seq")
     newest = 0
     for seq, body in entries.filter(seq__gt=since).values_list("seq", "body").iterator():

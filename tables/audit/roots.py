@@ -1,4 +1,5 @@
-"""What is signed about one book's part of a day: the root of its entries, and all that the next day rests on."""
+"""The signed document about one log's part of a day: the root of its entries, and everything that the next day depends
+on."""
 
 from __future__ import annotations
 
@@ -27,13 +28,14 @@ from tables.state import table_state
 
 
 def leaves_of(day: date) -> list[bytes]:
-    """The leaves of a day's tree: each book's document, by the books' names."""
+    """The leaves of a day's tree: the documents of all logs, sorted by their names."""
     rows = BookRoot.objects.filter(day=day).values_list("book__name", "body")
     return [bytes(body) for _, body in sorted(rows)]
 
 
 def document_of(book: Book, day: date, first: int, last: int, before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What is signed about one book's part of a day: its entries' root, and all that the next day rests on."""
+    """The document about one log's part of a day: the root of its entries, and everything that the next day depends
+    on."""
     head_hash = hash_at(book, last)
     spans = [[mend.entry, *mend.spelled()] for mend in clock_corrections.of(book.pk, first, last)]
     return {
@@ -52,7 +54,7 @@ def document_of(book: Book, day: date, first: int, last: int, before: Mapping[st
 
 
 def hashes(book_id: int, first: int, last: int) -> Iterator[bytes]:
-    """The leaves of a book's tree: the hashes of its entries, each of which names the whole history before it."""
+    """The leaves of a log's tree: the hashes of its entries, each of which covers the whole history before it."""
     entries = LogEntry.objects.filter(book_id=book_id, seq__gte=first, seq__lte=last).order_by("seq")
     for digest in entries.values_list("hash", flat=True).iterator():
         yield bytes(digest)
@@ -63,8 +65,8 @@ def hash_at(book: Book, seq: int) -> bytes:
 
 
 def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | None) -> list[list[Any]]:
-    """[account, place, seat, cents] for every place of a book, and what it did to those that all books share; where a
-    seat's wagers lie apart, its seat is [seat, wager]."""
+    """[account, place, seat, cents] for each place of a log, and its net effect on the shared places. Where a seat's
+    wagers are kept apart, the seat is [seat, wager]."""
     balances = {account: cents for account, _, _, cents in (before["accounts"] if before else ())}
     changes = moved_cents(book.pk, first - 1, last)
     places = Account.objects.filter(Q(book=book) | Q(place__in=sorted(HOUSE_PLACES)))
@@ -75,7 +77,7 @@ def _accounts(book: Book, first: int, last: int, before: Mapping[str, Any] | Non
 
 
 def _slips(book: Book, first: int, last: int) -> list[list[Any]]:
-    """[entry, slip] for every slip that was begun in a book's part of the day."""
+    """[entry, slip] for each slip that started in a log's part of the day."""
     slips = Slip.objects.filter(book=book, seq__gte=first, seq__lte=last).order_by("seq")
     return [[slip.seq, str(slip)] for slip in slips]
 
@@ -89,8 +91,8 @@ def read_document(body: bytes | memoryview) -> dict[str, Any]:
 
 
 def carried_seqs(head: Head, ends: datetime) -> list[int]:
-    """The entries that tell where a book stands: whoever proves the next day alone folds these first. ``ends``: when
-    the day did."""
+    """The numbers of the entries that define a log's state at the end of a day: a verifier of the next day alone
+    replays these first. ``ends``: the end of the day."""
     seqs = {*table_state.registers(head)}
     if head.name == HOUSE:
         return sorted(seqs | {*_key_entries(head), *pit_assignments.history(head.seq).rests_on(ends)})
@@ -98,8 +100,8 @@ def carried_seqs(head: Head, ends: datetime) -> list[int]:
 
 
 def _key_entries(head: Head) -> Iterable[int]:
-    """Every entry about the house's keys, those of its terminals, and passkeys that sign: signatures of later days are
-    held against them, and against whoever vouched for them."""
+    """The entries about the site's keys, terminal keys and signing passkeys: signatures of later days are verified with
+    them, and with those who vouched for them."""
     subjects = (AboutKey.subject, *signature_checks.SUBJECTS)
     entries = LogEntry.objects.filter(book_id=head.book_id, subject__in=subjects, seq__lte=head.seq)
     return entries.values_list("seq", flat=True)
@@ -115,7 +117,7 @@ def _setting_entries(head: Head) -> Iterable[int]:
 
 
 def _shoe_entries(head: Head) -> Iterable[int]:
-    """Every entry since the house shoe that is dealt from was committed to: its cards are proved when it is opened."""
+    """The entries since the commitment to the electronic shoe in use: its cards are verified when it is opened."""
     shoe = table_state.at(head).shoe
     if shoe is None or shoe.commitment is None:
         return ()
@@ -124,6 +126,7 @@ def _shoe_entries(head: Head) -> Iterable[int]:
     assert shuffled is not None  # noqa: S101 -- nothing else commits first
     seq, body = shuffled
     if read_as(Shuffled, body).shoe.commitment == shoe.commitment:
+        # The order stays sealed until the shoe ends, so the next day needs each card dealt from it so far.
         return range(seq, head.seq + 1)
     start = _reshuffle(head, seq, shoe.commitment)
     on_the_table = entries.filter(subject="shoe", seq__lt=start).order_by("-seq").values_list("seq", flat=True)[:1]
@@ -131,7 +134,8 @@ def _shoe_entries(head: Head) -> Iterable[int]:
 
 
 def _reshuffle(head: Head, since: int, commitment: str) -> int:
-    """The first entry of the round in which the discards were shuffled."""
+    """The first entry of the round in which the discards were shuffled. Raises LookupError if no entry has this
+    commitment."""
     rounds = LogEntry.objects.filter(book_id=head.book_id, subject="round", seq__lte=head.seq)
     plays = rounds.filter(seq__gt=since, kind=Played.kinds[0]).order_by("-seq").values_list("round", "body")
     for number, body in plays.iterator():

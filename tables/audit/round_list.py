@@ -1,7 +1,7 @@
-"""A table's rounds in lists: a page of them, a search through them, and which was the first since a moment.
+"""A table's rounds in lists: a page of them, a search in them, and the first round since a time.
 
-Rounds are numbered without gaps, so a page is a range of numbers: it costs the same on a table's first day and after
-years. Nothing here writes.
+Rounds are numbered without gaps, so a page is a range of numbers: its cost does not grow with history. Nothing here
+writes.
 """
 
 from __future__ import annotations
@@ -29,39 +29,38 @@ from tables.models import Table
 
 PAGE: Final = 25
 SEARCHED: Final = 500
-"""How many rounds one search looks through: what it costs must not grow with history either."""
+"""The number of rounds that one search examines: its cost must not grow with history."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """One round in a list: who dealt it, what was staked, how it came out."""
+    """One round in a list: its dealers, its handle and its result. Amounts are in cents."""
 
     number: int
     first_seq: int
     last_seq: int
     began: datetime | None
     ended: datetime | None
-    """When its last card was entered; None while it goes on."""
+    """The time of its last input; None while it is in progress."""
     dealers: tuple[str, ...]
-    """Who entered it: more than one when a relief took over."""
+    """The signatures of its dealers: more than one after a relief."""
     shoe: int
     seats: tuple[SeatView, ...]
-    """The seats that played, with what became of them."""
+    """The seats that played, with their results."""
     staked_cents: int
-    """What they bet; in a game for a pot, what they paid in it."""
+    """The sum of the bets; in a game with a pot, the sum paid into it."""
     house_net_cents: int | None
-    """What the house won (positive) or lost, or raked; None while the round goes on."""
+    """The casino's win (positive), loss (negative) or rake; None while the round is in progress."""
     taken_back: int
-    """How many inputs were taken back."""
+    """The number of undone inputs."""
     refused: int
-    """How many cards were keyed that the shoe cannot hold."""
+    """The number of keyed cards that the shoe cannot contain."""
     dated: datetime | None = None
-    """What its first entry was dated by a wrong clock, where that was mended: it began, at the earliest, at the time
-    that is said here."""
+    """The false time of its first entry, where that was corrected; ``began`` is then the earliest true time."""
     voided: str = ""
-    """Why it ended without a result, if it did."""
+    """The reason for voiding it; empty if it has a result."""
     fault: str | None = None
-    """Why the round cannot be played again from the log."""
+    """Why the round cannot be replayed from the log; None if it can."""
 
     @property
     def over(self) -> bool:
@@ -70,7 +69,7 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True)
 class RoundFilter:
-    """What a search looks for. Empty: every round."""
+    """The criteria of a search. Empty: all rounds."""
 
     outcome: str | None = None
     seat: int | None = None
@@ -80,8 +79,7 @@ class RoundFilter:
         return bool(self.outcome or self.seat or self.corrected)
 
     def admits(self, line: RoundLine) -> bool:
-        """Whether a round, as it stands after its corrections, is one that is looked for. One that cannot be played
-        again is never left out."""
+        """Whether a round, after its corrections, matches. A round that cannot be replayed always matches."""
         if line.fault:
             return True
         if self.corrected and not line.taken_back:
@@ -94,28 +92,28 @@ class RoundFilter:
 
 @dataclass(frozen=True, slots=True)
 class RoundPage:
-    """Rounds, newest first, and where the next older page begins."""
+    """Rounds, newest first, and the start of the next older page."""
 
     lines: tuple[RoundLine, ...]
     through: int
-    """The newest round that was looked at."""
+    """The newest round that was examined."""
     since: int
-    """The oldest one."""
+    """The oldest round that was examined."""
 
     @property
     def older(self) -> int | None:
-        """The round at which the next page begins."""
+        """The round at which the next page begins; None on the last page."""
         return self.since - 1 if self.since > 1 else None
 
 
 def rounds(book_id: int, *, through: int, count: int = PAGE) -> RoundPage:
-    """``count`` rounds up to and including ``through``, the newest first."""
+    """``count`` rounds up to and including ``through``, newest first."""
     since = max(through - count + 1, 1)
     return RoundPage(tuple(_lines(book_id, range(since, through + 1))), through, since)
 
 
 def search(table: Table, wanted: RoundFilter, *, through: int, count: int = PAGE) -> RoundPage:
-    """At most ``count`` of the rounds that are looked for, among the SEARCHED that end with ``through``."""
+    """At most ``count`` matching rounds among the SEARCHED that end with ``through``, newest first."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
     candidates = _candidates(book_id, wanted, oldest, through, count, kind=kind_of(GAMES[table.game]))
     lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
@@ -125,10 +123,10 @@ def search(table: Table, wanted: RoundFilter, *, through: int, count: int = PAGE
 def _candidates(
     book_id: int, wanted: RoundFilter, since: int, through: int, count: int, *, kind: GameKind
 ) -> list[int]:
-    """Rounds with an entry that looks like what is wanted: cheap to find, still to be played.
+    """Rounds with an entry that may match: cheap to find, still to be replayed.
 
-    Bodies are canonical JSON, so a piece of one is found as bytes: nothing has to be parsed, whatever stands there.
-    Each piece is looked for as it is spelled in either format.
+    Bodies are canonical JSON, so a fragment is found as bytes, without parsing. Each fragment is searched in both
+    formats of entries.
     """
     written, pieces = "play", list[bytes]()
     if wanted.corrected:
@@ -168,7 +166,7 @@ def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
 
 
 def truly_timed(book_id: int, lines: Sequence[RoundLine]) -> list[RoundLine]:
-    """The same with the times that count, where the log has false ones."""
+    """These rounds with corrected times, where the log has false ones."""
     house_mends = clock_corrections.of(book_id)
     spans = [next((mend for mend in house_mends if mend.first <= line.first_seq <= mend.last), None) for line in lines]
     return [_in_true_time(line, span) for line, span in zip(lines, spans, strict=True)]
@@ -243,9 +241,9 @@ _BISECT: Final = f"""
 
 
 def first_since(latest: Mapping[int, int], moment: datetime) -> dict[int, int]:
-    """For each book, given its latest round: the number of the first one that began at a moment or after it.
+    """For each log, given its latest round: the number of the first round that began at or after a time.
 
-    Rounds begin in the order of their numbers, so each book is bisected: a few index look-ups, one query for all.
+    Rounds begin in the order of their numbers, so each log is bisected: a few index look-ups, one query for all.
     """
     with connection.cursor() as cursor:
         cursor.execute(_BISECT, {"books": list(latest), "latest": list(latest.values()), "moment": moment})

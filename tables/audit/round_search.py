@@ -72,13 +72,13 @@ class ResultPage:
     """The seats that played in any round of the page's span."""
     looked_at: int
     reached: datetime
-    """All rounds from this moment on were read."""
+    """All rounds from this time on were read."""
     older: datetime | None
     """The end of the next page's span; None on the last page."""
 
 
 def search(sought: Sought, before: datetime | None = None) -> ResultPage:
-    """A page of the rounds that began in the span, before a moment if one is named."""
+    """A page of the rounds that began in the span, before ``before`` if that is given."""
     tables = {table.book_id: table for table in sought.tables}
     latest = _latest(list(tables))
     end = min(before or sought.until, sought.until)
@@ -104,7 +104,7 @@ def search(sought: Sought, before: datetime | None = None) -> ResultPage:
 
 
 def around(sought: Sought, table: Table) -> list[RoundLine]:
-    """The last round of a table before the span, of the seat if one is named, and the first round after the span."""
+    """The last round of a table before the span, of the seat if one is given, and the first round after the span."""
     latest = _latest([table.book_id])
     first, end = (round_list.first_since(latest, moment)[table.book_id] for moment in (sought.since, sought.until))
     before = (
@@ -144,8 +144,8 @@ def _differs(sought: Sought, line: RoundLine, corrections: Sequence[Correction])
 
 
 def _amounts(view: SeatView, corrections: Iterable[Correction]) -> Iterable[int]:
-    """Every amount that a patron may name: bets, returns, wins and losses of each, and the amounts of corrections that
-    were recorded, due and handed over."""
+    """The amounts that a patron may name: bets, returns, wins and losses of each, and the recorded, due and paid
+    amounts of corrections."""
     yield view.bet_cents
     yield from (wager.cents for wager in view.wagers or ())
     if view.payout:
@@ -173,7 +173,7 @@ def _latest(books: Sequence[int]) -> dict[int, int]:
 
 
 def _lines(spans: Mapping[int, range]) -> list[tuple[int, RoundLine]]:
-    """Rounds with their books. Mended times replace those of a wrong clock."""
+    """Rounds with their logs. Corrected times replace false ones."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT e.* FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS s (book, low, high) CROSS JOIN LATERAL ("  # noqa: S608
@@ -191,7 +191,7 @@ def _lines(spans: Mapping[int, range]) -> list[tuple[int, RoundLine]]:
 
 
 def _corrections(lines: Sequence[tuple[int, RoundLine]]) -> dict[tuple[int, int], list[Correction]]:
-    """Corrections by book and round, of all that were entered since the first of these rounds."""
+    """Corrections by log and round, of all that were entered since the first of these rounds."""
     first: dict[int, int] = {}
     for book, line in lines:
         first[book] = min(first.get(book, line.first_seq), line.first_seq)

@@ -1,4 +1,4 @@
-"""One round's history, input by input: what was entered, the layout after it, and the chips that it moved.
+"""One round's history, input by input: the input, the layout after it, and the chips that it moved.
 
 Nothing here writes.
 """
@@ -43,27 +43,27 @@ class ChipMove:
 
 @dataclass(frozen=True, slots=True)
 class RoundStep:
-    """One entry of a round's stretch of the log, and the layout after it."""
+    """One entry within a round's range of the log, and the layout after it."""
 
     entry: Entry
     words: str
     view: View | None
-    """The layout, every amount in cents; None before the first input of a round."""
+    """The layout with amounts in cents; None before the first input of a round."""
     dealer_plays: bool
     touched: frozenset[int]
-    """The seats that it was about; 0 is the dealer."""
+    """The seats that it concerns; 0 is the dealer."""
     decided: tuple[Payout, ...] = ()
     moved: tuple[ChipMove, ...] = ()
     corrects: int | None = None
     corrected_by: int | None = None
-    """The entry that takes this one back."""
+    """The entry that undoes this one; None if none does."""
     card_names: tuple[int | str, ...] = ()
-    """How each card of the round's pack is written."""
+    """The name of each card of the round's pack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A round, input by input, with what it was dealt under and how it came out."""
+    """A round, input by input, with its rules, limits and result."""
 
     line: RoundLine
     steps: tuple[RoundStep, ...]
@@ -72,17 +72,17 @@ class Story:
     opening: Opening | None
     payouts: tuple[Payout, ...]
     record: dict[str, Any] | None
-    """The round as a round record, for anyone to replay."""
+    """The round as a round record, which outsiders can replay; None if it cannot be replayed or is still secret."""
     coin_cents: int = 0
-    """What a coin was worth in a game for a pot."""
+    """The value of a coin in a game with a pot."""
     stacks: tuple[tuple[int, int], ...] = ()
-    """(seat, cents) of what the seats dealt in had on the table."""
+    """(seat, cents): the chips that each seat in the round had on the table."""
     sealed: bool = False
-    """Whether it goes on and holds what nobody may know yet: there is no record before it is over."""
+    """Whether it is in progress and has hidden cards: there is no record before it is over."""
 
 
 def story(table: Table, number: int) -> Story | None:
-    """One round of a table; None when it was never dealt."""
+    """One round of a table; None if it was never dealt."""
     entries = _stretch(table.book_id, number)
     own = [entry for entry in entries if entry.round == number]
     if not own:
@@ -123,7 +123,8 @@ def story(table: Table, number: int) -> Story | None:
 
 
 def _stretch(book_id: int, number: int) -> list[Entry]:
-    """The log from a round's first entry to its last: what came between (a relief, the cut card) belongs to it."""
+    """The log from a round's first entry to its last: entries between them, such as a relief or the cut card, belong to
+    it."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT min(seq), max(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number]
@@ -161,7 +162,7 @@ def _seats_of(entry: Entry) -> frozenset[int]:
 
 
 def _corrected_seq(entry: Entry) -> int | None:
-    """The entry that this one takes back."""
+    """The entry that this one undoes; None if it undoes none."""
     with suppress(*UNREADABLE):
         event = secrecy.event_of(entry)
         return event.corrects if isinstance(event, TakenBack | CutCardBack | Veiled) else None
@@ -177,7 +178,7 @@ _MOVED: Final = """
 
 
 def _moves(book_id: int, since: int, through: int) -> dict[int, tuple[ChipMove, ...]]:
-    """The transfers of a stretch of the log, by entry."""
+    """The transfers of a range of the log, by entry."""
     with connection.cursor() as cursor:
         cursor.execute(_MOVED, [book_id, since, through])
         rows = cursor.fetchall()
@@ -194,9 +195,9 @@ def _place(place: str, seat: int | None, wager: str | None) -> str:
 
 
 def prove(table: Table, story: Story) -> BookProof:
-    """Prove a round's stretch of the log anew: every hash, every input through the engine, every transfer.
+    """Verify a round's range of the log again: each hash, each input through the engine, each transfer.
 
-    It must follow from the entry before it, and the entry after it (or the book's head) must follow from it.
+    It must follow from the entry before it, and the entry after it, or the log's head, must follow from it.
     """
     book = Book.objects.get(pk=table.book_id)
     first, last = story.steps[0].entry, story.steps[-1].entry
@@ -207,7 +208,7 @@ def prove(table: Table, story: Story) -> BookProof:
 
 
 def _fault_of_follower(book: Book, end: Head) -> Fault | None:
-    """Why what comes after an entry does not follow from it: the next entry, or the book's head."""
+    """Why the next entry, or the log's head, does not follow from an entry; None if it does."""
     following = next(log.entries(book.pk, end.seq, end.seq + 1), None)
     if following is None:
         return verify_chain([], Head(book.pk, book.name, end.seq, bytes(book.head_hash or b"")), after=end)

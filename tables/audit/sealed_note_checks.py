@@ -1,4 +1,4 @@
-"""The database held against the note beside the key: before a day is signed, and whenever the log is proved."""
+"""Compares the database with the note next to the key: before a day is signed, and whenever the log is verified."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from tables.log.signatory import document_fault
 from tables.models import Staff
 
 BY: Final = "sealing"
-"""Who writes, in the log, what the house's key signs: nobody of the staff."""
+"""The author, in the log, of entries that the site's key signs; not a staff member."""
 
 
 def key_file() -> Path:
-    """Where the house keeps its key. Raises BadKey where no place is set."""
+    """The path of the site's key. Raises BadKey if none is configured."""
     if not settings.AUDIT_KEY_FILE:
         raise BadKey("No key file is set: name one in AUDIT_KEY_FILE, and make the key with `manage.py audit key`.")
     return Path(settings.AUDIT_KEY_FILE)
 
 
 def note_file() -> Path:
-    """Beside the key. Raises BadKey where no place is set for it."""
+    """The path of the note, next to the key. Raises BadKey if no key is configured."""
     return sealed_note.path_of(key_file())
 
 
@@ -44,7 +44,7 @@ def note_file() -> Path:
 
 
 def agreed(public: str) -> Note:
-    """The note, if the database has what it says. Raises BadNote, naming the book or the day."""
+    """The note, if the database matches it. Raises BadNote, naming the log or the day."""
     content = sealed_note.read(note_file())
     if content is None:
         if DayRoot.objects.exists():
@@ -54,6 +54,7 @@ def agreed(public: str) -> Note:
             )
         return Note()
     note, signer = content
+    # After a rotation the note may still have the old key's signature; any other key would be an attacker's.
     if signer != public and public not in _successors(signer):
         raise BadNote(f"{note_file()} was signed by another key, {signer[:16]}; {HOW}.")
     _refuse_books(note)
@@ -62,7 +63,7 @@ def agreed(public: str) -> Note:
 
 
 def fault() -> Fault | None:
-    """Where the database is not what was noted; None too for whoever has no key, and so no note to compare with."""
+    """The first difference between the database and the note; None if they match, and on a host without the key."""
     try:
         content = sealed_note.read(note_file()) if os.access(note_file(), os.R_OK) else None
         if content is not None:
@@ -76,12 +77,14 @@ def fault() -> Fault | None:
 
 
 def _refuse_days(note: Note) -> None:
-    """Every day is the one that was noted. The last may not be stored yet: its worker was killed before the commit."""
+    """Raise BadNote unless each day has its noted hash. The last noted day may be missing: its worker was killed before
+    the commit."""
     hashes = {number: bytes(digest).hex() for number, digest in DayRoot.objects.values_list("number", "hash")}
     for number, day, digest in note.days:
         if number in hashes and hashes[number] != digest:
             raise _bad_note(f"{day}, sealed as number {number}, is another than the one noted beside the key")
     last = max(hashes, default=0)
+    # More than one missing day cannot come from a crash: the database is older than the note.
     if last < note.number - 1:
         raise _bad_note(f"{note.number} days were sealed by the note beside the key, and {last} are there")
     if last > note.number:
@@ -89,7 +92,7 @@ def _refuse_days(note: Note) -> None:
 
 
 def _refuse_books(note: Note) -> None:
-    """Every book still has the entry that was noted as its last."""
+    """Raise BadNote unless each log still has the entry that was noted as its last."""
     names = list(note.books)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -113,8 +116,9 @@ def _bad_note(what: str, book: str = HOUSE, seq: int = 0) -> BadNote:
 
 
 def refuse_rewritten(note: Note, book: Head) -> None:
-    """The chain leads from the entry that was noted to the one up to which a day is to be signed. Raises BadNote."""
+    """Raise BadNote unless the chain leads from the noted entry to the one up to which a day is to be signed."""
     seq, digest = note.books.get(book.name, (0, ""))
+    # Every entry since the noted one is hashed again, so that no day is signed over a rewritten chain.
     after = Head(book.book_id, book.name, seq, bytes.fromhex(digest)) if seq else None
     try:
         for _ in walk(log.entries(book.book_id, seq, book.seq), book, after=after):
@@ -124,7 +128,7 @@ def refuse_rewritten(note: Note, book: Head) -> None:
 
 
 def _successors(signer: str) -> Iterable[str]:
-    """The keys that this one signed as its successors, one after the other."""
+    """The keys that follow this one, each signed by the one before, starting with this one."""
     successors = [signer]
     bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key", kind="rotated").order_by("seq")
     for body in bodies.values_list("body", flat=True):
@@ -139,7 +143,7 @@ def _successors(signer: str) -> Iterable[str]:
 
 
 def from_the_database() -> Note:
-    """What the database says was sealed: a note that is only as good as what was proved of it before."""
+    """A note made from the database: only as reliable as the verification made before."""
     days = DayRoot.objects.order_by("number").values_list("number", "day", "hash")
     sealed_days = tuple((number, day.isoformat(), bytes(digest).hex()) for number, day, digest in days)
     last = DayRoot.objects.order_by("-number").first()
@@ -147,29 +151,29 @@ def from_the_database() -> Note:
 
 
 def heads(day: DayRoot) -> Mapping[str, tuple[int, str]]:
-    """Where each book stood at a sealed day's end."""
+    """The last entry of each log in a sealed day: number and hex hash, by the log's name."""
     return heads_of(BookRoot.objects.filter(day=day.day).select_related("book"))
 
 
 def heads_of(rows: Iterable[BookRoot]) -> Mapping[str, tuple[int, str]]:
-    """The same, of these books' roots."""
+    """The last entry in each of these roots: number and hex hash, by the log's name."""
     return {row.book.name: (row.last_seq, bytes(row.head_hash).hex()) for row in rows}
 
 
 def begin() -> None:
-    """A house that has sealed nothing begins its note with its key."""
+    """Create the empty note of a site that has not sealed anything."""
     if not DayRoot.objects.exists() and not note_file().exists():
         sealed_note.write(note_file(), Note(), seals.load_key(key_file()))
 
 
 def carry_over() -> None:
-    """The note is signed by the key that is in the file now."""
+    """Sign the note again with the key that is in the file now."""
     if (content := sealed_note.read(note_file())) is not None:
         sealed_note.write(note_file(), content[0], seals.load_key(key_file()))
 
 
 def make() -> Note:
-    """The first note of a house that had none. Whoever calls it has proved every book."""
+    """Create the first note of a site that had none. The caller has verified all logs. Raises BadNote."""
     if note_file().exists():
         raise BadNote(f"There is a note {note_file()} already: if it is of a newer database, see --restored.")
     note = from_the_database()
@@ -178,8 +182,11 @@ def make() -> Note:
 
 
 def accept_restored(reason: str, by: tuple[Staff, Staff]) -> Note:
-    """An older database was put back, and two people stand for it: the days since are given up, and will be signed
-    anew under their numbers. The log says which those were and who said so. Raises BadNote."""
+    """Accept that an older database was restored, vouched for by two people. Raises BadNote.
+
+    The days since then are given up, and will be signed again under their numbers. The log records which those were,
+    and the two people.
+    """
     key, content = seals.load_key(key_file()), sealed_note.read(note_file())
     if content is None or not reason.strip() or document_fault(person.signature for person in by):
         raise BadNote("There has to be a note, a reason, and two different people who stand for it.")

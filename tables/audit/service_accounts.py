@@ -1,5 +1,5 @@
-"""Programs in the log, held against what the house lets people give them: two stood for what took two, and no token is
-made for an account that has ended, nor a third beside two."""
+"""Checks service accounts in the log: dual control of their rights, no token for an ended account, and at most
+MOST_LIVE tokens at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tables.setup.service_accounts import Access
 
 @checks(ServiceAccountSet)
 def check_account(event: ServiceAccountSet, entry: Entry) -> None:
-    """Set by as many people as that took, and not after it was revoked."""
+    """Check that an account was set under dual control where required, and not after it was revoked."""
     if any(isinstance(earlier, ServiceAccountEnded) and earlier.why for earlier in _before(event, entry)):
         raise AuditFailure(f"the program {event.name} was revoked before")
     sets = [_facts(earlier) for earlier in _before(event, entry) if isinstance(earlier, ServiceAccountSet)]
@@ -46,7 +46,7 @@ def _facts(event: ServiceAccountSet) -> dict[str, object]:
 
 @checks(ServiceAccountEnded)
 def check_ended(event: ServiceAccountEnded, entry: Entry) -> None:
-    """By an operator, or because its time was over."""
+    """Check that an account was ended by an operator, or because it had expired."""
     account = _account(event, entry)
     if event.why:
         return
@@ -58,7 +58,8 @@ def check_ended(event: ServiceAccountEnded, entry: Entry) -> None:
 
 @checks(ServiceTokenMade)
 def check_made(event: ServiceTokenMade, entry: Entry) -> None:
-    """For an account that has not ended, good no longer than it, and never a third."""
+    """Check that a token's account had not ended, that it expires no later than the account, and that no third token
+    was made."""
     account = _account(event, entry)
     if datetime.fromisoformat(event.until) > datetime.fromisoformat(account.expires):
         raise AuditFailure("the token is good for longer than its account")
@@ -68,7 +69,7 @@ def check_made(event: ServiceTokenMade, entry: Entry) -> None:
 
 @checks(ServiceTokenEnded)
 def check_token_ended(event: ServiceTokenEnded, entry: Entry) -> None:
-    """One that was made."""
+    """Check that an ended token had been made."""
     tokens = {earlier.token for earlier in _before(event, entry) if isinstance(earlier, ServiceTokenMade)}
     if event.token not in tokens:
         raise AuditFailure(f"the program {event.name} had no token {event.token}")
@@ -76,13 +77,13 @@ def check_token_ended(event: ServiceTokenEnded, entry: Entry) -> None:
 
 @checks(ReaderStarted)
 def check_reader(event: ReaderStarted, entry: Entry) -> None:
-    """A reader that an operator gave this table, and whose account had not ended."""
+    """Check that a card reader was assigned to this table by an operator, and its account had not ended."""
     _refuse_reader(event.name, entry)
 
 
 @checks(Played)
 def check_card(event: Played, entry: Entry) -> None:
-    """The same of each card that it named: revoked, it names none."""
+    """Check that each card from a reader came while its account was in force."""
     name = program_of(entry.by)
     if event.read is None or name is None:
         return
@@ -105,7 +106,7 @@ def _refuse_reader(name: str, entry: Entry) -> None:
 
 
 def _account(event: AboutServiceAccount, entry: Entry) -> ServiceAccountSet:
-    """The account as it was set before an entry. Raises Misconduct where there was none, or it had ended."""
+    """The account as it was set before an entry. Raises AuditFailure if there was none, or it had ended."""
     account: ServiceAccountSet | None = None
     for earlier in _before(event, entry):
         if isinstance(earlier, ServiceAccountSet):
@@ -113,7 +114,7 @@ def _account(event: AboutServiceAccount, entry: Entry) -> ServiceAccountSet:
         elif isinstance(earlier, ServiceAccountEnded):
             account = None
     if account is None and isinstance(event, ServiceAccountEnded) and event.why:
-        # A program that has expired is still to be revoked for good.
+        # An expired account can still be revoked for good.
         account = next((before for before in _before(event, entry) if isinstance(before, ServiceAccountSet)), None)
     if account is None:
         raise AuditFailure(f"there is no program {event.name} then")
@@ -121,7 +122,7 @@ def _account(event: AboutServiceAccount, entry: Entry) -> ServiceAccountSet:
 
 
 def _before(event: AboutServiceAccount, entry: Entry) -> Iterator[Event]:
-    """What the house said of a program before an entry."""
+    """The entries about a service account before an entry."""
     rows = LogEntry.objects.filter(book_id=entry.book_id, subject=event.subject, seq__lt=entry.seq).order_by("seq")
     for kind, body in rows.values_list("kind", "body"):
         earlier = read(event.subject, kind, body, house=True)

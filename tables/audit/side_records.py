@@ -1,5 +1,5 @@
-"""Signatures, certificates and pay tables as they are kept beside the log, and counts of the cage, held against the
-books."""
+"""Checks signatures, certificates, pay tables and other derived rows against the log, and counts of the cage against
+all logs."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ from tables.training import certificates
 
 @checks(CertificateIssued)
 def check_certificate(event: CertificateIssued, entry: Entry) -> None:
-    """A certificate is what the row beside the log has, and what its practice comes to when it is played again."""
+    """Check that a certificate equals its row, and the result of its practice when that is replayed."""
     if wrong := certificates.unlike(event, entry.seq, entry.by):
         raise AuditFailure(wrong)
 
 
 @checks(PayTableMade)
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:
-    """A pay table is of its game's form, named by its lines, and follows the version before it. That its row says the
-    same is asked of all rows at once."""
+    """Check that a pay table has its game's form, a digest of its lines, and the next version number. Its row is
+    compared with all rows at once."""
     try:
         GAMES[event.game].pay_form.read(PayTable(event.name, event.version, event.wagers, event.sha256))
     except KeyError:
@@ -81,7 +81,7 @@ def check_pay_table(event: PayTableMade, entry: Entry) -> None:
 
 @checks(TableSet)
 def check_pays(event: TableSet, entry: Entry) -> None:
-    """Where a table pays by an operator's pay table, somebody made that one, with these lines."""
+    """Check that an operator's pay table that a table uses was created with exactly these lines."""
     option = (event.after.get("options") or {}).get(PAYS)
     if option is None:
         return
@@ -92,8 +92,8 @@ def check_pays(event: TableSet, entry: Entry) -> None:
 
 @checks(SlipSigned)
 def check_signature(event: SlipSigned, entry: Entry) -> None:
-    """The signature kept beside an entry is the one that it says; that there is one is asked of the whole book. And
-    whoever signed was not barred from it by a reset of their PIN."""
+    """Check that a signature row equals its entry, and that its signer was not barred by a PIN reset. Missing rows are
+    found for the whole log at once."""
     signing.check_barred(entry, event.username, event.after.begun_seq)
     role_choices.check_signer(event.after, event.role, entry)
     row = SlipSignature.objects.select_related("slip").filter(book_id=entry.book_id, seq=entry.seq).first()
@@ -108,8 +108,8 @@ def check_signature(event: SlipSigned, entry: Entry) -> None:
 
 @checks(HouseSlipSigned)
 def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
-    """The same; a key that is taken hung there, an envelope that is opened was sealed; and what the whole house shares
-    was counted against what the transfers of every book had left there, as far as each was read then."""
+    """Check a slip of the site log: its signature, its chip series, custody of keys and envelopes, and a count of a
+    shared place against the transfers of all logs, as far as each had been read."""
     check_signature(event, entry)
     _check_chip_series(event, entry)
     if fault := custody_items.entry_fault(event, entry):
@@ -121,6 +121,7 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
     for name, pk in books.items():
         _refuse_other_time(entry, name, pk, through.get(name, 0))
+    # The expected amount is recomputed as of the count: later transfers must not excuse a wrong one.
     extent = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
     balance = cage.balance_at(Account.objects.get(place=place), extent)
     if balance != expected:
@@ -128,8 +129,8 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
 
 
 def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
-    """A slip is of a series of chips that there was then; and one that ends what is out of it was held against what
-    the slips before it say that there is."""
+    """Check that a slip's chip series existed with these denominations; and that a slip that closes a series equals the
+    stock that the slips before it left."""
     slip = event.after
     name = slip.facts.get("series")
     if not name:
@@ -147,8 +148,8 @@ def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
 
 @checks(SoldAtTheCage, Redeemed)
 def check_counter(event: AtTheCounter, entry: Entry) -> None:
-    """Chips that passed the counter are of series that there were then, and have such chips; what was given out was not
-    retired, and what was redeemed had not seen its last day. The day is the house's, so one day more is let pass."""
+    """Check that chips sold or redeemed at the cage were of existing series, not discontinued when sold, and redeemed
+    within the redemption period. One day of tolerance covers the casino's time zone."""
     for value, name in event.of_series:
         series = models.ChipSeries.objects.filter(name=name, seq__lt=entry.seq).first()
         if series is None or value not in series.values:
@@ -162,7 +163,7 @@ def check_counter(event: AtTheCounter, entry: Entry) -> None:
 
 @checks(ChipSeriesAdded)
 def check_chip_series(event: ChipSeriesAdded, entry: Entry) -> None:
-    """A series is named once, and its kinds are chips that the house has. Its row is compared with all the others."""
+    """Check that a series has a new name and an ordered list of values. Its row is compared with all rows at once."""
     entries = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=event.subject)
     if event.name in {read_as(ChipSeriesAdded, body).name for body in entries.values_list("body", flat=True)}:
         raise AuditFailure(f"there was a series {event.name} already")
@@ -172,14 +173,15 @@ def check_chip_series(event: ChipSeriesAdded, entry: Entry) -> None:
 
 @checks(DenominationRetired)
 def check_retired_kind(event: DenominationRetired, entry: Entry) -> None:
-    """A kind that there is is retired once."""
+    """Check that a retired denomination exists and its row is retired."""
     chip = models.Denomination.objects.filter(value_cents=event.value_cents).first()
     if chip is None or chip.retired_at is None:
         raise AuditFailure(f"the chip of {event.value_cents} cents is not retired")
 
 
 def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> None:
-    """How far a table was read is where its log stood then: not long before, nor after."""
+    """Raise AuditFailure if a table's log was read up to an entry from long before, or after, the entry that says
+    so."""
     if clock_corrections.of(book_id, through, through + 1) or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
         return  # of mended times the day is known, and not the minute
     rows = LogEntry.objects.filter(book_id=book_id, seq__in=(through, through + 1)).values_list("seq", "at")
@@ -193,16 +195,16 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
 
 @checks(TerminalKeyMade, TerminalKeyVouched, TerminalKeyEnded, SignaturesDemanded, PasskeyEnded, PasskeysDemanded)
 def check_signing_key(event: AboutTerminalKey | AboutPasskey, entry: Entry) -> None:
-    """From which entry of each table on it counts is where that table's log stood then. That the key is one, and who
-    vouched for it, the proof follows entry by entry (``Floor.attest``)."""
+    """Check the entry of each table from which a key applies: it is where that table's log ended then. The key itself,
+    and who vouched for it, is verified entry by entry (``Floor.attest``)."""
     for name, pk in Book.objects.exclude(name=HOUSE).values_list("name", "pk"):
         _refuse_other_time(entry, name, pk, event.through.get(name, 0))
 
 
 @checks(PasskeyVouched)
 def check_passkey(event: PasskeyVouched, entry: Entry) -> None:
-    """The same; and the passkey is one that its owner registered, and has not withdrawn. That the terminal and the
-    passkey signed it, the proof follows entry by entry (``Floor.attest``)."""
+    """Check the entries from which a passkey applies, and that its owner registered it and has not withdrawn it. Its
+    signatures are verified entry by entry (``Floor.attest``)."""
     check_signing_key(event, entry)
     rows = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=AboutStaff.subject)
     is_registered = False
@@ -222,28 +224,29 @@ _PASSKEY_KINDS: Final = (*PasskeyRegistered.kinds, *PasskeyWithdrawn.kinds)
 
 @checks(HouseKeySet, DropScheduled)
 def check_custody(event: HouseKeySet | DropScheduled, entry: Entry) -> None:
-    """A key and a schedule are of their forms. That their rows say the same is asked of all rows at once."""
+    """Check the form of a sensitive key or a drop schedule. Its row is compared with all rows at once."""
     if fault := key_register.entry_fault(event, entry):
         raise AuditFailure(fault)
 
 
 @checks(PitSectionSet)
 def check_pit(event: PitSectionSet, entry: Entry) -> None:
-    """A section has tables of the house that stood in no other."""
+    """Check that a section has tables of the site that belonged to no other section."""
     if fault := pits.entry_fault(event, entry):
         raise AuditFailure(fault)
 
 
 @checks(FloorPlanDrawn)
 def check_floor_plan(event: FloorPlanDrawn, entry: Entry) -> None:
-    """A plan has the tables that stood in its pit, each on a place of its own."""
+    """Check that a plan has the tables of its pit, each in its own place."""
     if fault := floor_plans.entry_fault(event, entry):
         raise AuditFailure(fault)
 
 
 @checks(PostSet)
 def check_post(event: PostSet, entry: Entry) -> None:
-    """A post is given from then on, by as many people as that took, and says where tables stood."""
+    """Check that a pit assignment starts at its entry, was made under dual control where required, and lists where the
+    tables were."""
     _refuse_other_floor(event.floor, entry)
     if fault := pit_assignments.entry_fault(event, entry):
         raise AuditFailure(fault)
@@ -252,7 +255,8 @@ def check_post(event: PostSet, entry: Entry) -> None:
 
 @checks(CoverSet)
 def check_cover(event: CoverSet, entry: Entry) -> None:
-    """A pit is taken over by who runs the floor, for no longer than that goes, and with a reason."""
+    """Check that a temporary assignment was made by a floor supervisor, within the permitted duration, and with a
+    reason."""
     _refuse_other_floor(event.floor, entry)
     if event.role != PIT_BOSS:
         raise AuditFailure(f"a pit boss takes over a pit, and {event.name} signs as {event.role}")
@@ -267,15 +271,15 @@ def _refuse_other_floor(floor: Sequence[Stand], entry: Entry) -> None:
 
 @checks(LimitPlanSet)
 def check_limit_plan(event: LimitPlanSet, entry: Entry) -> None:
-    """A version of a plan follows the one before it, and is of its form."""
+    """Check that a version of a limit plan follows the one before it and has the right form."""
     if fault := plans.entry_fault(event, entry):
         raise AuditFailure(fault)
 
 
 @checks(RowsTakenOver)
 def check_taking_over(event: RowsTakenOver, entry: Entry) -> None:
-    """Rows are taken over once, before the house wrote the first entry of a release that enters all of them: later it
-    would make of anything what was always so."""
+    """Check that older rows were taken over once, before the first entry of a release that records all such rows:
+    later, any row could be declared to be old."""
     before = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq)
     for later in (TableAdded, AlertRaised, RowsNoted):
         if before.filter(subject=later.subject, kind=later.kinds[0]).exists():

@@ -1,4 +1,4 @@
-"""What the house signed about time, and about a database that was put back, held against its keys and its books."""
+"""Checks signed statements about time and about a restored database against the site's keys and the logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tables.log.event import AuditFailure
 
 @checks(NoteRestored, ClockConfirmed)
 def check_signed(event: NoteRestored | ClockConfirmed | ClockMended, entry: Entry) -> None:
-    """Its document was signed by a key that the house had."""
+    """Check that a document was signed with a key of the site."""
     keys = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).values_list("kind", "body")
     events = [read(AboutKey.subject, kind, body, house=True) for kind, body in keys]
     if event.document.key not in {published.key for published in events if isinstance(published, AboutKey)}:
@@ -33,7 +33,7 @@ def check_signed(event: NoteRestored | ClockConfirmed | ClockMended, entry: Entr
 
 @checks(ClockMended, HouseClockMended)
 def check_mend(event: ClockMended, entry: Entry) -> None:
-    """The true times of a book's last entries were signed by the house, and come after those that were true before."""
+    """Check that corrected times were signed with the site's key, and do not precede the last true time before them."""
     check_signed(event, entry)
     if event.document.by[:1] != (entry.by,):
         raise AuditFailure(f"its document is not signed first by {entry.by}, who wrote it")

@@ -1,4 +1,4 @@
-"""The tree of the books' heads held against the log, and both against what witnesses outside say that they saw."""
+"""Verifies the tree of log heads against the log, and both against the records of outside witnesses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import Cosigned, HeadsRecord, Record, origin_of
 
 A_LOOK: Final = 2_000
-"""So many heads are looked for in the log at once."""
+"""The number of heads that one query looks up."""
 
 
 T = TypeVar("T")
@@ -33,12 +33,12 @@ def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 class Fault(Exception):
-    """What does not hold; the message is one sentence that names it."""
+    """A failed verification; the message names it in one sentence."""
 
 
 @dataclass(slots=True)
 class TreeProof:
-    """What a proof of one tree went through."""
+    """The result of verifying one tree."""
 
     origin: str
     leaves: int = 0
@@ -47,14 +47,14 @@ class TreeProof:
 
 
 def prove_all() -> list[TreeProof]:
-    """Every tree that the house has, from its first leaf on."""
+    """Verify each tree of the site from its first leaf on."""
     names = dict.fromkeys(tree.origin for tree in checkpoints.trees())
     strays = HeadsRow.objects.exclude(origin__in=names).order_by().values_list("origin", flat=True).distinct()
     return [*map(prove, names), *(TreeProof(origin, fault=f"no entry begins the tree {origin}") for origin in strays)]
 
 
 def prove(origin: str) -> TreeProof:
-    """Every leaf hashed again, every head it has looked for in the log, every signature under it held against it."""
+    """Verify one tree: hash each leaf again, look up each of its heads in the log, and verify each signature."""
     report = TreeProof(origin)
     try:
         _Proof(report).run()
@@ -78,12 +78,13 @@ class _Proof:
         for chunk in _chunks(rows, 500):
             places = [place for row in chunk for place in self._follow(row, keys, signed)]
             _refuse_missing(places)
+        # A witness that signed more leaves than exist proves that the end of the tree was cut off.
         if beyond := signed.beyond():
             raise Fault(f"a witness saw {beyond.size:,} leaves, and {self.tree.size:,} are there: its tail was cut off")
         self.report.leaves, self.report.cosignatures = self.tree.size, signed.count
 
     def _follow(self, row: HeadsRow, keys: list[VerifierKey], signed: _Cosignatures) -> list[tuple[str, int, str]]:
-        """One leaf; the heads that moved with it."""
+        """Verify one leaf. Returns the heads that moved with it."""
         leaf = checkpoints.leaf_of(row)
         where = f"leaf {row.number}"
         if row.number != self.tree.size or leaf.number != row.number:
@@ -118,7 +119,7 @@ def _refuse_missing(places: list[tuple[str, int, str]]) -> None:
 
 
 class _Cosignatures:
-    """What witnesses signed of a tree, in the order of its growth."""
+    """The cosignatures of a tree, in the order of its growth."""
 
     def __init__(self, origin: str) -> None:
         rows = Cosignature.objects.filter(origin=origin).order_by("size", "witness")
@@ -127,7 +128,7 @@ class _Cosignatures:
         self.count = 0
 
     def hold(self, text: str, size: int) -> None:
-        """Raises Fault for one of this size that is over another tree."""
+        """Raise Fault for a cosignature of this size over another tree."""
         while self._next is not None and self._next.size == size:
             key = VerifierKey.parse(self._next.witness)
             if not Note(text, read_signatures(self._next.line)).signers([key]):
@@ -136,7 +137,7 @@ class _Cosignatures:
             self._next = next(self._rows, None)
 
     def beyond(self) -> Any:
-        """The first that vouches for more leaves than there are."""
+        """The first cosignature of more leaves than there are."""
         return self._next
 
 
@@ -145,18 +146,18 @@ class _Cosignatures:
 
 @dataclass(slots=True)
 class Testimony:
-    """What one witness saw of this house, and what of it is not there."""
+    """The records of one witness about this site, and the faults that they reveal."""
 
     names: tuple[str, ...]
     latest: dict[str, Cosigned] = field(default_factory=dict)
-    """The last checkpoint of each tree."""
+    """The last checkpoint of each tree, by its origin."""
     heads: dict[str, Head] = field(default_factory=dict)
     leaf: HeadsLeaf | None = None
     faults: list[str] = field(default_factory=list)
 
 
 def hear(source: Source) -> Testimony:
-    """What a witness says, all of it held against the log. Raises BadFile, OSError."""
+    """Read a witness's records and compare all of them with the log. Raises BadFile and OSError."""
     origins = list(dict.fromkeys(tree.origin for tree in checkpoints.trees()))
     testimony = Testimony(tuple(dict.fromkeys(key.name for key in source.keys)))
     with source.records(origins) as records:
@@ -167,7 +168,7 @@ def hear(source: Source) -> Testimony:
 
 
 def _of_this_house(records: Iterable[Record], origins: list[str]) -> Iterator[Record]:
-    """Where the log names no tree any more, whatever the witness has may be of this house."""
+    """The records of this site's trees. If the log names no tree any more, any record may be of this site."""
     for record in records:
         if not origins or origin_of(record) in origins:
             yield record

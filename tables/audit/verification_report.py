@@ -1,4 +1,4 @@
-"""What a proof came to, as the lines that people read: for `manage.py verify` and for the auditors' page."""
+"""The results of verification as report lines, for `manage.py verify` and the auditors' page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tables.audit.proofs import BookProof
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was proved, or that does not hold."""
+    """One line: a verified item or a fault."""
 
     says: str
     holds: bool = True
@@ -24,7 +24,7 @@ class Finding:
 
 
 def of_book(report: BookProof) -> Iterator[Finding]:
-    """One book: its chain, its rounds, its transfers."""
+    """The lines about one log: its chain, its rounds, its transfers."""
     yield from map(Finding.fault, report.faults)
     if not report.faults:
         yield Finding(
@@ -34,7 +34,8 @@ def of_book(report: BookProof) -> Iterator[Finding]:
 
 
 def of_roots(listed: Sequence[str]) -> Iterator[Finding]:
-    """The keys that no terminal vouches for: each stands by the house's paper, and is named with its day."""
+    """The lines about root keys, which no terminal vouches for: each is trusted by the site's paper list alone, and
+    named with its time."""
     if fault := proofs.unlisted_root(listed):
         yield Finding.fault(fault)
         return
@@ -44,7 +45,7 @@ def of_roots(listed: Sequence[str]) -> Iterator[Finding]:
 
 
 def of_rows(*, every: bool = False) -> Iterator[Finding]:
-    """The rows beside the log, and the database itself: the first differences of each kind are named, or all."""
+    """The lines about derived rows and the schema: the first differences of each kind, or all with ``every``."""
     compared, holds = row_comparison.Comparison(), True
     for fault in proofs.row_faults(compared, None if every else row_comparison.MOST):
         holds = False
@@ -57,7 +58,7 @@ def of_rows(*, every: bool = False) -> Iterator[Finding]:
 
 
 def of_trees() -> Iterator[Finding]:
-    """The trees that witnesses see grow, from their first leaf on."""
+    """The lines about the trees that witnesses observe."""
     for report in tree_proof.prove_all():
         if report.fault:
             yield Finding.fault(report.fault)
@@ -69,7 +70,7 @@ def of_trees() -> Iterator[Finding]:
 
 
 def of_witness(source: Source) -> Iterator[Finding]:
-    """What a witness says that it saw: all of it has to be there."""
+    """The lines about a witness's records: all of them must be in the log."""
     try:
         testimony = tree_proof.hear(source)
     except (BadFile, OSError) as wrong:

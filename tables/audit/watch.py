@@ -1,7 +1,7 @@
-"""The watch over chips and log: what is held against what, and how often. Each finding opens a discrepancy or an alert.
+"""The scheduled checks of chips and log: what is compared, and how often. Each fault opens a discrepancy or an alert.
 
-Expected is what the transfers say since the last recount; counted is what people counted. Rounds are replayed and
-their transfers compared by the proof (``proofs.py``); here the house as a whole has to add up.
+Expected amounts come from the transfers since the last recount, counted ones from people. Rounds are replayed and their
+transfers compared by ``proofs.py``; here the site as a whole has to balance.
 """
 
 from __future__ import annotations
@@ -58,8 +58,11 @@ PLANS: Final = (
 
 
 def watch() -> list[str]:
-    """Do whatever is due; the names of what was done. While the clocks differ, nobody can say what is. What waits at
-    the door of the house's book is written first."""
+    """Run all checks that are due, and write the queue of the site log before and after. Returns the names of the
+    checks run.
+
+    If the clocks differ, it is unknown which checks are due: the remaining ones wait, and an alert is raised.
+    """
     tasks = []
     try:
         _carry()
@@ -73,8 +76,8 @@ def watch() -> list[str]:
 
 
 def look_after_alerts() -> bool:
-    """The piece of it that goes by minutes, by itself: a proof that takes an hour must not keep an alert from being
-    escalated. Whether this call did it."""
+    """Run the check for overdue alerts, in a task of its own: a verification that takes an hour must not delay an
+    escalation. Returns whether this call ran it."""
     try:
         return runs.run(overdue.PLAN, overdue.check_overdue, clock.agreed())
     except WrongClock as wrong:
@@ -83,8 +86,11 @@ def look_after_alerts() -> bool:
 
 
 def bring_into_force() -> int:
-    """Each minute, bring into force approved changes that are due, limits that plans set now, and dual control once the
-    first table was opened. Nothing is due while a jump of the clock is unexplained."""
+    """Bring approved changes, limit plans and dual control into force when due; runs each minute. Returns the number of
+    changes.
+
+    Nothing is due while a jump of the clock is unexplained.
+    """
     try:
         if not activity_checks.unexplained(clock.agreed()):
             protections.turn_on()
@@ -95,8 +101,8 @@ def bring_into_force() -> int:
 
 
 def _carry() -> None:
-    """Write what waits at the door of the house's book, and which proposals and programs have expired. Under a clock
-    that leapt, that book would be dated by it."""
+    """Write the queue of the site log, and expire proposals and service accounts; not while a jump of the clock is
+    unexplained, which would date the site log."""
     if not activity_checks.unexplained(clock.agreed()):
         site_log.flush_queue()
         proposals.expire_due()
@@ -107,12 +113,13 @@ def _carry() -> None:
 
 _LOOK_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 180.0
-"""A house that opens in the morning has a web process before its worker did what the night left."""
+"""After a start in the morning, a worker needs this time for the checks that fell due overnight."""
 
 
 @dataclass(slots=True)
 class Lookout:
-    """What this process saw of the watch: when it looked last, and since when all it saw was late."""
+    """This process's view of the scheduled checks: the time of the last look, and since when checks were late in all
+    looks."""
 
     looked: float = -math.inf
     late_since: float | None = None
@@ -123,7 +130,7 @@ _STARTED: Final = time.monotonic()
 
 
 def reason_to_wait() -> str:
-    """Why the watch may be late without having stopped; empty if there is no such reason."""
+    """Why checks may be late although workers are running; empty if there is no such reason."""
     if runs.under_way(PLANS):  # the first round after the house was closed, or a proof that takes long
         return "A worker is at it"
     if settings.WEB_PROCESS and time.monotonic() - _STARTED < _GRACE_SECONDS:
@@ -132,8 +139,11 @@ def reason_to_wait() -> str:
 
 
 def is_kept() -> bool:
-    """Whether the watch runs as it should. A worker that is dead cannot say so itself, so the web process looks, once a
-    minute at most; what stays late raises an alert, once for all processes, and the pit hears of it."""
+    """Whether the scheduled checks run as they should.
+
+    A dead worker cannot report itself, so web processes look once a minute at most. Checks that stay late raise one
+    alert for all processes.
+    """
     moment = time.monotonic()
     if moment - lookout.looked > _LOOK_SECONDS:
         late = runs.late(PLANS)
@@ -145,7 +155,8 @@ def is_kept() -> bool:
 
 
 def _report(late: Sequence[WatchPlan]) -> None:
-    """One alert for all that is late, named by what is due most often: it says the same for as long as it lasts."""
+    """Raise one alert for all late checks, named by the most frequent one, so that its message stays equal while they
+    are late."""
     says = f"{late[0].says} has stopped: nobody watches. Are the worker and beat running?"
     raise_alert(None, "watch_stopped", says, {"late": [plan.task for plan in late]})
 
@@ -154,22 +165,22 @@ def _report(late: Sequence[WatchPlan]) -> None:
 
 
 def recount() -> int:
-    """Every book's transfers, added up since the last time."""
+    """Verify and recount all logs. Returns the number of alerts."""
     return sum(len(inspect_book(book)) for book in all_books()) + len(inspect_house())
 
 
 def prove_new() -> int:
-    """Every round that is new replayed, every new transfer compared, every new link of the chains hashed."""
+    """Verify the new entries of each log: chain, rounds and transfers. Returns the number of logs with a fault."""
     return sum(proofs.alert(proofs.verify_new(book), book) is not None for book in proofs.books())
 
 
 def prove_all() -> int:
-    """The same from the first entry on, and every fault counted."""
+    """Verify each log from its first entry. Returns the number of logs with a fault."""
     return len(proofs.verify_all())
 
 
 def prove_tree() -> int:
-    """Every leaf that witnesses outside were ever shown, against the log as it is now."""
+    """Verify all leaves that outside witnesses were shown against the present log. Returns the number of faults."""
     faults = [report.fault for report in tree_proof.prove_all() if report.fault]
     for fault in faults:
         raise_alert(Book.objects.get(name=HOUSE), "log_broken", f"The log does not hold: {fault}", {"what": fault})
@@ -177,31 +188,38 @@ def prove_tree() -> int:
 
 
 def note_rows() -> int:
-    """What was run, recounted and proved since the last time, in one entry: none of it can be taken away later."""
+    """Record the runs, recounts and verifications since the last time in one entry, so that none can be removed
+    unnoticed. Returns 0."""
     if not activity_checks.unexplained(clock.agreed()):
         schedule_notes.note()  # under a clock that leapt, the house's book would be dated by it
     return 0
 
 
 def prove_rows() -> int:
-    """Every row beside the log is what the log says, and the database is as its migrations make it."""
+    """Compare all derived rows with the log, and the schema with the migrations. Returns the number of faults."""
     return proofs.verify_rows()
 
 
 def prove_shoes() -> int:
-    """Every house shoe was dealt in the order that was committed to before its first card."""
+    """Verify that each electronic shoe was dealt in the order committed to before its first card. Returns the number of
+    tables with a fault."""
     faults = [(table.book, commitments.fault(table)) for table in Table.objects.select_related("book")]
     return len([inspection.report(book, fault) for book, fault in faults if fault is not None])
 
 
 def reconcile() -> int:
-    """Chips issued are those in the vault, the cage, on their way, in the racks, on the layouts, in play, in pots and
-    with the players; cash that came from the players is in boxes or at the bank. The rest is a discrepancy."""
+    """Check that chips and cash each add up to zero over all places, by the last recounts. Returns the number of
+    discrepancies.
+
+    Chips issued are in the vault, the cage, in transit, racks, on layouts, in play, in pots or with players; cash from
+    players is in boxes or at the bank.
+    """
     return _imbalances(by_place())
 
 
 def prove_sums() -> int:
-    """The same over every transfer there ever was, and what the recounts say of each place against it."""
+    """Check the sums over all transfers ever made, and compare the recounts of each place with them. Returns the number
+    of faults."""
     afresh, recounts = by_place_afresh(), by_place()
     faults = _imbalances(afresh)
     for place, cents in recounts.items():
@@ -225,7 +243,7 @@ def _imbalances(sums: Mapping[str, int]) -> int:
 
 
 def by_place() -> Mapping[str, int]:
-    """What lies in each kind of place, all books together: the last recounts and what followed them."""
+    """The amount in cents in each kind of place over all logs, from the last recounts and the transfers after them."""
     net, sums = net_effect(all_books()), dict.fromkeys((*CHIP_PLACES, *CASH_PLACES), 0)
     for account, place in Account.objects.values_list("pk", "place"):
         sums[place] += net.get(account, 0)
@@ -233,7 +251,7 @@ def by_place() -> Mapping[str, int]:
 
 
 def by_place_afresh() -> Mapping[str, int]:
-    """The same from every transfer there ever was, in one pass over them."""
+    """The amount in cents in each kind of place, from all transfers ever made, in one pass."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT leg.place, sum(leg.cents) FROM ledger_transfer AS t, LATERAL (VALUES"
@@ -244,8 +262,8 @@ def by_place_afresh() -> Mapping[str, int]:
 
 
 def look_after_custody() -> int:
-    """Keys that are not back, drops that are late, cash that nobody counted at the end of its shift, and an outage
-    whose papers are not all entered."""
+    """Check for keys that are not returned, late drops, cash not counted at the end of its shift, and outage forms that
+    are not all entered. Returns the number of alerts."""
     moment = clock.agreed()
     return keys_and_drops.check_overdue(moment) + cash_shifts.check_overdue(moment) + back_entry.check_overdue(moment)
 

@@ -1,7 +1,7 @@
-"""Sends each checkpoint of the tree of heads to every witness, and stores their cosignatures.
+"""Sends each checkpoint of the tree of heads to all witnesses, and stores their cosignatures.
 
 A witness that does not answer delays only the witnesses after it. One that refuses raises an alert at once; one that is
-silent raises it after the grace period in the house's terms.
+silent raises it after the grace period in the policies.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 PATIENCE_SECONDS: Final = 5.0
 MOST_BYTES: Final = 20_000
-"""More than any witness's answer to a checkpoint has."""
+"""A size that no witness's answer to a checkpoint reaches."""
 QUOTED: Final = 200
 """The characters of an answer that messages quote."""
 
@@ -49,32 +49,32 @@ class Refusing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WitnessStatus:
-    """The state of one of the house's witnesses."""
+    """The state of one of the site's witnesses."""
 
     witness: Witness
     size: int
     """The leaves of the last checkpoint that it cosigned; 0 before the first."""
     since: datetime | None
-    """When it last cosigned, by the house's clock; before the first time, when it should have started to."""
+    """When it last cosigned, by the site's clock; before the first time, when it should have started to."""
     is_silent: bool
     """Whether that is longer ago than the grace period."""
 
 
 def witnesses(moment: datetime | None = None) -> list[Witness]:
-    """The witnesses in the house's terms."""
+    """The witnesses in the policies in force."""
     values = policies.all_in_force(moment)
     texts = [str(values[f"witness_{place}"]) for place in WITNESS_PLACES]
     return list({witness.key: witness for witness in map(Witness.parse, filter(None, texts))}.values())
 
 
 def keys() -> tuple[VerifierKey, ...]:
-    """The keys of all witnesses that the house ever named, because old cosignatures stay valid."""
+    """The keys of all witnesses that the policies ever named, because old cosignatures stay valid."""
     every = [change.values.get(f"witness_{place}") for change in policies.changes() for place in WITNESS_PLACES]
     return tuple(dict.fromkeys(Witness.parse(str(text)).key for text in every if text))
 
 
 def standings(moment: datetime) -> list[WitnessStatus]:
-    """The state of each witness; empty if the house has no tree."""
+    """The state of each witness; empty if the site has no tree."""
     if (tree := checkpoints.current_tree()) is None:
         return []
     grace = timedelta(minutes=policies.number("witness_grace_minutes"))
@@ -102,7 +102,7 @@ def _names(values: object, witness: Witness) -> bool:
 
 
 def have_witnessed() -> int:
-    """Add this minute's leaf and have it witnessed; the number of witnesses that cosigned it."""
+    """Add this minute's leaf and submit it to the witnesses. Returns the number of witnesses that cosigned it."""
     row = _grown()
     cosigned = sum(_hand_over(witness, row) for witness in witnesses()) if row is not None else 0
     _report_silence(clock.read().database)
@@ -110,7 +110,7 @@ def have_witnessed() -> int:
 
 
 def _grown() -> HeadsRow | None:
-    """Add this minute's leaf; raises an alert if that fails."""
+    """Add this minute's leaf, or raise an alert if that fails."""
     try:
         return checkpoints.grow()
     except WrongClock as wrong:
@@ -125,7 +125,7 @@ def _grown() -> HeadsRow | None:
 
 
 def _hand_over(witness: Witness, row: HeadsRow) -> bool:
-    """Send a checkpoint to a witness; whether it cosigned."""
+    """Submit a checkpoint to a witness. Returns whether it cosigned."""
     try:
         line = submit(witness, row)
         Cosignature.objects.bulk_create(
@@ -166,7 +166,8 @@ def _house() -> Book | None:
 
 
 def submit(witness: Witness, row: HeadsRow) -> str:
-    """Submit the checkpoint that ends with a leaf; returns the witness's cosignature line. Raises Silent, Refusing."""
+    """Submit the checkpoint that ends with a leaf. Returns the witness's cosignature line. Raises Silent and
+    Refusing."""
     checkpoint, size = checkpoints.checkpoint_of(row), row.number + 1
     rows = Cosignature.objects.filter(origin=row.origin, witness=str(witness.key))
     old = min(rows.aggregate(size=Max("size"))["size"] or 0, size)
@@ -211,7 +212,7 @@ def _line(witness: Witness, checkpoint: Note, body: str) -> str:
 
 
 def show_heads(witness: Witness, row: HeadsRow) -> None:
-    """Send a witness the books' heads at the leaf that it has just cosigned. Raises Silent, Refusing."""
+    """Send a witness the heads of all logs at the leaf that it has just cosigned. Raises Silent and Refusing."""
     size = row.number + 1
     path = checkpoints.ask(row.origin, size, lambda proofs: proofs.inclusion(row.number))
     document = {
@@ -229,8 +230,10 @@ def show_heads(witness: Witness, row: HeadsRow) -> None:
 
 
 def _post(witness: Witness, endpoint: str, body: bytes) -> tuple[int, str]:
-    """Send one request; returns status and body. This host is permitted, because a tunnel to the witness may end here.
-    Raises Silent if there is no answer in time."""
+    """Send one request. Returns status and body. Raises Silent if there is no answer in time.
+
+    This host is permitted as a target, because a tunnel to the witness may end here.
+    """
     try:
         answer = outbound.post(
             f"{witness.address}/{endpoint}", body, {"Content-Type": "text/plain; charset=utf-8"},

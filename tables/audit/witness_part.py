@@ -1,4 +1,4 @@
-"""What a bundle has of the witnesses outside: the first checkpoint that they cosigned once its last day was sealed."""
+"""The witness part of a bundle: the first checkpoint that witnesses cosigned after its last day was sealed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tables.audit import checkpoints
 
 
 def lines_of(day: DayRoot) -> Iterator[bytes]:
-    """The part's lines; none where no witness saw the day sealed."""
+    """The part's lines; none if no witness saw the day sealed."""
     row = _first_cosigned(day)
     if row is None:
         return
@@ -37,11 +37,11 @@ def lines_of(day: DayRoot) -> Iterator[bytes]:
 
 
 def _first_cosigned(day: DayRoot) -> HeadsRow | None:
-    """The leaf of the first checkpoint that a witness cosigned and that has the day as sealed."""
+    """The last leaf of the first cosigned checkpoint in which the day is sealed; None if there is none."""
     for origin in dict.fromkeys(tree.origin for tree in checkpoints.trees()):
         number = _first_since(origin, day.at)
         sizes = Cosignature.objects.filter(origin=origin, size__gt=number).order_by("size")
-        # A leaf has the time of before its heads were read, so the day may be in the leaf before; the one after has it.
+        # A leaf's time is from before its heads were read, so the day may be in the leaf before; the one after has it.
         for size in sizes.values_list("size", flat=True).iterator():
             row = HeadsRow.objects.get(origin=origin, number=size - 1)
             leaf = checkpoints.leaf_of(row)
@@ -51,7 +51,7 @@ def _first_cosigned(day: DayRoot) -> HeadsRow | None:
 
 
 def _first_since(origin: str, moment: datetime) -> int:
-    """The first leaf of a moment or later: halved, since leaves are looked for by their numbers alone."""
+    """The number of the first leaf at or after a time. Bisection, because leaves are indexed by number only."""
     newest = checkpoints.newest(origin)
     low, high = 0, newest.number + 1 if newest else 0
     while low < high:

@@ -1,4 +1,4 @@
-"""One book's part of an audit bundle, proved entry by entry from what the day before left. Pure."""
+"""Verifies one log's part of an audit bundle, entry by entry, from the state that the day before left. Pure."""
 
 from __future__ import annotations
 
@@ -46,34 +46,34 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SignedParts:
-    """What of a bundle is proved by signatures: every book is held against it."""
+    """The parts of a bundle that signatures verify: each log is compared with them."""
 
     bundle: Bundle
     say: Say
     keys: Sequence[Document]
     days: Mapping[str, Document]
     leaves: Mapping[str, Mapping[str, Document]]
-    """The books' documents, by day and book; the day before the bundle's first is among them."""
+    """The documents of all logs, by day and log; the day before the bundle's first is included."""
 
 
 @dataclass(slots=True)
 class _State:
-    """Where a book stands, as its entries tell it."""
+    """The state of a log after some of its entries."""
 
     standing: TableState = field(default_factory=TableState)
     seals: Seals = field(default_factory=Seals)
     settings: Settings | None = None
     trust: Trust = field(default_factory=Trust)
-    """The keys of terminals, as the house's book tells them."""
+    """The keys of terminals, from the site log."""
     messages: Messages = field(default_factory=Messages)
-    """Of the table's card readers."""
+    """The messages of the table's card readers."""
     tells_notice: bool = False
-    """Whether an entry of this book says which notice the house gives; then each further one does."""
+    """Whether an entry of this log states the notice of limits; then each further one must."""
     posts: Posts = field(default_factory=Posts)
-    """Who runs which pit, as the house's book tells it."""
+    """The pit assignments, from the site log."""
 
     def carry(self, entry: Entry) -> None:
-        """Fold an entry that was proved on an earlier day."""
+        """Replay an entry that was verified on an earlier day."""
         event = event_of(entry)
         if isinstance(event, TableSet):
             self.set(event)
@@ -88,7 +88,8 @@ class _State:
         self.tells_notice |= event.tells_notice
 
     def same(self, other: _State, ends: datetime) -> bool:
-        """Whether two states are one, whatever entry they were read through. ``ends``: when the day did."""
+        """Whether two states are equal, apart from the entry up to which they were read. ``ends``: the end of the
+        day."""
         if self.posts.rests_on(ends) != other.posts.rests_on(ends):
             return False
         alike = [replace(state.standing, seq=0, hash=None) for state in (self, other)]
@@ -98,7 +99,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class SignedEntry:
-    """An entry that somebody signed, to be held against the keys of terminals."""
+    """A signed entry, to be verified with the keys of terminals."""
 
     event: Event
     seq: int
@@ -108,18 +109,18 @@ class SignedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An entry by which somebody may have run the floor."""
+    """An entry by which a floor supervisor may have acted."""
 
     event: Event
     seq: int
     by: str
     at: datetime
     dealer: Dealer | None
-    """Who stood at the table."""
+    """The dealer at the table at that time."""
 
 
 class BookProof:
-    """One book's part of a bundle."""
+    """Verifies one log's part of a bundle."""
 
     def __init__(self, signed: SignedParts, number: int, name: str) -> None:
         self.signed, self.bundle, self.name = signed, signed.bundle, name
@@ -129,14 +130,14 @@ class BookProof:
         self.opening = next((leaf for day, leaf in days if day < first), None)
         self.leaves = [leaf for day, leaf in days if day >= first]
         self.mends = [Mend(*span) for leaf in self.leaves for span in leaf.get("mended", ())]
-        """Entries whose times are false, as the days' documents have it."""
+        """Entries with false times, from the documents of the days."""
         self.seq = 0
         self.part = self.files["entries"]
         self.moves: dict[int, Move] = {}
-        """Transfers that a later one may reverse."""
+        """Transfers that a later one may reverse, by id."""
         self.reversals: set[int] = set()
         self.entries: dict[int, Entry] = {}
-        """Entries that the next day may rest on."""
+        """Entries that the next day may depend on, by number."""
         self.counts = {"entries": 0, "rounds": 0, "transfers": 0, "orders": 0}
         self.keys_published = 0
         self.balances: dict[int, int] = {}
@@ -144,15 +145,15 @@ class BookProof:
         self.carried_transfers: dict[int, Sequence[Posted]] = {}
         self.at_the_cage = TablePart(0, 0, {})
         self.cage_counts: list[SecondCount] = []
-        """In the house's book: each to be held against what the other books left in the place that it counts."""
+        """In the site log: counts of shared places, to be compared with the transfers of all logs."""
         self.signatures: list[SignedEntry] = []
         self.acts: list[Act] = []
-        """Entries by which somebody may have run the floor, to be held against the posts of the house's book."""
+        """Entries by which floor supervisors may have acted, to be compared with the assignments in the site log."""
         self.posts = Posts()
-        """In the house's book: who ran what."""
+        """In the site log: the pit assignments."""
         self.pairs = HousePairs()
         self.trust = Trust()
-        """In the house's book: which keys of terminals every book's signatures are held against."""
+        """In the site log: the terminal keys with which all logs' signatures are verified."""
 
     def run(self) -> None:
         try:
@@ -192,14 +193,15 @@ class BookProof:
             last = leaf["last"]
             replay = self._begin(leaf, state, replay)
             self._day(leaf, proven, state, replay)
-        for _ in proven:  # whatever stands after the last leaf is a fault, which the chain names
+        for _ in proven:  # an entry after the last leaf is a fault, which the chain names
             pass
         self._report()
 
     # --- one day
 
     def _begin(self, leaf: Document, state: _State, replay: Replay | None) -> Replay:
-        """The places of a day. A table may gain some, and loses none."""
+        """The replay at the start of a day, with the day's places. A table may gain places and loses none. Raises
+        Wrong."""
         self.places = {
             account: (place, tuple(seat) if isinstance(seat, list) else seat)
             for account, place, seat, _ in leaf["accounts"]
@@ -219,10 +221,11 @@ class BookProof:
         return Replay(chart, state.standing, state.seals, balances, dict(self.carried_transfers))
 
     def _day(self, leaf: Document, proven: Iterator[Proven], state: _State, replay: Replay) -> None:
-        """The entries of one day, and what was signed of it."""
+        """Verify the entries of one day and the document signed over them."""
         slips, tree, ends = dict(leaf["slips"]), merkle.MerkleTree(), self.signed.days[leaf["day"]]["ends"]
         for _ in range(leaf["first"], leaf["last"] + 1):
             entry, posted = next(proven)
+            # The signed end of the day bounds its entries: a later entry could not have been known when it was sealed.
             if (moment := time_of(entry, self.mends)) >= ends:
                 raise self._wrong(f"it is of {moment}, after the end of {leaf['day']}")
             event = event_of(entry)
@@ -235,7 +238,7 @@ class BookProof:
         self._end(leaf, tree, state, replay)
 
     def _mend(self, event: ClockMended, entry: Entry) -> None:
-        """An entry that mends times is signed by the house, and says what the days' documents say."""
+        """Check that a clock correction was signed with the site's key and equals the days' documents. Raises Wrong."""
         spans, document, signature = mends_in(entry), event.document, bytes.fromhex(event.signature)
         keys = {key["key"] for key in self.signed.keys}
         is_signed = document.key in keys and seals.is_signed(document.key, signature, msgspec.to_builtins(document))
@@ -284,7 +287,8 @@ class BookProof:
             self.acts.append(Act(event, entry.seq, entry.by, entry.at, dealer))
 
     def _move(self, posted: Posted) -> None:
-        """A transfer is on the closed list, between places that are there, and undoes what it says that it undoes."""
+        """Check a transfer: on the closed list, between existing places, of a positive amount, and a reversal exactly
+        once of its original. Raises Wrong."""
         move = posted.move
         accounts = ((move.source_account_id, move.source_place), (move.target_account_id, move.target_place))
         if (move.source_place, move.target_place) not in MOVEMENTS.get(move.kind, ()):
@@ -298,6 +302,7 @@ class BookProof:
             raise self._wrong(f"it moves {move.spelled()}, and a reversal names what it reverses")
         if move.reverses is not None:
             original = self.moves.get(move.reverses)
+            # A reversal of an altered amount, or a second reversal, would create chips.
             if original is None or original.undone(move.reverses) != move or move.reverses in self.reversals:
                 raise self._wrong(f"it reverses the transfer {move.reverses}, which is another, or was reversed before")
             self.reversals.add(move.reverses)
@@ -306,7 +311,7 @@ class BookProof:
         self.balances[move.target_account_id] = self.balances.get(move.target_account_id, 0) + move.amount_cents
 
     def _cage(self, event: Event, entry: Entry, posted: Sequence[Posted], replay: Replay) -> None:
-        """What a table moves into the cage, or the house's cash, and out of it, and the counts of what lies there."""
+        """Collect a table's transfers into and out of shared places, and the counts of those places."""
         if self.name == HOUSE:
             is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
             if count := count_of(event, entry, replay.held or {}):
@@ -316,12 +321,15 @@ class BookProof:
             self.at_the_cage.moves.append((entry.seq, None if is_mended else entry.at, cents))
 
     def _end(self, leaf: Document, tree: merkle.MerkleTree, state: _State, replay: Replay) -> None:
-        """What was signed of a day's end is what the day's entries lead to."""
+        """Check that a day's signed document follows from its entries: root, balances, and the entries that the next
+        day depends on. Raises Wrong."""
         span = f"{self.name}, entries {leaf['first']} to {leaf['last']}"
+        # The root covers each entry of the day in order, so a removed or altered one changes it.
         if tree.root.hex() != leaf["root"]:
             raise Wrong(self.part, f"{span}: they do not make the root that was signed for {leaf['day']}")
         part = leaves_part(leaf["day"])
         signed_cents = {account: cents for account, _, _, cents in leaf["accounts"]}
+        # Balances are compared by account: a sum could hide chips moved between two places.
         for account in sorted(signed_cents.keys() | self.balances.keys()):
             if signed_cents.get(account, 0) != self.balances.get(account, 0):
                 place, seat = self.places.get(account, ("", None))
@@ -329,6 +337,7 @@ class BookProof:
                 says = f"{signed_cents.get(account, 0)} cents, the transfers make it {self.balances.get(account, 0)}"
                 raise Wrong(part, f"{self.name}, entry {leaf['last']}: it leaves {says} in {where}")
         self._sums(leaf, part)
+        # A verifier of the next day alone starts from these entries, so they must rebuild exactly this state.
         foundation = [self.entries[seq] for seq in leaf["carried"] if seq in self.entries]
         if len(foundation) != len(leaf["carried"]):
             raise Wrong(part, f"{self.name}: the day after rests on an entry that is not here")
@@ -352,6 +361,7 @@ class BookProof:
                 self.signed.say(
                     f"note   {leaf['day']}: {self.name} leaves {cents} cents in {place}: what came there is not told"
                 )
+        # Chips and cash are separate closed systems: a sum other than zero means that some came from nowhere.
         if chips or cash:
             raise Wrong(part, f"{self.name}, entry {leaf['last']}: its chips add up to {chips}, its cash to {cash}")
 
@@ -369,7 +379,8 @@ class BookProof:
                 self._round_opening(pinned, entry, before, state.settings)
 
     def _settings(self, event: TableSet, entry: Entry, standing: TableState, state: _State) -> None:
-        """What was set fits what was there; and a minimum that was raised was announced to those who played."""
+        """Check that settings continue those before, and that a raised minimum was announced to the players. Raises
+        AuditFailure."""
         settings, tells_notice = state.settings, state.tells_notice
         before = msgspec.to_builtins(settings) if settings else {}
         if before and any(before.get(name) != event.before.get(name) for name in event.after):
@@ -392,7 +403,7 @@ class BookProof:
             raise AuditFailure(says)
 
     def _round_opening(self, pinned: Pinned, entry: Entry, before: TableState, settings: Settings | None) -> None:
-        """A round is opened by the rules and limits that were in force, upon the cards and chips that were there."""
+        """Check that a round has the rules, limits, cards and chips in force at its start. Raises AuditFailure."""
         if settings is None:
             raise AuditFailure("the log does not say how the table was set up before it")
         if before.round_open or entry.round != before.next_number:
@@ -407,7 +418,7 @@ class BookProof:
                 raise AuditFailure(f"the {name} that its round pins are not those that were in force")
 
     def _house(self, event: Event) -> None:
-        """The house's book says of days and keys what the bundle says."""
+        """Check that the site log agrees with the bundle's days and keys. Raises Wrong."""
         if isinstance(event, DaySealed):
             day = event.document.day
             document = self.signed.days.get(day)
@@ -424,7 +435,8 @@ class BookProof:
     # --- reading
 
     def _opening_state(self) -> _State:
-        """Where the book stood: the entries that the day before named, each proved by its own day's root."""
+        """The log's state at the start: replayed from the entries that the day before named, each proved by its own
+        day's root."""
         state, carried_seqs = _State(), set(self.opening["carried"]) if self.opening else set()
         self.part = self.files["carried"]
         days = {line["day"]: line for line in self.bundle.documents(self.files["proofs"])}
@@ -452,12 +464,14 @@ class BookProof:
         return state
 
     def _older_entry(self, line: Document, day: Document) -> Entry:
-        """An entry of an earlier day, proved from the entry to its book's root, and from there to the signed day's."""
+        """An entry of an earlier day, verified by inclusion in its log's root, and of that in the signed day's root.
+        Raises Wrong."""
         spelled, previous = line["body"].encode(), bytes.fromhex(line["previous"] or "") or None
         digest = sha256((previous or b"") + spelled).digest()
         leaf, day_document = day["leaf"], self.signed.days[day["day"]]
         try:
             index, size = line["seq"] - leaf["first"], leaf["last"] - leaf["first"] + 1
+            # Two proofs: the entry is in its log's tree, and that tree's document is in the tree that was signed.
             merkle.check_inclusion(digest, index, size, _path(line["path"]), bytes.fromhex(leaf["root"]))
             place, books, path = day["index"], day_document["books"], _path(day["path"])
             merkle.check_inclusion(canonical(leaf), place, books, path, bytes.fromhex(day_document["root"]))
@@ -504,14 +518,14 @@ class BookProof:
 
 
 def _head(leaf: Document | None) -> Head:
-    """Where a book's chain stands at the end of a day."""
+    """The end of a log's chain at the end of a day; before the first entry if there is no document."""
     if leaf is None:
         return Head(0, "", 0, None)
     return Head(0, str(leaf["book"]), int(leaf["last"]), bytes.fromhex(leaf["head"]))
 
 
 class _Columns(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The heading of an entry, as its line has it."""
+    """The heading of an entry, parsed from its line."""
 
     book: str
     seq: int
@@ -524,7 +538,7 @@ class _Columns(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fiel
 
 
 def _entry(number: int, line: bytes, *, after: bytes | None) -> Entry:
-    """An entry as a bundle has it: its columns are its heading. Raises ValueError for a line that is none."""
+    """An entry from a line of a bundle. Raises ValueError for an invalid line."""
     heading, body = spelling.split(line)
     if heading is None:
         repeated = spelling.read("", body).columns or {}
@@ -549,7 +563,7 @@ def _entry(number: int, line: bytes, *, after: bytes | None) -> Entry:
 
 
 def _moment(text: str) -> datetime | None:
-    """None for what is no moment, which the chain names."""
+    """The time in a text; None for an invalid one, which the chain reports."""
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
     except ValueError:
@@ -561,7 +575,7 @@ def _plain(pinned: Pinned, name: str) -> Any:
 
 
 def _begun_slip(event: Event, entry: Entry, sealed: str | None) -> str | None:
-    """The slip that an entry begins. ``sealed``: the one that the house says it does."""
+    """The slip that an entry starts. ``sealed``: the slip that the day's document names for it."""
     if isinstance(event, SlipSigned):
         return event.slip if len(event.after.signed) == 1 else None
     if isinstance(event, AboutCorrection):

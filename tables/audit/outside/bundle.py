@@ -1,4 +1,4 @@
-"""The audit bundle: one zip with a manifest, and the parts that it lists. Pure; see docs/audit-bundle.md."""
+"""The audit bundle: a zip file with a manifest and the parts that it lists. Pure; see docs/audit-bundle.md."""
 
 from __future__ import annotations
 
@@ -14,28 +14,31 @@ from typing import IO, Any, Final
 from ledger.proof.spelling import canonical
 
 FORMATS: Final = ("audit-bundle/1", "audit-bundle/2", "audit-bundle/3", "audit-bundle/4")
-"""The versions of the format that a verifier reads. A bundle has the first if each of its entries is of format 1 (see
-``ledger/proof/spelling.py``), so that days of that time are exported now as they were then; it has the third once the
-house has keys of terminals, which a verifier of before does not know; and the fourth where witnesses saw its days."""
+"""The versions of the format that a verifier reads.
+
+A bundle has the first if all its entries are of format 1 (see ``ledger/proof/spelling.py``), so that days of that time
+are still exported as they were then; the third once the site has terminal keys, which older verifiers do not know; and
+the fourth if witnesses saw its days.
+"""
 
 MANIFEST: Final = "manifest.json"
 KEYS: Final = "keys.jsonl"
 ROOTS: Final = "roots.jsonl"
 WITNESS: Final = "witness.jsonl"
 LONGEST_LINE: Final = 4_000_000
-"""More characters than any line of a bundle has: a bundle is read line by line, whoever wrote it."""
+"""A length in characters that no line of a genuine bundle reaches: a bundle of unknown origin is read line by line."""
 LEAVES: Final = "leaves/"
 MOST_HELD: Final = {KEYS: 8_000_000, ROOTS: 64_000_000, LEAVES: 64_000_000}
-"""Bytes of the parts that a verifier holds whole, by how their names begin: ten thousand keys, a day's document for
-each day of a century, the leaves of a hundred thousand books. A thousandth of that, compressed, would otherwise fill a
-machine's memory; and a house that signs its own leaves may mean harm, too."""
+"""The maximum size in bytes of parts that a verifier holds in memory, by the start of their names: ten thousand keys, a
+day's document for each day of a century, the leaves of a hundred thousand logs. A small compressed part could otherwise
+fill a machine's memory, and a site that signs its own leaves may be hostile too."""
 MOST_DIRECTORY_BYTES: Final = 4_000_000
-"""The zip's list of its parts, which is read whole before anything else: some fifty thousand parts."""
+"""The maximum size of the zip directory, which is read before anything else: some fifty thousand parts."""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def leaves_part(day: str) -> str:
-    """The part with a day's leaves: one document for each book."""
+    """The name of the part with a day's leaves: one document per log."""
     return f"{LEAVES}{day}.jsonl"
 
 
@@ -44,18 +47,18 @@ def _most_held(name: str) -> int | None:
 
 
 def book_part(number: int, name: str) -> str:
-    """A part of one book's: its number is the place of its leaf in the last day's tree, from 1 on."""
+    """The name of one log's part; ``number`` is the place of its leaf in the last day's tree, from 1."""
     return f"books/{number:04}/{name}.jsonl"
 
 
 def printable(text: str) -> str:
-    """A sentence that quotes a bundle, for people and databases: nothing in it moves a terminal's cursor, and nothing
-    is half a character."""
+    """A sentence that quotes a bundle, safe for terminals and databases: control characters and lone surrogates are
+    escaped."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 class Wrong(Exception):
-    """What does not hold: in which part of the bundle, and what."""
+    """A failed verification: the part of the bundle, and the fault."""
 
     def __init__(self, part: str, what: str) -> None:
         self.part = printable(part)
@@ -67,7 +70,7 @@ class Wrong(Exception):
 
 
 class Writer:
-    """Writes a bundle. The same content makes the same bytes: parts in one order, no times, no names of machines."""
+    """Writes a bundle. Equal content makes equal bytes: fixed order of parts, no times, no host names."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w")
@@ -75,7 +78,7 @@ class Writer:
         self.format = FORMATS[0]
 
     def part(self, name: str, lines: Iterable[bytes]) -> None:
-        """One part, a line at a time."""
+        """Write one part, line by line."""
         digest, size = sha256(), 0
         with self._zip.open(_member(name), "w", force_zip64=True) as file:
             for line in lines:
@@ -86,7 +89,7 @@ class Writer:
         self._parts.append({"name": name, "bytes": size, "sha256": digest.hexdigest()})
 
     def close(self, first: str, last: str) -> None:
-        """The manifest, which comes last: the bundle's days, and what each part's bytes are."""
+        """Write the manifest, which comes last: the bundle's days, and the size and digest of each part."""
         manifest = {"format": self.format, "from": first, "to": last, "parts": self._parts}
         self._zip.writestr(_member(MANIFEST), canonical(manifest) + b"\n")
         self._zip.close()
@@ -102,8 +105,8 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 class _Bounded(FileIO):
-    """A zip file whose directory is read only if it is as small as a house's: zipfile reads it in one piece, as large
-    as the file says."""
+    """A zip file whose directory is read only up to a maximum size: zipfile reads it in one piece of the size that the
+    file claims."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > MOST_DIRECTORY_BYTES:
@@ -112,7 +115,7 @@ class _Bounded(FileIO):
 
 
 class Bundle:
-    """A bundle that somebody handed over: nothing in it is believed. Raises Wrong."""
+    """An untrusted bundle: its content counts only after verification. Raises Wrong."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -121,7 +124,7 @@ class Bundle:
             raise Wrong(path.name, f"it cannot be opened ({error})") from None
         try:
             self._zip = zipfile.ZipFile(self._file)
-        except Exception as error:  # whatever somebody put in the place of a zip file
+        except Exception as error:  # zipfile raises many types for a malformed file
             self._file.close()
             raise Wrong(path.name, f"it is no whole zip file ({error})") from None
         self._open: set[IO[bytes]] = set()
@@ -134,6 +137,7 @@ class Bundle:
 
     def _take_in(self) -> None:
         names = sorted(self._zip.namelist())
+        # Tools differ in which of two members of one name they read, so one bundle could show two contents.
         if twice := next((name for name, after in pairwise(names) if name == after), None):
             raise Wrong(twice, "is in the bundle twice")
         self.manifest = self._manifest()
@@ -147,7 +151,7 @@ class Bundle:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file, whoever stopped reading in the middle of a part."""
+        """Close the file and any part that is still open after an interrupted read."""
         for part in self._open:
             part.close()
         self._zip.close()
@@ -169,7 +173,7 @@ class Bundle:
         return manifest
 
     def damaged(self) -> list[Wrong]:
-        """Where the parts are not those that the manifest lists."""
+        """The differences between the parts and the manifest."""
         names = set(self._zip.namelist()) - {MANIFEST}
         faults = [
             Wrong(name, "is in the bundle, and not in its manifest") for name in sorted(names - self._listed.keys())
@@ -182,11 +186,11 @@ class Bundle:
         return faults
 
     def has(self, name: str) -> bool:
-        """Whether its manifest lists a part."""
+        """Whether the manifest lists a part."""
         return name in self._listed
 
     def unread(self) -> list[Wrong]:
-        """The parts that nothing referred to."""
+        """The parts that no other part refers to."""
         return [
             Wrong(name, "nothing in the bundle refers to it") for name in sorted(self._listed.keys() - self._were_read)
         ]
@@ -202,13 +206,13 @@ class Bundle:
         return digest.hexdigest()
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a part, one in memory at a time."""
+        """The lines of a part, one in memory at a time. Raises Wrong."""
         if name not in self._listed:
             raise Wrong(name, "is missing")
         return self._read(name)
 
     def documents(self, name: str) -> Iterator[Any]:
-        """The lines of a part as JSON."""
+        """The parsed lines of a part. Raises Wrong."""
         return (self._json(name, line) for line in self.lines(name))
 
     def _read(self, name: str) -> Iterator[bytes]:
@@ -219,6 +223,7 @@ class Bundle:
                 size, most = 0, _most_held(name)
                 while line := file.readline(LONGEST_LINE):
                     size += len(line)
+                    # Counted while reading: the size in the zip directory is the sender's claim.
                     if most is not None and size > most:
                         raise Wrong(name, f"it is larger than any house's: {most:,} bytes at most")
                     if not line.endswith(b"\n"):
@@ -229,7 +234,7 @@ class Bundle:
             raise Wrong(name, "is missing") from None
         except Wrong:
             raise
-        except Exception as error:  # each way of compressing fails in ways of its own
+        except Exception as error:  # each compression method raises types of its own
             raise Wrong(name, f"it cannot be read: {error}") from None
 
     @staticmethod

@@ -1,7 +1,7 @@
-"""A count of the cage, or of the house's cash, against what every book moved into it and out of it. Pure.
+"""Compares counts of the cage, and of the casino's cash, with the transfers of all logs into and out of them. Pure.
 
-Such a place is of the whole house: what it is to hold follows from no book alone. So whoever counts it the second time
-notes how far each table's book was read, and a proof adds up the same entries.
+Such a place is shared by the whole site, so no single log has its balance. The second count therefore records how far
+each table's log was read, and verification adds up exactly those entries.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from tables.log.event import AuditFailure, Event
 from tables.log.slip_types import HOUSE_COUNTS
 
 COUNTED: Final = tuple(sorted(set(HOUSE_COUNTS.values())))
-"""The places that are counted so."""
+"""The shared places with such counts."""
 
 SLACK: Final = timedelta(minutes=1)
-"""So far two books' times may differ for one moment: by two hosts' clocks, and until an entry can be read."""
+"""The maximum difference between two logs' times of one moment: by two hosts' clocks, and until a committed entry
+becomes readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class SecondCount:
-    """A second count of such a place: what it expected there, what the house's own book had left there by then, and
-    how far each table's was read."""
+    """A second count of a shared place: the expected amount, the balance in the site's own log, and how far each
+    table's log was read."""
 
     seq: int
     place: str
     moment: datetime | None
-    """None where it is not known to the minute: a mended time."""
+    """None if it is not known to the minute: a corrected time."""
     expected_cents: int
     own_cents: int
     through: Mapping[str, int]
@@ -41,19 +42,19 @@ class SecondCount:
 
 @dataclass(slots=True)
 class TablePart:
-    """One table's part of a bundle, as far as it is about the places that are counted."""
+    """One table's part of a bundle, reduced to its transfers of the counted places."""
 
     before: int
-    """The last entry before it."""
+    """The last entry before the part."""
     last: int
     before_cents: Mapping[str, int]
-    """By place."""
+    """The table's net effect before the part, by place."""
     moves: list[tuple[int, datetime | None, Mapping[str, int]]] = field(default_factory=list)
-    """(entry, when, cents by place) for all that went into such a place, or, less than nothing, out of it."""
+    """(entry, time, cents by place) of each entry that moved chips or cash into such a place, negative out of it."""
 
     def left_cents(self, name: str, count: SecondCount) -> int:
-        """What the table had left in the place when it was counted. Raises Misconduct where it was read only so far
-        that what moved long before is left out, or what came long after is in it."""
+        """The table's net effect on the place at the count, in cents. Raises AuditFailure if the recorded entry leaves
+        out transfers from long before the count, or includes later ones."""
         through, cents = count.through.get(name, 0), self.before_cents.get(count.place, 0)
         for seq, moment, amounts in self.moves:
             amount = amounts.get(count.place, 0)
@@ -63,6 +64,7 @@ class TablePart:
                 cents += amount
             if moment is None or count.moment is None:
                 continue
+            # Otherwise the counter could choose how far a table was read, and so make a variance vanish.
             if (moment < count.moment - SLACK and seq > through) or (moment > count.moment + SLACK and seq <= through):
                 raise AuditFailure(
                     f"it was counted as if {name} had moved nothing after entry {through} by {count.moment}"
@@ -70,12 +72,13 @@ class TablePart:
         return cents
 
     def reaches(self, name: str, count: SecondCount) -> bool:
-        """Whether the part has the entry up to which the table was read."""
+        """Whether the part includes the entry up to which the table was read."""
         return self.before <= count.through.get(name, 0) <= self.last
 
 
 def count_of(event: Event, entry: Entry, own: Mapping[str, int]) -> SecondCount | None:
-    """The second count of such a place that an entry of the house's book is. ``own``: what that book left in each."""
+    """The second count that an entry of the site log makes, or None. ``own``: the site log's balance of each place, in
+    cents. Raises AuditFailure."""
     if not isinstance(event, HouseSlipSigned):
         return None
     place = HOUSE_COUNTS.get(event.kind)
@@ -96,7 +99,7 @@ def count_of(event: Event, entry: Entry, own: Mapping[str, int]) -> SecondCount 
 
 
 def into_places(moves: Iterable[Move]) -> dict[str, int]:
-    """What came into each of the places that are counted, in cents; below zero where more went out."""
+    """The net amount in cents that moves bring into each counted place; negative out of it."""
     cents: dict[str, int] = {}
     for move in moves:
         for place, amount in ((move.target_place, move.amount_cents), (move.source_place, -move.amount_cents)):

@@ -1,7 +1,7 @@
-"""Dual control in the log of the house, as far as one bundle has both signatures. Pure.
+"""Dual control in the site log, as far as one bundle has both signatures. Pure.
 
-A bundle carries no proposal, code or day's figures over from the days before it. A second signature whose first one is
-not in the bundle is compared with the facts of its own entry only (`refuse_signers`).
+A bundle carries no proposals, codes or day figures over from earlier days. A second signature whose first one is not in
+the bundle is compared with the facts of its own entry only (`refuse_signers`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class HousePairs:
     proposals: dict[int, Signatory] = field(default_factory=dict)
     """By the number of the proposal."""
     days: dict[int, Signatory] = field(default_factory=dict)
-    """Under a day's figures, by entry."""
+    """Signatures of a day's figures, by entry."""
     codes: dict[int, Signatory] = field(default_factory=dict)
-    """The people who asked for a one-time code, by entry."""
+    """The requesters of one-time codes, by entry."""
 
     def follow(self, event: Event, entry: Entry) -> None:
-        """Note a first signature, or compare a second one with it. Raises AuditFailure."""
+        """Record a first signature, or compare a second one with it. Raises AuditFailure."""
         match event:
             case Proposed():
                 self.proposals[event.number] = event.signers(entry.by)[0]

@@ -1,4 +1,4 @@
-"""What a witness says of a house: read from its file, its answer, or a checkpoint that somebody kept. Pure."""
+"""A witness's records about a site: read from its file, its HTTP answer, or a checkpoint that was kept. Pure."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LONGEST_NOTE: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a witness's word is read: a file, or the witness's address."""
+    """The source of a witness's records: a file, or the witness's address."""
 
     place: str
     keys: tuple[VerifierKey, ...]
-    """Those of the witness, as somebody has them from elsewhere."""
+    """The witness's keys, obtained independently of the bundle."""
 
     @contextmanager
     def records(self, origins: Iterable[str]) -> Iterator[Iterator[Record]]:
-        """What it says; an address is asked for these trees. Raises BadFile, OSError."""
+        """The witness's records; an address is queried for these trees. Raises BadFile and OSError."""
         if urlsplit(self.place).scheme in ("http", "https"):
             yield (record for origin in origins for record in self._asked(origin))
             return
@@ -45,10 +45,10 @@ class Source:
 
 
 def _read(file: IO[bytes], keys: Sequence[VerifierKey]) -> Iterator[Record]:
-    """The records of a witness's file; or the one checkpoint, where the file is that."""
+    """The records of a witness's file, or the single checkpoint in the file. Raises BadFile."""
     if file.read(1) == b"{":
         file.seek(0)
-        # A line that is not whole was told to nobody: the witness may be writing it now.
+        # An incomplete line was never acknowledged: the witness may be writing it now.
         yield from records((line for line in file if line.endswith(b"\n")), keys)
         return
     file.seek(0)

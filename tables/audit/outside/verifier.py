@@ -1,7 +1,7 @@
-"""Verifying an audit bundle: signatures, the chain of days, every entry, every round, every sum. Pure.
+"""Verifies an audit bundle: signatures, the chain of days, each entry, each round, each sum. Pure.
 
-Needs no database and no Django: `manage.py audit verifier` makes one file of it that runs wherever Python, msgspec and
-cryptography are. What it checks, and in which order, is in docs/audit-bundle.md.
+Needs no database and no Django: `manage.py audit verifier` packs it into one file that runs with Python, msgspec and
+cryptography alone. The checks and their order are in docs/audit-bundle.md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def verify(
     witness_keys: Sequence[VerifierKey] = (),
     say: Say = print,
 ) -> None:
-    """Check a bundle from end to end, and say what was checked. Raises Wrong at the first thing that does not hold."""
+    """Verify a bundle completely and report each check through ``say``. Raises Wrong at the first fault.
+
+    ``key``: the site's public key, known independently. ``others``: bundles received before. ``terminal_roots``:
+    fingerprints of root keys on paper. ``witnesses``: files or addresses of witnesses; ``witness_keys``: their keys.
+    """
     with Bundle(path) as bundle:
         damage = bundle.damaged()
         try:
@@ -64,12 +68,12 @@ def verify(
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Whose days a bundle says it has, by signatures alone: nothing of what was entered is proved yet."""
+    """The days that a bundle claims, verified by signatures alone: its entries are not verified yet."""
 
     first: str
     last: str
     chain: Sequence[Document]
-    """The documents of all days since the house's first, up to the bundle's last."""
+    """The documents of all days from the site's first to the bundle's last."""
 
     @property
     def days(self) -> list[Document]:
@@ -78,8 +82,10 @@ class Outline:
 
 
 def outline(path: Path, *, key: str) -> Outline:
-    """The days of a bundle, as a house that is trusted by a key signed them. It costs a signature a day and none of the
-    entries. Raises Wrong."""
+    """The days of a bundle, signed by a site whose key is trusted. Raises Wrong.
+
+    It costs one signature check per day and reads no entries.
+    """
     with Bundle(path) as bundle:
         try:
             chain = _Verifier(bundle, lambda _: None).signed_days(key)
@@ -93,7 +99,7 @@ def outline(path: Path, *, key: str) -> Outline:
 
 
 class _Verifier:
-    """One pass over one bundle."""
+    """One verification of one bundle."""
 
     def __init__(self, bundle: Bundle, say: Say) -> None:
         self.bundle = bundle
@@ -122,7 +128,7 @@ class _Verifier:
         self.say(f"holds  the whole house: the chips and the cash of {len(last)} books add up to nothing, each day")
 
     def signed_days(self, key: str | None) -> list[Document]:
-        """The documents of all days since the first: each signed, and upon the one before."""
+        """The documents of all days since the first, each signed and chained to the one before. Raises Wrong."""
         self.keys = _keys(self.bundle)
         chain = _chain(self.bundle, [document["key"] for document in self.keys])
         self.days = {document["day"]: document for document in chain}
@@ -130,7 +136,7 @@ class _Verifier:
         return chain
 
     def hear(self, witnesses: Sequence[str], keys: Sequence[VerifierKey]) -> None:
-        """What witnesses outside saw of these days."""
+        """Compare these days with the records of outside witnesses. Raises Wrong."""
         before, last = next(iter(self.leaves.values())), self.leaves[self.bundle.days[1]]
         chain = list(self.days.values())
         Witnessed(self.bundle, chain, last, before, keys, self.say).run(witnesses)
@@ -151,6 +157,7 @@ class _Verifier:
         if key not in keys:
             raise Wrong(KEYS, f"the key that you trust, {key}, is not among those that the house signed with")
         signer = chain[-1]["key"]
+        # A replaced key has no signature of the old one: trust in an older key does not reach it.
         if any(keys.index(key) < place <= keys.index(signer) for place in replacements):
             raise Wrong(
                 KEYS, f"the key that you trust, {key}, was lost and signed no later one: ask the house for its own"
@@ -172,8 +179,8 @@ class _Verifier:
     # --- terminals
 
     def _terminals(self, books: Mapping[str, BookProof], listed: Sequence[str]) -> None:
-        """Each signature of a terminal or a passkey is by one that was trusted then; and there is one where there has
-        to be."""
+        """Check that each signature of a terminal or passkey is by a key trusted at that time, and that none is
+        missing. Raises Wrong."""
         if HOUSE not in books:
             return
         trust, counters = books[HOUSE].trust, Counters()
@@ -201,7 +208,8 @@ class _Verifier:
                 self.say(f"note   {key.terminal} has a root key, {key.fingerprint}: hold it against the house's paper")
 
     def _refuse_twice(self, books: Mapping[str, BookProof]) -> None:
-        """One signature of a terminal is for one entry: the input that it names is used once in its book."""
+        """Raise Wrong if two entries of a log have a terminal's signature of one input: its key is used once per
+        log."""
         for name, book in books.items():
             keys = [signature.key for signature in book.signatures if signature.event.attested and signature.key]
             if len(set(keys)) < len(keys):
@@ -211,8 +219,10 @@ class _Verifier:
     # --- posts
 
     def _posts(self, books: Mapping[str, BookProof]) -> None:
-        """Whoever ran the floor by an entry had that pit then. Whether the house's terms let anybody do so without a
-        post, no bundle says."""
+        """Check that each floor supervisor acted in an assigned pit. Raises Wrong.
+
+        Policies that permit acting without an assignment are not in a bundle.
+        """
         if HOUSE not in books or not books[HOUSE].posts.floors:
             return
         count = 0
@@ -225,7 +235,7 @@ class _Verifier:
         self.say(f"holds  the posts: {count} acts of those who run the floor, each in a pit that was theirs")
 
     def _hold_to_post(self, act: Act, book: str, posts: Posts) -> int:
-        """How many ran the floor by it. Raises Misconduct."""
+        """Check one act. Returns the number of supervisors who acted. Raises AuditFailure."""
         runners = list(posts_rule.runners(act.event, act.by, act.dealer, posts))
         posts_rule.refuse(posts, runners, posts_rule.table_of(act.event) or book, act.at)
         return len(runners)
@@ -233,7 +243,8 @@ class _Verifier:
     # --- the cage
 
     def _cage(self, books: Mapping[str, BookProof]) -> None:
-        """Each count of the cage, or of cash, expected what all books had left there, as far as each was read then."""
+        """Check that each count of the cage or of cash expected the balance of all logs, as far as each had been read.
+        Raises Wrong."""
         if HOUSE not in books:
             return
         house, tables = books[HOUSE], {name: book.at_the_cage for name, book in books.items() if name != HOUSE}
@@ -263,7 +274,7 @@ class _Verifier:
             )
 
     def _near_an_end(self, count: SecondCount) -> bool:
-        """Whether it was counted so near to where the bundle begins or ends that a table's clock had another day."""
+        """Whether a count was so near to the bundle's begin or end that a table's clock may have had another day."""
         if count.moment is None:
             return True
         first, last = (self.days[day] for day in self.bundle.days)
@@ -272,8 +283,8 @@ class _Verifier:
     # --- slips
 
     def _slips(self, chain: Sequence[Document], day: str) -> None:
-        """Slips are numbered without a gap over all books, each number once. One that was begun about a day's end may
-        stand in the next day's log; in none after that."""
+        """Check that slips are numbered without gaps or duplicates over all logs. A slip from around a day's end may be
+        in the next day's log, but in no later one. Raises Wrong."""
         document = self.days[day]
         before = chain[document["number"] - 2]["slips"] if document["number"] > 1 else []
         slips = [slip for leaf in self.leaves[day].values() for _, slip in leaf["slips"]]
@@ -290,7 +301,8 @@ class _Verifier:
         return [document["day"] for document in chain if first <= document["day"] <= last]
 
     def _take_leaves(self, chain: Sequence[Document]) -> None:
-        """The leaves of the bundle's days and of the day before: each day's root, and no book lost on the way."""
+        """Read the leaves of the bundle's days and of the day before: each day's root, and no log lost from one day to
+        the next. Raises Wrong."""
         days = self._range(chain)
         first, last = self.bundle.days
         if not days or (days[0], days[-1]) != (first, last) or chain[-1]["day"] != last:
@@ -301,12 +313,14 @@ class _Verifier:
         if not before:
             self.leaves = {"": {}} | self.leaves
         for (_, earlier), (day, later) in pairwise(self.leaves.items()):
+            # Each day's tree is valid by itself, so a log that vanished shows only from one day to the next.
             if lost_books := earlier.keys() - later.keys():
                 raise Wrong(leaves_part(day), f"the book {min(lost_books)} is missing, which was there the day before")
         self.say(f"holds  the trees of {len(days)} day{'s' * (len(days) > 1)}: each root is the one that was signed")
 
     def _tree(self, day: str) -> dict[str, Document]:
         part = leaves_part(day)
+        # One line more than signed is read at most: a hostile part could be endless.
         lines = list(islice(self.bundle.lines(part), self.days[day]["books"] + 1))
         if merkle.root(lines).hex() != self.days[day]["root"] or len(lines) != self.days[day]["books"]:
             raise Wrong(part, "its leaves do not make the root that was signed")
@@ -325,7 +339,7 @@ class _Verifier:
 
 
 def _keys(bundle: Bundle) -> list[Document]:
-    """The house's keys in their order: each signed by the one before."""
+    """The site's keys in order, each signed by the one before. Raises Wrong."""
     keys = list(bundle.documents(KEYS))
     if not keys:
         raise Wrong(KEYS, "it names no key")
@@ -340,7 +354,7 @@ def _keys(bundle: Bundle) -> list[Document]:
 
 
 def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
-    """The documents of all days: numbered, consecutive, each signed and upon the one before."""
+    """The documents of all days: numbered, consecutive, signed, and chained to the one before. Raises Wrong."""
     chain: list[Document] = []
     current = 0
     for line in bundle.documents(ROOTS):
@@ -348,6 +362,7 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
         _refuse_no_time(document)
         if not seals.is_signed(document["key"], bytes.fromhex(line["signature"]), document):
             raise Wrong(ROOTS, f"the day {day} is not signed by the key that it names")
+        # Keys advance only: a stolen old key must not sign later days.
         if document["key"] not in keys[current:]:
             raise Wrong(ROOTS, f"the day {day} is signed by a key that was not the house's then")
         current = keys.index(document["key"])
@@ -367,8 +382,8 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
 
 
 def _refuse_no_time(document: Document) -> None:
-    """Refuse a day or a moment that is not in canonical spelling, because days are compared as text, or is outside of
-    the years that every time zone can show. Raises Wrong, or one of UNREADABLE."""
+    """Refuse a day or a time that is not in canonical form, because days are compared as text, or that lies outside of
+    the years that each time zone can represent. Raises Wrong, or one of UNREADABLE."""
     day, spelled = document["day"], (document["begins"], document["ends"])
     read_day, read = date.fromisoformat(day), tuple(map(datetime.fromisoformat, spelled))
     if read_day.isoformat() != day or tuple(map(timestamp, read)) != spelled:
@@ -378,7 +393,7 @@ def _refuse_no_time(document: Document) -> None:
 
 
 def _shortfalls(leaves: Iterable[Document]) -> list[tuple[str, int]]:
-    """Where less than nothing lies at a day's end, over all books."""
+    """The places whose balance at a day's end is negative over all logs, with the amount in cents."""
     totals: dict[str, int] = {}
     for leaf in leaves:
         for _, place, _, cents in leaf["accounts"]:
@@ -400,7 +415,7 @@ def _document(part: str, line: bytes) -> dict[str, Any]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The same for the verifier by itself and for `manage.py audit verify`."""
+    """Define the arguments of the stand-alone verifier and of `manage.py audit verify`."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle to verify")
     parser.add_argument("--key", metavar="PUBKEY", help="the house's public key, as you know it from elsewhere")
     parser.add_argument(
@@ -435,7 +450,8 @@ def report(
     witness_key: Sequence[str] = (),
     say: Say = print,
 ) -> int:
-    """Verify and say so, by what the command was given; the exit code: 0 holds, 1 does not, 2 could not be asked."""
+    """Verify a bundle with the arguments of the command and report through ``say``. Returns the exit code: 0 verified,
+    1 failed, 2 invalid arguments."""
     try:
         trusted = None if key is None else seals.read_public(key)
         listed = [p256.read_fingerprint(fingerprint) for fingerprint in terminal_root]
@@ -461,7 +477,7 @@ def report(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The verifier by itself; returns its exit code."""
+    """The command of the stand-alone verifier; returns its exit code."""
     parser = argparse.ArgumentParser(prog="verifier", description="Verify an audit bundle of a casino's tables.")
     add_arguments(parser)
     options = parser.parse_args(arguments)

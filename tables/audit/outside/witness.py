@@ -1,7 +1,7 @@
-"""A small witness: it cosigns a checkpoint only if it extends what the witness saw before (c2sp.org/tlog-witness).
+"""A small witness: it cosigns a checkpoint only if that extends the one that it saw before (c2sp.org/tlog-witness).
 
-It has a key, a file and the keys of the logs that it watches; no database and no Django. It runs best where nobody of
-the house has a say. docs/witness.md says how.
+It has a key, a file and the keys of the logs that it observes, but no database and no Django. It should run where the
+casino has no influence; docs/witness.md describes how.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from ledger.proof.spelling import canonical
 from tables.audit.outside.witness_file import Cosigned, HeadsRecord, WitnessFile
 
 MOST_BYTES: Final = 8_000_000
-"""More than the heads of fifty thousand books."""
+"""More than the heads of fifty thousand logs."""
 PATIENCE_SECONDS: Final = 10
 AT_ONCE: Final = 32
-"""So many connections are served at once; further ones wait."""
+"""The number of connections served at once; further ones wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessResponse:
-    """What a request is answered with."""
+    """The answer to a request."""
 
     status: HTTPStatus
     body: str
@@ -45,18 +45,18 @@ class WitnessResponse:
 
 @dataclass(slots=True)
 class Witness:
-    """A witness at work. Each look at its memory and the line that follows from it are one step under a lock."""
+    """A running witness. Reading its memory and writing the line that follows from it are one step under a lock."""
 
     name: str
     key: Ed25519PrivateKey
     logs: Mapping[str, Sequence[VerifierKey]]
-    """The keys of the logs that it watches, by their origins."""
+    """The keys of the observed logs, by origin."""
     file: WitnessFile
     clock: Callable[[], float] = time.time
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add_checkpoint(self, body: bytes) -> WitnessResponse:
-        """`POST /add-checkpoint`, in the order of checks that the specification has."""
+        """`POST /add-checkpoint`, with the checks in the order of the specification."""
         try:
             submission = Submission.parse(body)
             checkpoint = Checkpoint.parse(submission.note.text)
@@ -68,6 +68,7 @@ class Witness:
             is_signed = bool(submission.note.signers(keys))
         except BadNote:
             is_signed = False
+        # Only the log itself may advance its tree: otherwise a stranger could make the witness refuse the genuine one.
         if not is_signed:
             return WitnessResponse(HTTPStatus.FORBIDDEN, "No key that this witness trusts signed the checkpoint.\n")
         if submission.old_size > checkpoint.size:
@@ -81,6 +82,7 @@ class Witness:
         if submission.old_size != memory.size:
             return _conflict(memory.size)
         if latest is not None and latest.size == checkpoint.size and latest.root != checkpoint.root:
+            # Two signed trees of one size are proof of a forked log: the evidence is stored before the answer.
             self.file.add_conflict(checkpoint, submission.note)
             return _conflict(memory.size)
         try:
@@ -91,13 +93,14 @@ class Witness:
             )
         line = note.cosign(self.key, self.name, submission.note.text, int(self.clock()))
         whole = Note(submission.note.text, (*submission.note.signatures, line))
+        # Written before the signature leaves: after a restart the witness must remember all that it vouched for.
         self.file.add_checkpoint(Cosigned(checkpoint, int(self.clock()), whole, self.verifier_key))
         return WitnessResponse(HTTPStatus.OK, line.line)
 
     def add_heads(self, body: bytes) -> WitnessResponse:
-        """`POST /add-heads`: where the books stood at the last leaf of the checkpoint that was cosigned last.
+        """`POST /add-heads`: the heads of all logs at the last leaf of the checkpoint that was cosigned last.
 
-        It is no part of the specification. A witness that has it can name the book and the entry that are missing.
+        It is not part of the specification. A witness with heads can name the log and the entry that are missing.
         """
         try:
             document = json.loads(body)
@@ -120,6 +123,7 @@ class Witness:
             except Unproved as unproved:
                 return WitnessResponse(HTTPStatus.UNPROCESSABLE_ENTITY, f"The leaf is not in the tree: {unproved}.\n")
             loss = _loss(memory.leaf, leaf) or heads_of_books.loss(memory.heads, heads)
+            # Stored even after a loss: the record is the evidence of it.
             if memory.leaf != leaf:
                 moved = heads_of_books.movement(memory.heads, heads)
                 gone = tuple(sorted(memory.heads.keys() - heads.keys()))
@@ -129,7 +133,7 @@ class Witness:
         return WitnessResponse(HTTPStatus.OK, "")
 
     def show(self, origin: str) -> WitnessResponse:
-        """`GET /show?origin=...`: the latest checkpoint and where the books stood, spelled as the file spells them."""
+        """`GET /show?origin=...`: the latest checkpoint and heads, in the format of the file."""
         with self._lock:
             memory = self.file.logs.get(origin)
             if memory is None or memory.latest is None:
@@ -150,7 +154,7 @@ def _conflict(size: int) -> WitnessResponse:
 
 
 def _refuse_growth(latest: Checkpoint | None, checkpoint: Checkpoint, proof: Sequence[bytes]) -> None:
-    """Raises Unproved unless the checkpoint extends the latest one."""
+    """Raise Unproved unless the checkpoint extends the latest one."""
     if latest is None or latest.size == 0:
         if proof:
             raise Unproved("from nothing there is nothing to prove")
@@ -161,7 +165,7 @@ def _refuse_growth(latest: Checkpoint | None, checkpoint: Checkpoint, proof: Seq
 
 
 def _loss(before: HeadsLeaf | None, after: HeadsLeaf) -> str | None:
-    """What the seals lost between two leaves."""
+    """The loss of a seal between two leaves, as a phrase; None if there is none."""
     if before is None or before.sealed is None:
         return None
     number, digest = before.sealed
@@ -174,7 +178,7 @@ def _loss(before: HeadsLeaf | None, after: HeadsLeaf) -> str | None:
 
 
 class Server(ThreadingHTTPServer):
-    """The witness behind an address. In front of the internet belongs a proxy with TLS."""
+    """An HTTP server for a witness. On the internet it needs a TLS proxy in front."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -219,6 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes | None:
         length = self.headers.get("Content-Length", "")
+        # Without a length the body has no end, and the connection cannot be reused.
         if not length.isascii() or not length.isdigit() or int(length) > MOST_BYTES:
             return None
         return self.rfile.read(int(length))

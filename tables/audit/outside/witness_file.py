@@ -1,7 +1,7 @@
-"""A witness's memory: one file that only grows, with each checkpoint that it cosigned, and the heads it was shown.
+"""A witness's memory: one append-only file with each checkpoint that it cosigned and the heads that it received.
 
-A line is on the disk before anybody is told of it. A line that a killed witness left half written was told to nobody,
-and is dropped at the next start.
+A line is flushed to disk before the witness answers. A line that a killed witness left incomplete was never
+acknowledged, and is removed at the next start.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ledger.proof.note import BadNote, Note, VerifierKey, decoded, encoded
 from ledger.proof.spelling import canonical
 
 HEADS_RECORD: Final = b"witness-heads/1\n"
-"""What is signed of a record of heads begins with it, so that it can pass for no cosignature."""
+"""The prefix of the signed bytes of a heads record, so that its signature cannot pass for a cosignature."""
 
 
 class BadFile(Exception):
-    """A file that no witness can go on with, or that proves nothing; the message is one sentence."""
+    """A file that a witness cannot continue, or that proves nothing; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class Cosigned:
 
 @dataclass(frozen=True, slots=True)
 class HeadsRecord:
-    """Where the books stood at a checkpoint's last leaf, as far as that differs from the record before."""
+    """The heads of all logs at a checkpoint's last leaf, as far as they differ from the record before."""
 
     origin: str
     size: int
     leaf: HeadsLeaf
     moved: Heads
     gone: tuple[str, ...] = ()
-    """Books that were there before, and are not any more."""
+    """Logs that were in the record before, and are missing now."""
 
     def signed(self, key: Ed25519PrivateKey) -> dict[str, Any]:
         body = self._body()
@@ -67,7 +67,7 @@ class HeadsRecord:
 
     @classmethod
     def read(cls, document: Any, keys: Sequence[VerifierKey]) -> HeadsRecord:
-        """Raises BadFile for a record that none of the keys signed."""
+        """A record from a parsed line. Raises BadFile if none of the keys signed it."""
         try:
             body, signature = document["heads"], decoded(document["signature"])
             if not any(_signs(key, signature, HEADS_RECORD + canonical(body)) for key in keys):
@@ -89,13 +89,13 @@ def _signs(key: VerifierKey, signature: bytes, message: bytes) -> bool:
 
 @dataclass(slots=True)
 class Memory:
-    """What a witness saw last of one log."""
+    """A witness's last view of one log."""
 
     latest: Cosigned | None = None
     heads: dict[str, Head] = field(default_factory=dict)
     leaf: HeadsLeaf | None = None
     conflicts: set[tuple[int, bytes]] = field(default_factory=set)
-    """Checkpoints that the log signed beside those that the witness cosigned: size and root."""
+    """Other checkpoints that the log signed in conflict with cosigned ones: size and root."""
 
     @property
     def size(self) -> int:
@@ -107,18 +107,18 @@ class Memory:
 
 
 Record = Cosigned | HeadsRecord | Note
-"""A note by itself is a conflict: what a log signed beside what was cosigned."""
+"""A plain note is a conflict: a checkpoint that the log signed in contradiction to the cosigned one."""
 
 
 def origin_of(record: Record) -> str:
-    """Of which tree a record is."""
+    """The tree of a record."""
     if isinstance(record, HeadsRecord):
         return record.origin
     return record.checkpoint.origin if isinstance(record, Cosigned) else Checkpoint.parse(record.text).origin
 
 
 def records(lines: Iterator[bytes], keys: Sequence[VerifierKey]) -> Iterator[Record]:
-    """What a witness's file says, each line held against the witness's keys. Raises BadFile, naming the line."""
+    """The records in a witness's file, each verified with the witness's keys. Raises BadFile, naming the line."""
     for number, line in enumerate(lines, 1):
         try:
             yield _record(json.loads(line), keys)
@@ -137,7 +137,7 @@ def _record(document: Any, keys: Sequence[VerifierKey]) -> Record:
 
 
 def cosigned(note: Note, keys: Sequence[VerifierKey]) -> Cosigned:
-    """A checkpoint that one of these witnesses vouched for. Raises BadFile, BadNote."""
+    """A checkpoint that one of these witnesses cosigned. Raises BadFile and BadNote."""
     times = note.signers(keys)
     if not times:
         names = ", ".join(key.name for key in keys) or "no key"
@@ -147,7 +147,8 @@ def cosigned(note: Note, keys: Sequence[VerifierKey]) -> Cosigned:
 
 
 def memories(every: Iterable[Record]) -> dict[str, Memory]:
-    """What a file comes to for each log. Raises BadFile where its lines do not follow one another."""
+    """The witness's last view of each log, from the records of its file. Raises BadFile if they contradict one
+    another."""
     logs: dict[str, Memory] = {}
     for record in every:
         _follow(logs, record)
@@ -165,19 +166,21 @@ def _follow(logs: dict[str, Memory], record: Record) -> None:
         logs.setdefault(record.origin, Memory()).take_heads(record)
     else:
         memory = logs.setdefault(record.checkpoint.origin, Memory())
+        # A witness never cosigns a smaller tree, so its own file cannot have one.
         if record.checkpoint.size < memory.size:
             raise BadFile(f"The tree of {record.checkpoint.origin} shrinks: lines were moved or taken away.")
         memory.latest = record
 
 
 class WitnessFile:
-    """The file, held by one process. Raises BadFile for one that somebody else holds, or that was changed."""
+    """The witness's file, locked by one process. Raises BadFile if another process holds it, or it was changed."""
 
     def __init__(self, path: Path, key: VerifierKey) -> None:
         self.logs: dict[str, Memory] = {}
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         self._file: IO[bytes] = os.fdopen(descriptor, "r+b", buffering=0)
         try:
+            # Two processes with one file could cosign two different trees.
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._file.close()
@@ -201,6 +204,7 @@ class WitnessFile:
                         yield line
 
         self.logs = memories(records(lines(), [key]))
+        # New lines must not follow the incomplete one.
         self._file.truncate(whole)
         self._file.seek(whole)
 
@@ -218,7 +222,7 @@ class WitnessFile:
         self.of(record.origin).take_heads(record)
 
     def add_conflict(self, checkpoint: Checkpoint, note: Note) -> None:
-        """Evidence against a log; the same is kept once."""
+        """Store evidence against a log, once for each conflict."""
         conflicts = self.of(checkpoint.origin).conflicts
         if (checkpoint.size, checkpoint.root) not in conflicts:
             self._append({"conflict": str(note)})
@@ -226,6 +230,7 @@ class WitnessFile:
 
     def _append(self, document: dict[str, Any]) -> None:
         line = canonical(document) + b"\n"
+        # A partial line without an error would be removed at the next start, although the witness had answered.
         if self._file.write(line) != len(line):
             raise OSError("the disk took a part of a line only")
         os.fsync(self._file.fileno())
@@ -243,7 +248,7 @@ def _refuse_other_heads(origin: str, memory: Memory) -> None:
 
 
 def _fsync_folder(folder: Path) -> None:
-    """A new file is there after a crash once its folder is written."""
+    """Flush a folder, which makes a new file in it durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

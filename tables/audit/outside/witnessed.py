@@ -1,4 +1,5 @@
-"""What witnesses outside saw of a bundle's days: the checkpoint in it, and what their own files say. Pure."""
+"""Compares a bundle's days with the records of outside witnesses: the checkpoint in it, and the witnesses' own files.
+Pure."""
 
 from __future__ import annotations
 
@@ -20,29 +21,31 @@ from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import BadFile, Cosigned, HeadsRecord, origin_of
 
 SLACK: Final = timedelta(minutes=1)
-"""A leaf's heads are read a little after the time that it has."""
+"""A leaf's heads are read a little after its time."""
 _DIGITS: Final = 64
-"""Of an entry's hash, at the beginning of its line."""
+"""The digits of an entry's hash, at the beginning of its line."""
 
 
 @dataclass(slots=True)
 class Witnessed:
-    """One look at what witnesses say of one bundle. Everything raises Wrong."""
+    """One comparison of a bundle with witnesses. All methods raise Wrong."""
 
     bundle: Bundle
     chain: Sequence[Document]
     """The documents of all days, up to the bundle's last."""
     books: Mapping[str, Document]
-    """Each book's document of the last day, in the order of the tree."""
+    """Each log's document of the last day, in the order of the tree."""
     before: Mapping[str, Document]
-    """The same of the day before the bundle's first."""
+    """Each log's document of the day before the bundle's first."""
     keys: Sequence[VerifierKey]
-    """The witnesses' keys, as somebody has them from elsewhere; none: those that the bundle names."""
+    """The witnesses' keys, obtained independently; if empty, those that the bundle names."""
     say: Say
 
     def run(self, sources: Sequence[str]) -> None:
-        """The checkpoint in the bundle; then what each witness says. What is missing of a log that was cut off is
-        named before the checkpoint that may be missing with it."""
+        """Check the checkpoint in the bundle, then the records of each witness.
+
+        Missing parts of a log that was cut off are reported before a checkpoint that is missing with them.
+        """
         origins = [self._checkpoint()] if self.bundle.has(WITNESS) else []
         for place in sources:
             self._hear(Source(place, tuple(self.keys)), origins)
@@ -54,7 +57,7 @@ class Witnessed:
     # --- the checkpoint in the bundle
 
     def _checkpoint(self) -> str:
-        """The origin of the tree that it is of."""
+        """Check the bundle's checkpoint. Returns the origin of its tree."""
         try:
             return self._check(self.bundle.documents(WITNESS))
         except (BadNote, BadHeads, Unproved, ValueError, LookupError, TypeError, AttributeError) as bad:
@@ -81,12 +84,13 @@ class Witnessed:
         for key, seconds in times.items():
             moment = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
             self.say(f"holds  witnessed by {key.name} at {moment}, as {checkpoint.origin}: {books}")
+        # Keys from the bundle itself prove nothing against a site that invented its witness.
         if not trusted:
             self.say("note   no witness's key was given from outside: that is as good as the keys in the bundle")
         return checkpoint.origin
 
     def _refuse_seal(self, leaf: HeadsLeaf, later: Sequence[Document]) -> None:
-        """The days lead from the bundle's last to the one that the witness saw sealed."""
+        """Check that the days lead from the bundle's last to the one that the witness saw sealed."""
         days = [self.chain[-1], *later]
         digests = [seals.hash_of(day) for day in days]
         linked = all(day["previous"] == before for day, before in zip(days[1:], digests, strict=False))
@@ -135,11 +139,12 @@ class Witnessed:
             return
         own = Checkpoint.parse(Note.parse(next(self.bundle.documents(WITNESS))["checkpoint"]).text)
         seen = record.checkpoint
+        # Trees of different sizes are compared by the witness itself, which accepts only consistent growth.
         if (own.origin, own.size) == (seen.origin, seen.size) and own.root != seen.root:
             raise Wrong(WITNESS, f"the witness cosigned another tree of {own.size:,} leaves: history was written anew")
 
     def _refuse_cut(self, source: Source, record: HeadsRecord, places: dict[str, dict[int, str]]) -> None:
-        """What the witness was told before the last day ended is in the bundle, or lies before it."""
+        """Check that heads from before the end of the last day are in the bundle or before it."""
         if record.leaf.sealed and record.leaf.sealed[0] <= len(self.chain):
             number, digest = record.leaf.sealed
             if seals.hash_of(self.chain[number - 1]) != digest:
@@ -157,7 +162,7 @@ class Witnessed:
                 raise Wrong(source.place, f"{says} here: its tail was cut off")
 
     def _refuse_other_entries(self, source: Source, places: Mapping[str, Mapping[int, str]]) -> int:
-        """How many entries of the bundle the witness was told of, each of which is the same one."""
+        """Check the witnessed entries of the bundle's days. Returns their number."""
         count = 0
         for number, name in enumerate(self.books, 1):
             part, digests = book_part(number, "entries"), places.get(name, {})

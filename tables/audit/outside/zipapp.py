@@ -1,4 +1,4 @@
-"""The verifier as one file: a Python zip application of the pure modules, without Django and without a database."""
+"""Packs the verifier into one file: a Python zip application of the pure modules, without Django and database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOMS: Final = (
     "tables/audit/outside",
     "tables/refusals.py",
 )
-"""What it needs. It brings no other package: msgspec and cryptography have to be installed."""
+"""The paths that it needs. msgspec and cryptography are not included and must be installed."""
 _MAIN: Final = b'''"""Verify an audit bundle: python verifier.pyz BUNDLE [--key PUBKEY] [--roots BUNDLE ...]"""
 
 import sys
@@ -30,7 +30,7 @@ sys.exit(main())
 
 
 def build(path: Path) -> str:
-    """Write the application; the same code makes the same bytes. Returns their SHA-256."""
+    """Write the application. Equal code makes equal bytes. Returns their SHA-256 in hex."""
     with path.open("wb") as file:
         file.write(b"#!/usr/bin/env python3\n")
         with zipfile.ZipFile(file, "w") as archive:
