@@ -1,1 +1,1 @@
-"""Wiring only: settings, addresses, the web and Celery entry points, and the embedded servers."""
+"""The project package: settings, URLs, the web and Celery entry points, and the embedded servers."""

@@ -1,6 +1,7 @@
-"""The typed client of the API as source text, made of its description: see deploy/client/README.md.
+"""Generates the typed API client as source text from the OpenAPI description: see deploy/client/README.md.
 
-What is the same for every API stands in ``FRAME``; forms become ``TypedDict`` and operations methods.
+``FRAME`` has the code that does not depend on the description; schemas become ``TypedDict`` classes and operations
+methods.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ _PLAIN: Final = {"integer": "int", "number": "float", "string": "str", "boolean"
 
 
 def source(described: Schema) -> str:
-    """The whole module."""
+    """The source text of the whole client module."""
     frame = FRAME.format(version=described["info"]["version"])
     forms = "\n\n".join(_forms(described["components"]["schemas"]))
     methods = "\n".join(_methods(described))

@@ -1,6 +1,6 @@
-"""The files that follow from the API's own code: `python -m casino.api_files` writes them, `--check` names stale ones.
+"""Generates files from the API's code: `python -m casino.api_files` writes them, `--check` lists outdated ones.
 
-They are the list of the codes that refusals have (tables/api/problem_codes.txt) and the typed client (deploy/client).
+They are the list of error codes (tables/api/problem_codes.txt) and the typed client (deploy/client).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROOMS: Final = ("tables", "ledger", "casino")
 CODES: Final = ROOT / "tables" / "api" / "problem_codes.txt"
 CLIENT: Final = ROOT / "deploy" / "client" / "casino_client.py"
 USUAL_STATUS: Final = 422
-"""What ``Refused`` takes where no status is named."""
+"""The default status of ``Refused``."""
 OF_THE_FRAMEWORK: Final = {
     "authentication_failed": 401,
     "method_not_allowed": 405,
@@ -35,7 +35,7 @@ OF_THE_FRAMEWORK: Final = {
 
 
 def problem_codes() -> str:
-    """Every code that a refusal is made with, and the statuses beside it: a line each."""
+    """One line for each error code: the code and its statuses."""
     statuses: dict[str, set[int]] = defaultdict(set)
     for code, status in OF_THE_FRAMEWORK.items():
         statuses[code].add(status)
@@ -58,7 +58,7 @@ def _refusals(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def _words(node: ast.expr | None) -> Iterator[str]:
-    """A code that is written there; either one, where it is chosen there."""
+    """The codes in an expression: a literal, or both branches of a conditional."""
     if isinstance(node, ast.Constant) and re.fullmatch("[a-z_]+", str(node.value)):
         yield str(node.value)
     elif isinstance(node, ast.IfExp):
@@ -67,7 +67,7 @@ def _words(node: ast.expr | None) -> Iterator[str]:
 
 
 def client() -> str:
-    """The typed client, of the description as it is now."""
+    """The typed client for the present OpenAPI description."""
     django.setup()
     from casino import api_client
     from tables.api import schema
@@ -76,12 +76,12 @@ def client() -> str:
 
 
 def files() -> dict[Path, str]:
-    """Each file as it should be."""
+    """The expected content of each generated file."""
     return {CODES: problem_codes(), CLIENT: client()}
 
 
 def main() -> int:
-    """Write them, or name those that are out of date."""
+    """Write the outdated files, or list them with ``--check``. Returns the exit code."""
     texts = files()
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:

@@ -1,4 +1,4 @@
-"""The application that every web process serves (casino/web/processes.py)."""
+"""The ASGI application of each web process (casino/web/processes.py)."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ os.environ["CASINO_WEB_PROCESS"] = "yes"
 
 if not settings.SECRET_KEY:
     raise ImproperlyConfigured("SECRET_KEY is not set")
-pepper.keys()  # without them nobody could sign in
+pepper.keys()  # fail at the start: without the keys no user could sign in
 raise_file_limit()
 django.setup(set_prefix=False)
 
@@ -32,8 +32,8 @@ from casino.web.throttle import Throttle  # noqa: E402
 from tables.staff import ceremonies  # noqa: E402, F401 -- what commands load late, a request must not wait for
 
 prepared_types.prepare()
-# What is there by now stays: the collector need not look at it again. At the rest it looks less often than by default:
-# a process that keeps the standings and drawings of a floor stops for each look, in the middle of somebody's input.
+# Objects that exist by now are permanent: the garbage collector can skip them. It also runs less often than by default,
+# because each run pauses a process with the states of a whole floor, possibly during a dealer's input.
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 20, 50)

@@ -17,7 +17,7 @@ app.autodiscover_tasks()
 
 @worker_ready.connect
 def follow_at_once(**_: Any) -> None:
-    """The worker of the alerts also hears each commit."""
+    """Make the worker of the alerts queue listen for commits, so that alerts need not wait for beat."""
     from tables.alerts.notifications import Listener, serves  # Django is set up by now
 
     if not serves(app.amqp.queues.consume_from):

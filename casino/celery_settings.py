@@ -1,4 +1,5 @@
-"""How workers and beat run: queues, limits, schedule. Apart from settings.py, so that only they wait for Celery."""
+"""Celery configuration: queues, limits, schedule. Separate from settings.py, so that only workers and beat import
+Celery."""
 
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ from kombu import Queue
 
 CELERY_BROKER_URL = settings.CELERY_BROKER_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# A task longer than the visibility timeout would be handed out twice, so no task may run that long.
+# A task longer than the visibility timeout would be delivered twice, so no task may run that long.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 6 * 3600}
 CELERY_TASK_TIME_LIMIT = 5 * 3600
 CELERY_TASK_ACKS_LATE = True
@@ -29,13 +30,13 @@ CELERY_TASK_ROUTES = {
     for task in ("tell_events", "have_witnessed", "hand_over_days", "fill_letter_box")
 }
 CELERY_BEAT_SCHEDULER = "casino.ops.beat:Scheduler"
-# A run that found its slot done already does nothing, so beat asks more often than tables/audit/watch.py plans.
+# A run whose slot is done does nothing, so beat schedules them more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
     "watch the floor": {"task": "tables.tasks.watch", "schedule": timedelta(minutes=1)},
     "follow the books": {
         "task": "tables.tasks.follow_books",
         "schedule": timedelta(seconds=2),
-        "options": {"expires": 4},  # while nobody follows, one of them is enough
+        "options": {"expires": 4},  # without a worker, only the newest task is worth keeping
     },
     "look after alerts": {
         "task": "tables.tasks.look_after_alerts",

@@ -1,4 +1,4 @@
-"""A database's address as Django's settings, read by PostgreSQL's own parser: several hosts, sockets, every option."""
+"""Parses a database URL into Django's settings with PostgreSQL's own parser: several hosts, sockets, every option."""
 
 from typing import Any
 
@@ -20,16 +20,18 @@ PATIENCE = {
     "keepalives_interval": "2",
     "keepalives_count": "3",
 }
-"""With a host that is gone without a word, in seconds, and milliseconds for what was sent and is not taken. An address
-may say otherwise."""
+"""Time-outs for an unreachable host: in seconds, tcp_user_timeout in milliseconds. A URL may override them."""
 
 
 READ_ONLY = "-c default_transaction_read_only=on"
-"""Should the address be that of a server that takes writes, it takes none from us."""
+"""A safeguard for a replica URL that names a server which accepts writes."""
 
 
 def settings_of(name: str, url: str, *, is_read_only: bool = False) -> dict[str, Any]:
-    """``name`` is the variable that the address came from; what it holds is never repeated, for it has a password."""
+    """Django's settings for a database URL. ``name``: the environment variable that has it.
+
+    Raises ImproperlyConfigured for an invalid URL. The message never quotes it, because it contains a password.
+    """
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:

@@ -1,8 +1,8 @@
 """The worker for restore drills: `celery --app casino.drills worker --queues drills --concurrency 1`.
 
-It runs on the backup host as the database's user, the only one who may read the backups. It is an app of its own with
-a single task, so whoever reaches the broker can make that user run a drill and nothing else. The task is acknowledged
-as it begins: a drill that was killed is still due, and beat asks again.
+It runs on the backup host as the database's user, the only one who may read the backups. It is an app of its own with a
+single task, so access to the broker allows running a drill as that user and nothing else. The task is acknowledged when
+it starts: a drill that was killed is still due, and beat schedules it again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ app.config_from_object("casino.celery_settings", namespace="CELERY")
 
 @app.task(name="casino.drills.drill", acks_late=False, reject_on_worker_lost=False, time_limit=LONGEST_SECONDS)
 def drill(*, asked: bool = False) -> None:
-    """Run a restore drill if one is due, or if somebody ``asked`` for it by hand."""
+    """Run a restore drill if one is due, or if it was requested by hand (``asked``)."""
     from django.conf import settings  # imported late: Django is set up by now
 
     from ledger import alerts

@@ -1,6 +1,6 @@
-"""Variables of the environment, each read as its type.
+"""Environment variables, each parsed as its type.
 
-Each function raises ImproperlyConfigured with a sentence that names the variable and the values it may have. An empty
+Each function raises ImproperlyConfigured with a sentence that names the variable and its permitted values. An empty
 variable counts as unset.
 """
 
@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 YES: Final = ("yes", "true", "on", "1")
 NO: Final = ("no", "false", "off", "0")
 _LONGEST: Final = 18
-"""Digits of a whole number."""
+"""The maximum number of digits of a whole number."""
 
 
 def _wrong(name: str, value: str, expected: str) -> ImproperlyConfigured:
@@ -69,5 +69,5 @@ def time_zone(name: str, default: str) -> str:
 
 
 def names(name: str, default: str = "") -> list[str]:
-    """The parts of a list that is separated by commas."""
+    """The parts of a comma-separated list."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]

@@ -1,4 +1,4 @@
-"""Every setting, read from the environment; what is not set is set for production, never for convenience."""
+"""All settings, read from the environment. Defaults are those for production, never for convenience."""
 
 import os
 from datetime import timedelta
@@ -19,7 +19,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 CASINO_ENV = choice("CASINO_ENV", "demo", "production", default="production")
 DEMO = CASINO_ENV == "demo"
-# A house deals; a head office gets the sealed days of houses, and deals nothing.
+# A site deals; a head office receives the sealed days of sites, and does not deal.
 CASINO_ROLE = choice("CASINO_ROLE", "house", "head_office", default="house")
 HEAD_OFFICE = CASINO_ROLE == "head_office"
 DEBUG = switch("DEBUG")
@@ -103,14 +103,14 @@ def database() -> dict[str, Any]:
 
 
 DATABASES = {"default": database()}
-# A standby that reports, lists and files are read from, and never written to (ledger/replica.py). Empty: none.
+# A standby for reading reports, lists and exports, never written to (ledger/replica.py). Empty: none.
 _REPLICA_URL = os.environ.get("DATABASE_REPLICA_URL", "")
 DATABASE_REPLICA = settings_of("DATABASE_REPLICA_URL", _REPLICA_URL, is_read_only=True) if _REPLICA_URL else {}
-# What is further behind is not read. And how many connections all web processes may hold to it together.
+# A replica that is further behind is not read. The second setting limits the connections of all web processes to it.
 REPLICA_LATEST_SECONDS = number("REPLICA_LATEST_SECONDS", 60)
 REPLICA_CONNECTIONS = whole("REPLICA_CONNECTIONS", 16)
-# How many web processes share the database, and how many connections they may hold together. Each listens on one more
-# and has one for the pit's screens; a worker and a command hold one each.
+# The number of web processes that share the database, and the total of their pooled connections. Each process has one
+# more for LISTEN and one for the pit's screens; a worker and a command hold one each.
 WEB_PROCESSES = whole("WEB_PROCESSES", 1)
 DATABASE_CONNECTIONS = whole("DATABASE_CONNECTIONS", WHOLE)
 LANES = widths(
@@ -125,34 +125,33 @@ if WEB_PROCESS and _HELD * WEB_PROCESSES > DATABASE_CONNECTIONS:
 CASINO_DB_APP_ROLE = os.environ.get("CASINO_DB_APP_ROLE", "casino_app")  # whom deploy/grants.sql is about
 DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", os.environ.get("DATABASE_URL", ""))
 
-# The private key by which each gaming day is sealed: a PEM file that nobody else can read (`manage.py audit key`).
+# The private key that seals each gaming day: a PEM file with mode 600 (`manage.py audit key`).
 AUDIT_KEY_FILE = os.environ.get("AUDIT_KEY_FILE", "")
-# The private key by which the heads of all books are signed for witnesses outside, each minute (`manage.py audit
-# checkpoints`): a PEM file of its own, beside the one above.
+# The private key that signs the heads of all logs for outside witnesses each minute (`manage.py audit checkpoints`): a
+# separate PEM file, next to the one above.
 CHECKPOINT_KEY_FILE = os.environ.get("CHECKPOINT_KEY_FILE", "")
-# Where bundles that auditors ask for lie, and what came of each proof: a folder that web and worker both reach. Empty:
-# both are had by command alone.
+# The folder of the auditors' bundles and report lines, shared by web and worker. Empty: only commands make them.
 AUDIT_FOLDER = os.environ.get("AUDIT_FOLDER", "")
-# Where a head office keeps the bundles that its houses sent: a folder that web and worker both reach.
+# The folder of a head office for the bundles of its sites, shared by web and worker.
 OFFICE_FOLDER = os.environ.get("OFFICE_FOLDER", "")
 OFFICE_MOST_BYTES = whole("OFFICE_MOST_BYTES", 4 * 10**9)
-# Where a house puts its sealed days for a head office that reads them by replication: a PostgreSQL server that holds
-# nothing else (deploy/letter-box). Empty: days go over HTTPS or on a stick.
+# The export database for a head office that reads sealed days by replication: a PostgreSQL server with nothing else in
+# it (deploy/letter-box). Empty: days go over HTTPS or on a medium.
 LETTER_BOX_URL = os.environ.get("LETTER_BOX_URL", "")
 
-# What `pgbackrest info --output=json` said after the last backup; the backup's unit writes it, doctor reads it.
+# The output of `pgbackrest info --output=json` after the last backup; the backup's unit writes it, doctor reads it.
 BACKUP_STATUS_FILE = os.environ.get("BACKUP_STATUS_FILE", "")
-# Where the worker of drills (casino/drills.py) lays the last backup: an empty folder with room for the database.
+# The folder into which the drill worker (casino/drills.py) restores the last backup: empty, with room for the database.
 DRILL_FOLDER = os.environ.get("DRILL_FOLDER", "")
 DRILL_STANZA = os.environ.get("DRILL_STANZA", "casino")
 DRILL_PROGRAMS = os.environ.get("DRILL_PROGRAMS", "")
 
-# The keys that hashes of PINs and passwords are sealed with, one a line: see tables/pepper.py and `manage.py pepper`.
+# The keys that encrypt hashes of PINs and passwords, one per line: see tables/pepper.py and `manage.py pepper`.
 PEPPER_FILE = os.environ.get("PEPPER_FILE", "")
-# Beyond this many seconds between a host's clock and the database's nothing is written. The database itself allows an
-# entry no more than a minute ahead of its clock.
+# If the clocks of host and database differ by more than this, nothing is written. The database itself accepts entries
+# up to a minute ahead of its clock.
 CLOCK_DRIFT = timedelta(seconds=number("CLOCK_DRIFT_SECONDS", 5, least=1, most=60))
-# If nothing was written and nothing run for so long, somebody has to confirm the clock before another day is sealed.
+# After this time without entries and runs, a user must confirm the clock before another day is sealed.
 CLOCK_JUMP = timedelta(hours=number("CLOCK_JUMP_HOURS", 12, most=10_000))
 
 # --- Broker and workers (how these run: celery_settings.py) ----------------------------------------------------
@@ -161,7 +160,7 @@ REDIS_URL = os.environ.get("REDIS_URL", "")
 
 
 def broker(url: str) -> str:
-    """The same server in kombu's spelling, which differs for a unix socket."""
+    """A Redis URL in kombu's syntax, which differs for a Unix socket."""
     if not url.startswith("unix://"):
         return url
     path, _, query = url.removeprefix("unix://").partition("?")
@@ -169,10 +168,10 @@ def broker(url: str) -> str:
 
 
 CELERY_BROKER_URL = broker(REDIS_URL)
-# What the floor is to hear within seconds waits behind no proof, and what goes to receivers that may be slow holds up
-# neither a count nor an alert: each has a queue and a worker of its own. A worker that is told of no queue serves all.
+# Alerts must not wait for a verification, and slow receivers of events must delay neither counts nor alerts: each has a
+# queue and a worker of its own. A worker without a named queue serves all.
 QUEUES = ("celery", "alerts", "events")
-# Not among them: only the database's user may read the backups. A house that has none has no such worker.
+# Not among them, because only the database's user may read the backups. A site without backups has no such worker.
 DRILLS, DRILL_TASK = "drills", "casino.drills.drill"
 SERVED_QUEUES = (*QUEUES, *([DRILLS] if BACKUP_STATUS_FILE else []))
 
@@ -186,10 +185,10 @@ EMAIL_USE_TLS = switch("EMAIL_USE_TLS", default=not DEMO)
 EMAIL_USE_SSL = switch("EMAIL_USE_SSL")
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "casino@localhost")
-# Webhooks go to https alone; a demo may send them in plain to its own machine.
+# Webhooks require https; a demo may use plain HTTP to its own machine.
 WEBHOOKS_TO_LOOPBACK = DEMO
 
-# Set here once, and terms of the house now (tables/setup/policies.py): whoever still sets them is told.
+# Former settings that are policies now (tables/setup/policies.py): doctor reports those that are still set.
 _ONCE_SET_HERE = """DISCREPANCY_LEVELS_CENTS DISPUTE_REPORTABLE_CENTS CERTIFICATE_ROUNDS CERTIFICATE_PASS_PERCENT
     CERTIFICATE_DAYS CERTIFICATE_GAMES PIN_DIGITS_MIN LOCKOUT_MINUTES LOCKOUT_FAILURES TERMINAL_WRONG_PINS
     WRONG_PINS_A_DAY"""
@@ -206,10 +205,11 @@ PASSWORD_HASHERS = [
     "tables.staff.secret_hashes.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
-# A hash takes so much memory, and so many are made at once in each web process; and one more for strangers at the door.
+# The memory of one hash, and the number of concurrent hashes per web process; one more is reserved for anonymous
+# sign-ins.
 ARGON2_MEMORY_MIB = whole("ARGON2_MEMORY_MIB", 100)
 HASHES_AT_ONCE = whole("HASHES_AT_ONCE", 2)
-# How often one address may try to sign in at each web process, but from an enrolled terminal.
+# Sign-in attempts per address and web process, except from enrolled terminals.
 SIGN_INS_AT_ONCE = whole("SIGN_INS_AT_ONCE", 20)
 SIGN_INS_A_MINUTE = whole("SIGN_INS_A_MINUTE", 30)
 _VALIDATION = "django.contrib.auth.password_validation"
@@ -220,27 +220,27 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": f"{_VALIDATION}.NumericPasswordValidator"},
 ]
 
-# What guessing is left to whom is in docs/signing-in.md. A device where somebody signed in before counts alone; devices
-# that nobody knows count together for each name, and by address. None of it can lock out a device that is known. The
-# other figures are terms of the house.
+# docs/signing-in.md has the remaining chances of guessing. A device on which a user signed in before counts by itself;
+# unknown devices count together for each name and by address, and can never lock out a known device. The other limits
+# are policies.
 LOCKOUT_FAILURES_EVERYWHERE = whole("LOCKOUT_FAILURES_EVERYWHERE", 50)
 LOCKOUT_FAILURES_ADDRESS = whole("LOCKOUT_FAILURES_ADDRESS", 100)
 
-# The fingerprints of the terminals' keys that no other terminal vouches for, as the house has them on paper, separated
-# by commas: with it, a root that somebody entered by the database alone is a fault. Empty: `verify` names the roots.
+# Fingerprints of the terminals' root keys, as the casino has them on paper, separated by commas: a root that was added
+# through the database alone is then a fault. Empty: `verify` lists the roots.
 TERMINAL_ROOTS = [root.strip() for root in os.environ.get("TERMINAL_ROOTS", "").split(",") if root.strip()]
 
-# Whether a dealer may take a table and deal it from a browser that is no terminal. No house should.
+# Whether a dealer may take a table and deal from a browser that is not an enrolled terminal. Not for real play.
 DEALING_WITHOUT_TERMINAL = switch("DEALING_WITHOUT_TERMINAL")
 
-# Whoever signs in is signed out after this long without a request. A dealer who takes a table at an enrolled terminal
-# gets a longer expiry: nobody must be locked out in the middle of a round.
+# A user is signed out after this time without a request. A dealer who takes a table at an enrolled terminal gets a
+# longer expiry: a sign-out in the middle of a round must not happen.
 SESSION_COOKIE_AGE = whole("STAFF_IDLE_SECONDS", 900)
 TERMINAL_IDLE_SECONDS = whole("TERMINAL_IDLE_SECONDS", 12 * 3600)
-# And after this long in any case, once no round is open at the table that they deal.
+# The absolute limit of a session; a dealer's ends once no round is open at the table.
 SESSION_LIFE_SECONDS = whole("SESSION_LIFE_SECONDS", 12 * 3600)
 TERMINAL_LIFE_SECONDS = whole("TERMINAL_LIFE_SECONDS", 16 * 3600)
-# How long a link that enrols a terminal works, if nobody uses it. A demo prints one for whoever comes by.
+# The lifetime of an unused enrolment link. A demo prints one for its visitors.
 ENROLMENT_LINK_SECONDS = whole("ENROLMENT_LINK_SECONDS", 12 * 3600 if DEMO else 1800)
 SESSION_SAVE_EVERY_REQUEST = True
 SESSION_EXPIRE_AT_BROWSER_CLOSE = False
@@ -251,22 +251,22 @@ CSRF_FAILURE_VIEW = "dealer_ui.stale_forms.refused"
 
 # --- How much anybody may take -------------------------------------------------------------------------------
 
-# Requests, counted in each web process: so many at once, and then so many a second. Each enrolled terminal counts by
-# itself, everybody else by what they show, and by their address too. No dealer taps twenty times a second.
+# Requests per web process: a burst, and a rate per second. Each enrolled terminal counts by itself, all other clients
+# by their cookie or token and also by their address. No dealer makes twenty inputs per second.
 REQUESTS_PER_CLIENT = whole("REQUESTS_PER_CLIENT", 200)
 REQUESTS_PER_CLIENT_A_SECOND = whole("REQUESTS_PER_CLIENT_A_SECOND", 20)
 REQUESTS_PER_ADDRESS = whole("REQUESTS_PER_ADDRESS", 1000)
 REQUESTS_PER_ADDRESS_A_SECOND = whole("REQUESTS_PER_ADDRESS_A_SECOND", 100)
-# Open event streams, counted in each web process. The newest of a seat or person ends their oldest; beyond the others
-# new ones are refused. A quarter of those is for staff alone: no number of players keeps a dealer from following. An
-# enrolled terminal is an address of its own.
+# Open event streams per web process. The newest of a seat or user ends their oldest; beyond the other limits new ones
+# are refused. A quarter of those is reserved for staff: no number of players can lock a dealer out. An enrolled
+# terminal counts as an address of its own.
 STREAMS_PER_SEAT = whole("STREAMS_PER_SEAT", 4)
 STREAMS_PER_PERSON = whole("STREAMS_PER_PERSON", 16)
 STREAMS_PER_ADDRESS = whole("STREAMS_PER_ADDRESS", 600)
 STREAMS_IN_ALL = whole("STREAMS_IN_ALL", 12000)
 STREAMS_ALONE = switch("CASINO_STREAMS_ALONE")  # set by casino/web/processes.py --streams, for its own processes
-# A client has so long to send a whole request, and so long to read what it was sent; and so many connections may be
-# without a whole request at a time: the one that waits longest makes room.
+# The time for a client to send a whole request, and to read its answer; and the number of connections without a whole
+# request, of which the oldest is closed first.
 REQUEST_SECONDS = number("REQUEST_SECONDS", 10)
 READING_SECONDS = number("READING_SECONDS", 60)
 CONNECTIONS_WAITING = whole("CONNECTIONS_WAITING", 500)
@@ -290,20 +290,21 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 
-# The demo speaks plain HTTP to its own machine; every other house is behind TLS.
+# The demo uses plain HTTP on its own machine; all other sites are behind TLS.
 TLS = switch("TLS", default=not DEMO)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = TLS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
-# Where terminals find the house, and a private authority that vouches for it: `manage.py doctor` asks there as they do.
+# The URL of the site for terminals, and a private authority for its certificate: `manage.py doctor` connects as they
+# do.
 HOUSE_ADDRESS = os.environ.get("HOUSE_ADDRESS", f"https://{next(iter(ALLOWED_HOSTS), 'localhost').lstrip('.')}")
 HOUSE_CA_FILE = os.environ.get("HOUSE_CA_FILE", "")
-# Behind a proxy, uvicorn reads X-Forwarded-For and -Proto itself, from FORWARDED_ALLOW_IPS alone.
+# Behind a proxy, uvicorn reads X-Forwarded-For and -Proto itself, only from FORWARDED_ALLOW_IPS.
 
 # --- API ------------------------------------------------------------------------------------------------------
 
-# How often somebody who does not deal may ask the API; of programs the house's terms say it.
+# API requests per minute of users other than dealers; those of service accounts are a policy.
 API_REQUESTS_A_MINUTE = whole("API_REQUESTS_A_MINUTE", 600)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
@@ -373,7 +374,7 @@ PLAIN = {"()": "casino.ops.log_lines.Text", "fmt": "{asctime} {levelname} {name}
 # Text for people, or lines of JSON for programs.
 LOG_FORMAT = choice("LOG_FORMAT", "text", "json", default="text" if DEMO else "json")
 LOG_LEVEL = choice("LOG_LEVEL", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", default="INFO")
-# Who asked for what, as lines of JSON: into a file of its own, which may be rotated, or among everything else.
+# The access log as lines of JSON: in a file of its own, which may be rotated, or in the general log.
 ACCESS_LOG = os.environ.get("ACCESS_LOG", "")
 ACCESS_FILE = {"class": "logging.handlers.WatchedFileHandler", "filename": ACCESS_LOG, "delay": True}
 LOGGING = {

@@ -1,4 +1,4 @@
-"""Every address of the house: administration, the API, health, and the screens."""
+"""All URLs of a site: health, admin, API and screens."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -18,6 +18,6 @@ urlpatterns = [
     path("admin/records/", admin.site.admin_view(records), name="records"),
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),
-    path("", include("dealer_ui.urls")),  # before the doors: a dealer's inputs are sought in fewer places
+    path("", include("dealer_ui.urls")),  # before the accounts: dealers' inputs resolve faster
     path("", include("dealer_ui.accounts.urls")),
 ]

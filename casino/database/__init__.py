@@ -1,1 +1,1 @@
-"""PostgreSQL with a pool of connections for each lane (see ledger/connection_pools.py)."""
+"""PostgreSQL with a connection pool for each kind of work (see ledger/connection_pools.py)."""

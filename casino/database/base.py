@@ -1,6 +1,6 @@
-"""Django's PostgreSQL backend with a connection pool for each lane in a web process, and time-outs for each lane.
+"""Django's PostgreSQL backend with a connection pool and time-outs for each kind of work of a web process.
 
-The time-outs are set when a session starts and belong to it, so no request inherits another lane's.
+The time-outs are set when a session starts and belong to it, so no request inherits another pool's.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ longer, so that an outage could last twice as long for the house as for the data
 
 
 class LanePool(ConnectionPool[Any]):
-    """A pool whose queue holds only requests that still wait.
+    """A pool whose queue has only requests that still wait.
 
-    psycopg's own keeps those that gave up until it has a connection again. They counted against its limit, so that ten
-    seconds without a database turned a full floor away for good, and each of them held its whole request in memory.
+    psycopg's own pool keeps requests that gave up until it has a connection again. They counted against its limit, so
+    that ten seconds without a database locked a full floor out for good, and each of them held its whole request in
+    memory.
     """
 
     is_away = False
     """Whether the latest attempt to connect has failed, or has had no answer yet: a server that is just starting may
     leave it without one for longer than a request waits."""
     last_refusal = -math.inf
-    """When an attempt failed, by the monotonic clock."""
+    """The monotonic time of the last failed attempt to connect."""
 
     def getconn(self, timeout: float | None = None) -> Connection[Any]:
         """Raises PoolTimeout if the database was away while this request waited; TooManyRequests if the queue is full,
@@ -65,17 +66,18 @@ class LanePool(ConnectionPool[Any]):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Takes its connection from its lane's pool. Django returns it to the pool that it came from."""
+    """Takes its connection from the pool of the current kind of work. Django returns it to the pool that it came
+    from."""
 
     _connection_pools: ClassVar[dict[str, ConnectionPool[Any]]] = {}
 
     @property
     def pool(self) -> ConnectionPool[Any] | None:
-        """The pool of the current lane; None outside a web process."""
+        """The pool of the current kind of work; None outside a web process."""
         if self.alias == NO_DB_ALIAS or not _lane_width().connections:
             return None
         key = f"{self.alias} {lane.get()}"
-        # Two threads may both make a pool, which is not open yet; setdefault keeps the first for both.
+        # Two threads may both create a pool, which is not open yet; setdefault keeps the first for both.
         return self._connection_pools.get(key) or self._connection_pools.setdefault(key, self._new_pool())
 
     def _new_pool(self) -> ConnectionPool[Any]:
@@ -107,7 +109,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._connection_pools.pop(key).close()
 
     def get_connection_params(self) -> dict[str, Any]:
-        """libpq's parameters: the address, and this lane's time-outs for locks, statements and idle transactions."""
+        """libpq's parameters: the address, and this pool's time-outs for locks, statements and idle transactions."""
         parameters: dict[str, Any] = super().get_connection_params()
         return parameters | {"options": f"{parameters.get('options', '')} {_lane_width().options}".strip()}
 
@@ -115,8 +117,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def check(connection: Connection[Any]) -> None:
     """Check a pooled connection before use, without a round trip where possible.
 
-    A connection that the server closed has something to read, its end. Otherwise a test statement would show no more
-    than the next statement does.
+    A connection that the server closed has something to read: its end. In other cases a test statement would reveal no
+    more than the next statement does.
     """
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)

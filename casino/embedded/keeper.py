@@ -1,6 +1,7 @@
-"""The process that owns the embedded servers: starts them, revives them, stops them when nobody is left.
+"""The process that owns the embedded servers: starts them, restarts them, and stops them when no user is left.
 
-Run by casino/embedded/servers.py, never by hand. It is nobody's child, and its servers die with it.
+Run by casino/embedded/servers.py, never by hand. It is detached from the process that started it, and its servers die
+with it.
 """
 
 import argparse
@@ -42,15 +43,16 @@ POSTGRES_SETTINGS = {
     "fsync": "on",
     "synchronous_commit": "on",
     "full_page_writes": "on",
-    # The web processes of three test workers hold up to 48 each, beside the tests' own.
+    # The web processes of three test workers hold up to 48 each, in addition to the tests' own.
     "max_connections": "300",
     "timezone": "UTC",
-    # A refused statement is not repeated in the server's log: it may hold what only the ledger's log may open.
+    # A rejected statement must not appear in the server's log: it may contain data that only the ledger's log may
+    # reveal.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
 NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
-"""What was committed outlives `kill -9`, but not a machine that stops."""
+"""Committed data survive `kill -9`, but not a crash of the machine."""
 ROLES = f"""
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{OWNER}') THEN CREATE ROLE {OWNER} LOGIN CREATEDB; END IF;
@@ -80,17 +82,19 @@ def valkey_program() -> str:
 
 
 def die_with_parent(number: int = signal.SIGINT) -> None:
-    """Run in a new child, so that even `kill -9` of the parent leaves none behind (Linux; elsewhere the next start
-    clears up). SIGINT is PostgreSQL's fast shutdown."""
+    """Have the kernel signal this new child when its parent dies, even by `kill -9` (Linux only; elsewhere the next
+    start cleans up). SIGINT is PostgreSQL's fast shutdown."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, number)  # 1 is PR_SET_PDEATHSIG
 
 
 def unprivileged() -> tuple[list[str], int]:
-    """How to start PostgreSQL, which refuses to run as root, and who then owns its files.
+    """The command prefix that starts PostgreSQL, which refuses to run as root, and the owner of its files. Raises
+    CannotStart.
 
-    A user namespace in which root is called nobody needs no user and no chown. Where those are forbidden (most
-    containers) become nobody, keeping root's right to walk to the files.
+    In a user namespace root appears as another user, which needs no real user and no chown. Where namespaces are
+    forbidden (most containers) the process changes to the user 65534, and keeps root's right to traverse the path to
+    the files.
     """
     if os.geteuid() != 0:
         return [], os.geteuid()
@@ -104,14 +108,15 @@ def unprivileged() -> tuple[list[str], int]:
 
 
 def give(folder: Path, owner: int) -> None:
-    """A folder that a run under other circumstances made may belong to the other owner."""
+    """Change the owner of a folder that an earlier run created under another user."""
     if folder.exists() and folder.stat().st_uid != owner:
         for path in (folder, *folder.rglob("*")):
             os.chown(path, owner, -1, follow_symlinks=False)
 
 
 def stop_stray(pid_file: Path, mark: Path) -> None:
-    """Stop a server that outlived its keeper. A pid file may be stale, its number somebody else's by now."""
+    """Stop a server that outlived its keeper. A pid file may be stale, and its number may belong to another process by
+    now."""
     try:
         pid = int(pid_file.read_text().split()[0])
         command = Path(f"/proc/{pid}/cmdline")
@@ -135,7 +140,7 @@ def stop_stray(pid_file: Path, mark: Path) -> None:
 
 
 class Keeper:
-    """Owns the two servers of a house for as long as somebody uses them."""
+    """Owns the two servers of a set while any process uses them."""
 
     def __init__(self, house: ServerSet) -> None:
         self.house = house
@@ -161,7 +166,8 @@ class Keeper:
             self.stop_servers()
 
     def is_alone(self) -> bool:
-        """The lock is then kept to the end: whoever comes now waits, and afterwards starts another keeper."""
+        """Whether no user is left. The lock is then kept to the end: a new user waits, and afterwards starts another
+        keeper."""
         try:
             lock(self.house.users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -186,7 +192,7 @@ class Keeper:
         give(house.data, self.owner)
         stop_stray(house.data / "postmaster.pid", house.data)
         if not house.durable and not house.data_are_of(boot := this_boot()):
-            shutil.rmtree(house.data, ignore_errors=True)  # the machine may have stopped before they were written
+            shutil.rmtree(house.data, ignore_errors=True)  # a crash may have corrupted them
             house.boot.write_text(boot)
         if not house.data.exists():
             self.initialise()
@@ -195,7 +201,8 @@ class Keeper:
         self.psql(ROLES)
 
     def initialise(self) -> None:
-        """Into a temporary folder first: half a database must never look like one."""
+        """Create the database in a temporary folder first: an incomplete database must never look like a complete
+        one."""
         fresh = self.house.folder / "postgres.new"
         shutil.rmtree(fresh, ignore_errors=True)
         command = [postgres_program("initdb"), f"--pgdata={fresh}", f"--username={SUPERUSER}", "--auth=trust"]
@@ -273,7 +280,7 @@ class Keeper:
 
 
 def this_boot() -> str:
-    """What names the time since this machine started; elsewhere than on Linux nothing does."""
+    """The id of the machine's current boot; empty on systems other than Linux."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text()
     return ""
@@ -296,7 +303,7 @@ def keep(house: ServerSet) -> None:
 
 
 def only_keeper(house: ServerSet) -> int | None:
-    for _ in range(20):  # somebody who merely looks whether there is a keeper holds the lock for a moment, too
+    for _ in range(20):  # a process that checks for a keeper holds the lock for a moment too
         try:
             return lock(house.keeper, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

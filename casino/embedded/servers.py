@@ -1,9 +1,9 @@
-"""Real PostgreSQL and Valkey from Python wheels, for a machine on which no server is configured.
+"""Real PostgreSQL and Valkey from Python wheels, for a machine without configured servers.
 
-Only the programs inside the wheels are used. Data and sockets live in one private folder, `.local/<name>/`; nothing
-listens on a network; durability is on, but for the tests' own servers. A small keeper process owns the servers. Whoever
-needs them holds a shared lock (`provide`); when the last holder is gone, however it died, the keeper stops the servers
-and itself.
+Only the programs inside the wheels are used. Data and sockets are in one private folder, `.local/<name>/`; nothing
+listens on a network; durability is on, except for the tests' own servers. A small keeper process owns the servers. Each
+user holds a shared lock (`provide`); when the last one releases it, even by a crash, the keeper stops the servers and
+itself.
 """
 
 import base64
@@ -33,7 +33,7 @@ POSTGRESQL, VALKEY = "PostgreSQL", "Valkey"
 
 
 class CannotStart(RuntimeError):
-    """The servers would not start; the message is the reason, for the person who asked."""
+    """The servers could not be started; the message is the reason, for the user."""
 
 
 _UNWRITABLE = {
@@ -43,7 +43,7 @@ _UNWRITABLE = {
 
 @contextlib.contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Raises CannotStart, with the path and what would help, where a data folder cannot be written."""
+    """Raises CannotStart, with the path and a remedy, if the data folder cannot be written."""
     try:
         yield
     except OSError as error:
@@ -58,7 +58,7 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 def lock(path: Path, kind: int) -> int:
-    """A descriptor that holds the lock; BlockingIOError when somebody else's is in the way and we may not wait."""
+    """A descriptor that holds the lock. Raises BlockingIOError if it is taken and ``kind`` forbids waiting."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, kind)
@@ -78,16 +78,17 @@ def is_free(path: Path, kind: int) -> bool:
 
 @dataclass(frozen=True)
 class ServerSet:
-    """One set of servers: where its data, sockets and locks are."""
+    """One set of servers: its data, sockets and locks."""
 
     folder: Path
     servers: tuple[str, ...] = (POSTGRESQL, VALKEY)
     durable: bool = True
-    """Whether what was committed outlives a machine that loses power. The tests' data need not, and are quicker so."""
+    """Whether committed data survive a power failure. The tests' data need not, and are faster without."""
 
     @property
     def sockets(self) -> Path:
-        """Beside the data, unless the address would be too long for a socket: then privately in the temp folder."""
+        """The folder of the sockets: next to the data, or in the temp folder if the path would be too long for a
+        socket."""
         beside = self.folder / "run"
         if len(os.fsencode(beside / ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH:
             return beside
@@ -127,7 +128,7 @@ class ServerSet:
 
     @property
     def boot(self) -> Path:
-        """Since which start of the machine data that are not durable are there."""
+        """The file with the boot id under which non-durable data were written."""
         return self.folder / "boot"
 
     def data_are_of(self, boot: str) -> bool:
@@ -167,7 +168,7 @@ class ServerSet:
         return self._secret("pepper", base64.b64encode(secrets.token_bytes(32)).decode())
 
     def _secret(self, name: str, fresh: str) -> Path:
-        """A file that is written once, and whole: two that come at once read the same."""
+        """The path of a file that is written once and completely: concurrent callers read the same content."""
         path, draft = self.folder / name, self.folder / f"{name}.{os.getpid()}"
         if not path.exists():
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -189,9 +190,9 @@ class ServerSet:
 
 @contextlib.contextmanager
 def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[ServerSet]:
-    """Use the servers of `name`, and name them in the environment.
+    """Use the servers of `name`, and set the environment variables that name them.
 
-    What is set in the environment already stays, so a configured server is never replaced by this one.
+    Variables that are set already stay, so a configured server is never replaced by this one.
     """
     with attached(ServerSet(within / name)) as house:
         with writing(house.folder):
@@ -203,7 +204,7 @@ def provide(name: str = "demo", *, within: Path = LOCAL) -> Iterator[ServerSet]:
 
 @contextlib.contextmanager
 def attached(house: ServerSet) -> Iterator[ServerSet]:
-    """Attach to the house's servers if they run, or start them; the last to leave stops them."""
+    """Attach to the servers if they run, or start them; the last user stops them. Raises CannotStart."""
     house.prepare()
     with writing(house.folder):
         use = lock(house.users, fcntl.LOCK_SH)  # waits while a keeper that lost its last user is shutting down
@@ -230,12 +231,13 @@ def wait_until_ready(house: ServerSet, seconds: float = 60) -> None:
 
 
 def is_ready(house: ServerSet) -> bool:
-    """A lock says so and not a file's content: a keeper that is killed takes its word back at once."""
+    """Whether the servers are ready. The sign is a lock and not a file's content: it ends at once when the keeper is
+    killed."""
     return not is_free(house.ready, fcntl.LOCK_SH)
 
 
 def revive(house: ServerSet) -> bool:
-    """Start the keeper again if somebody killed it; whether that was so."""
+    """Start the keeper again if it was killed. Returns whether it was."""
     if keeper_lives(house):
         return False
     start_keeper(house)
@@ -243,16 +245,16 @@ def revive(house: ServerSet) -> bool:
 
 
 def start_keeper(house: ServerSet) -> None:
-    """Returns when a keeper holds its lock; it is nobody's child, so that it outlives whoever started it."""
+    """Start a keeper, and return when it holds its lock. It is detached, so that it outlives the calling process."""
     with open_log(house.log) as log:
         command = [sys.executable, "-m", "casino.embedded.keeper", str(house.folder), "--servers", *house.servers]
         command += [] if house.durable else ["--not-durable"]
-        # A session of its own, so that Ctrl-C at the terminal reaches us and not the database.
+        # A session of its own, so that Ctrl-C in the terminal does not reach the database.
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, check=False)
 
 
 def open_log(path: Path) -> BinaryIO:
-    """To append to, or emptied if it is long already."""
+    """A log file opened for appending, or emptied if it is too long."""
     is_long = path.exists() and path.stat().st_size > LONGEST_LOG
     return path.open("wb" if is_long else "ab")
 
@@ -279,7 +281,8 @@ def keeper_lives(house: ServerSet) -> bool:
 
 
 def is_in_use(house: ServerSet) -> bool:
-    """Somebody came in as we left. A keeper that shuts down holds the same lock, but soon is no longer ready."""
+    """Whether a new user arrived at the last moment. A keeper that shuts down holds the same lock, but soon is no
+    longer ready."""
     if is_free(house.users, fcntl.LOCK_EX):
         return False
     time.sleep(0.02)

@@ -1,1 +1,1 @@
-"""The head office: receives the sealed days of several houses, verifies them, and compares the houses' figures."""
+"""The head office: receives the sealed days of several sites, verifies them, and compares the sites' figures."""

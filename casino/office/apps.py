@@ -1,10 +1,10 @@
-"""The head office as a Django app. Its tables exist in every database, and stay empty in a house's."""
+"""The head office as a Django app. Its tables exist in every database, and stay empty at a site."""
 
 from django.apps import AppConfig
 
 
 class OfficeConfig(AppConfig):
-    """Houses, the bundles they sent, and their figures."""
+    """Sites, the bundles that they sent, and their figures."""
 
     name = "casino.office"
     label = "office"

@@ -1,8 +1,8 @@
-"""What the tables won, from a verified bundle: first reckoned from chip movements, later as the house signed it.
+"""The tables' win from a verified bundle: first computed from chip movements, later as the casino signed it.
 
-Reckoned figures come from the ledger: what a rack and its drop box gained, except from and to the cage. They are there
-as soon as the day is. Counted amounts (boxes, openers, corrections) come with the figures that two people sign when
-they close the day, which are in a later day's log. From then on the signed figures count.
+Computed figures come from the ledger: the gains of a rack and its drop box, except from and to the cage. They exist as
+soon as the day does. Counted amounts (boxes, openers, corrections) come with the figures that two people sign when they
+close the day, which are in a later day's log. From then on the signed figures count.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TableFigures:
 
     @property
     def rounds(self) -> int:
-        """The number of rounds, counted as in the house's own figures."""
+        """The number of rounds, counted as in the casino's own figures."""
         return {"banked": self.settled, "pot": self.begun, "counted": 0}[self.kind]
 
 
@@ -65,7 +65,7 @@ class _Entry(NamedTuple):
 
 
 def sheet_of(path: Path) -> BundleFigures:
-    """The figures of a bundle. It must have been verified: nothing is checked here."""
+    """The figures of a bundle, which must have been verified: nothing is checked here."""
     sheet = BundleFigures()
     with Bundle(path) as bundle:
         days = _days(bundle)
@@ -86,12 +86,12 @@ def _days(bundle: Bundle) -> list[str]:
 
 
 def _leaves(bundle: Bundle, days: Sequence[str], name: str) -> list[Mapping[str, Any]]:
-    """The leaves of a book, one for each day."""
+    """The leaves of a log, one for each day."""
     return [leaf for day in days for leaf in bundle.documents(leaves_part(day)) if leaf["book"] == name]
 
 
 def _closes(bundle: Bundle, number: int) -> Iterator[DayClosed]:
-    """The day closings among a book's entries."""
+    """The day closings among a log's entries."""
     for entry in _entries(bundle, number):
         if (entry.subject, entry.kind) == (DayClosed.subject, DayClosed.kinds[0]):
             event = read(entry.subject, entry.kind, entry.body, house=True)
@@ -140,8 +140,8 @@ def _settings(settings: Settings | None, entry: _Entry) -> Settings | None:
 
 
 def _move(line: TableFigures, source: str, target: str, cents: int) -> None:
-    """Add a chip movement to win and drop. The rack's and box's gains are win, except from and to the cage; taking a
-    box away is no loss."""
+    """Add a chip movement to win and drop. The gains of rack and box are win, except from and to the cage; removing a
+    box is no loss."""
     if TRANSIT in (source, target):
         return
     if {source, target} == {CASH, DROP_BOX}:
@@ -174,7 +174,8 @@ def _entry(line: bytes) -> _Entry:
 
 
 def enter(arrival: Arrival, sheet: BundleFigures, fresh: Collection[date]) -> None:
-    """Store the reckoned figures of the new days, and all signed ones. Rows that exist already are the same."""
+    """Store the computed figures of the new days, and all signed ones. Rows that exist already are equal, and are
+    kept."""
     rows = [
         TableDay(
             house=arrival.house, day=date.fromisoformat(day), table=table, source=Source.RECKONED, game=line.game,

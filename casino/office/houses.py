@@ -1,4 +1,4 @@
-"""The houses that report to a head office. An operator registers each with its key, its currency and its line."""
+"""The sites that report to a head office. An operator registers each with its key, its currency and its connection."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from tables.refusals import Refused
 log = logging.getLogger(__name__)
 
 _PREFIX: Final = "house "
-"""Put before a secret when it is sealed: the seal leaves alone what does not look like a secret."""
+"""Prepended to a secret before encryption, because ``pepper`` leaves values alone that do not look like a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A house as an operator entered it."""
+    """A site as an operator entered it."""
 
     code: str
     name: str
     currency: str
     key: str
-    """The house's public key, 64 hexadecimal digits."""
+    """The site's public key, 64 hexadecimal digits."""
     secret: str = ""
-    """The secret that signs its line; empty for a house that sends its days on a stick."""
+    """The secret that signs its transfers; empty for a site that sends its days on a medium."""
 
 
 def register(registration: Registration, *, by: Staff) -> House:
-    """Register a new house. Raises Refused."""
+    """Register a new site. Raises Refused."""
     _refuse_person(by)
     if sentences := faults(registration):
         raise Refused("bad_house", " ".join(sentences.values()), 422, fields=sentences)
@@ -60,8 +60,8 @@ def register(registration: Registration, *, by: Staff) -> House:
 
 
 def pin(house: House, *, by: Staff, reason: str, key: str = "", secret: str = "") -> Pin:
-    """Pin another secret for a house, or another key if it lost its own. A key change that the house itself signed
-    needs no pin. Raises Refused."""
+    """Pin another secret for a site, or another key if it lost its own. A key change that the site itself signed needs
+    no pin. Raises Refused."""
     _refuse_person(by)
     if not reason.strip():
         raise Refused("no_reason", "Give the reason: whoever reads the list of keys later needs it.", 422)
@@ -131,13 +131,13 @@ def _secret_fault(secret: str) -> str:
 
 
 def current_pin(house: House) -> Pin:
-    """The newest pin of a house."""
+    """The newest pin of a site."""
     return Pin.objects.filter(house=house).order_by("-version")[0]
 
 
 def trusted_key(house: House) -> str:
-    """The key that the next bundle is checked against: that of the last accepted day, to which the pinned key led; or
-    the pinned key, if it was pinned later."""
+    """The key that the next bundle is verified with: that of the last accepted day, to which the pinned key led; or the
+    pinned key, if it was pinned later."""
     newest = current_pin(house)
     pinned = Pin.objects.filter(house=house, key=newest.key).order_by("version")[0]
     last = last_day(house)
@@ -145,7 +145,7 @@ def trusted_key(house: House) -> str:
 
 
 def secret_of(house: House) -> str:
-    """The secret that signs the house's line; empty if it has no line. Raises pepper.NoSuchKey."""
+    """The secret that signs the site's transfers; empty if it has no connection. Raises pepper.NoSuchKey."""
     return pepper.unseal(current_pin(house).secret, _owner(house.code)).removeprefix(_PREFIX)
 
 
@@ -161,7 +161,7 @@ def _owner(code: str) -> str:
 
 
 def last_day(house: House) -> Day | None:
-    """The last day that was accepted."""
+    """The last accepted day; None before the first."""
     return Day.objects.filter(house=house).order_by("-number").first()
 
 
@@ -171,13 +171,13 @@ def waiting(house: House) -> list[Arrival]:
 
 
 def due(house: House) -> int:
-    """The number of the next day that the house has to send. Bundles waiting for verification count as received."""
+    """The number of the next day that the site must send. Bundles that wait for verification count as received."""
     last = last_day(house)
     return max([last.number if last else 0, *(arrival.through for arrival in waiting(house))]) + 1
 
 
 def sum_over(houses: Iterable[House], work: Callable[[House], int]) -> int:
-    """Do some work for each house and add up its results. An unexpected error in one house's bundles does not stop the
+    """Run ``work`` for each site and add up its results. An unexpected error in one site's bundles does not stop the
     others."""
     count = 0
     for house in houses:

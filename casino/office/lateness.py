@@ -1,4 +1,4 @@
-"""Finds the houses that are late: a day should be here some hours after its end."""
+"""Finds sites whose days are late: a day should arrive some hours after its end."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ledger import alerts, clock
 
 A_DAY: Final = timedelta(hours=24)
 PATIENCE: Final = timedelta(hours=6)
-"""A day is sealed, sent and verified within minutes of its end. After some hours somebody has to look."""
+"""A day is sealed, sent and verified within minutes of its end. After this time an operator must examine the delay."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportingStatus:
-    """A house's progress and faults."""
+    """A site's progress and faults."""
 
     house: House
     last: Day | None
@@ -34,12 +34,12 @@ class ReportingStatus:
 
 
 def standings(moment: datetime) -> list[ReportingStatus]:
-    """The standings of all houses, by name."""
+    """The status of all sites, by name."""
     return [standing(house, moment) for house in House.objects.order_by("name")]
 
 
 def standing(house: House, moment: datetime) -> ReportingStatus:
-    """One house's standing at a moment."""
+    """One site's status at a time."""
     last = houses.last_day(house)
     since = last.ends + A_DAY if last else house.at
     late = moment - since - PATIENCE
@@ -49,7 +49,7 @@ def standing(house: House, moment: datetime) -> ReportingStatus:
 
 
 def _fault(house: House, last: Day | None) -> str:
-    """The newest rejection, at the door or after verification."""
+    """The newest rejection, on arrival or after verification; empty if there was none."""
     since = last.at if last else house.at
     refusal = Refusal.objects.filter(house=house, at__gte=since).order_by("-at").first()
     turned_down = (
@@ -64,7 +64,7 @@ def _fault(house: House, last: Day | None) -> str:
 
 
 def report() -> int:
-    """Raise an alert for each late house; the number of them."""
+    """Raise an alert for each late site. Returns the number of late sites."""
     late = [state for state in standings(clock.read().database) if state.late]
     for state in late:
         since = f"since {state.last.day}" if state.last else "so far"

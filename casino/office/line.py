@@ -1,7 +1,7 @@
-"""The line on which houses send bundles: in signed pieces, so that a broken transfer continues where it stopped.
+"""The connection over which sites send bundles: in signed pieces, so that a broken transfer continues where it stopped.
 
 A piece names its bundle's SHA-256, its own offset and the bundle's size; the signature covers these and the bytes. The
-answer tells how much has arrived, and after the last piece whether the bundle was taken.
+answer has the number of bytes received, and after the last piece whether the bundle was accepted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Piece:
 @csrf_exempt  # the sender is not a browser; its signature identifies it
 @require_POST
 def arrivals(request: HttpRequest, code: str) -> JsonResponse:
-    """Take a piece of a bundle."""
+    """Receive a piece of a bundle."""
     try:
         house = _signer(request, code)
         if request.content_type == "application/json":  # the test of a channel
@@ -54,7 +54,7 @@ def arrivals(request: HttpRequest, code: str) -> JsonResponse:
 
 
 def _signer(request: HttpRequest, code: str) -> House:
-    """The house that signed the request. Strangers cannot find out which houses exist. Raises Refused."""
+    """The site that signed the request. Raises Refused, with an answer that does not reveal which sites exist."""
     house = House.objects.filter(code=code).first()
     try:
         secret = houses.secret_of(house) if house else ""
@@ -70,7 +70,7 @@ def _signer(request: HttpRequest, code: str) -> House:
 
 
 def _piece(request: HttpRequest) -> Piece:
-    """Raises Refused."""
+    """The piece that the headers name. Raises Refused."""
     match = _PIECE.fullmatch(request.headers[webhook_signatures.DELIVERY])
     if match is None:
         raise Refused("bad_piece", f"{webhook_signatures.DELIVERY} must name a piece: SHA-256/OFFSET/SIZE.", 400)
@@ -85,10 +85,12 @@ def _piece(request: HttpRequest) -> Piece:
 def _take(house: House, piece: Piece, content: bytes) -> JsonResponse:
     path = receiving.folder(house) / f"{piece.sha256}.part"
     with path.open("ab") as file:
+        # A retry may arrive while the first attempt is still being written: one of them waits.
         fcntl.flock(file, fcntl.LOCK_EX)
         received = file.tell()
         if received == 0:
             _remove_others(path)
+        # Only the next bytes are appended: a repeated piece is already there, one beyond has a gap before it.
         if piece.offset == received:
             file.write(content)
             file.flush()
@@ -99,7 +101,7 @@ def _take(house: House, piece: Piece, content: bytes) -> JsonResponse:
 
 
 def _remove_others(path: Path) -> None:
-    """Remove a house's unfinished bundles when it begins another: it sends one at a time, and they would fill the
+    """Remove a site's unfinished bundles when it starts another: it sends one at a time, and they would fill the
     disk."""
     for part in path.parent.glob(f"{'[0-9a-f]' * 64}.part"):
         if part != path:
@@ -107,7 +109,7 @@ def _remove_others(path: Path) -> None:
 
 
 def _finish(house: House, piece: Piece, path: Path) -> JsonResponse:
-    """Take the complete bundle. A bundle that is not kept is removed, so that it can be sent again."""
+    """Accept or reject the complete bundle. A bundle that is not stored is removed, so that it can be sent again."""
     if not path.exists():  # another process got the last piece as well
         return JsonResponse({"have": 0})
     try:

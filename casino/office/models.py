@@ -1,4 +1,5 @@
-"""The head office's tables: houses and their keys, bundles, accepted days, figures. All but pieces are append-only."""
+"""The head office's tables: sites and their keys, bundles, accepted days, figures. All except pieces are
+append-only."""
 
 from __future__ import annotations
 
@@ -15,13 +16,10 @@ _HEX: str = r"^[0-9a-f]{64}$"
 
 
 class House(AppendOnly):
-    """A casino that reports to the head office.
-
-    Its currency is fixed, and amounts in different currencies are never added.
-    """
+    """A site that reports here. Its currency never changes, and amounts in different currencies are never added."""
 
     code = models.CharField(max_length=24, unique=True, validators=[RegexValidator(r"^[a-z][a-z0-9-]{1,23}$")])
-    """The part of its address at the head office that identifies it."""
+    """Part of its URL here."""
     name = models.CharField(max_length=60, unique=True)
     currency = models.CharField(max_length=3, validators=[RegexValidator(r"^[A-Z]{3}$")])
     by = models.CharField(max_length=120)
@@ -35,14 +33,14 @@ class House(AppendOnly):
 
 
 class Pin(AppendOnly):
-    """The key that verifies a casino's days, and the secret of its connection, from this version on."""
+    """The key that a site's days are verified with and the secret of its connection, from this version on."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="pins")
     version = models.IntegerField()
     key = models.CharField(max_length=64, validators=[RegexValidator(_HEX)])
-    """It must not arrive with the bundles themselves. Later keys count if the casino's own log signs them."""
+    """It must not come with the bundles themselves. Later keys are accepted if the site's own log signs them."""
     secret = models.CharField(max_length=400, blank=True)
-    """Sealed; empty for a casino without a connection."""
+    """Encrypted; empty for a site without a connection."""
     reason = models.CharField(max_length=300, blank=True)
     by = models.CharField(max_length=120)
     at = models.DateTimeField()
@@ -59,10 +57,8 @@ class Pin(AppendOnly):
 
 
 class Arrival(AppendOnly):
-    """A bundle that arrived over the connection, by replication or on a stick.
-
-    Its verdict tells whether it was verified.
-    """
+    """A bundle that was accepted, over HTTPS, by replication or from a medium. Its verdict is the result of
+    verification."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="arrivals")
     sha256 = models.CharField(max_length=64, validators=[RegexValidator(_HEX)])
@@ -94,18 +90,18 @@ class Piece(models.Model):
     A trigger sets the subscription that brought them, so no casino can write in another's name.
     """
 
-    # No sequence gives a key: a publisher could send the numbers that come next, and other houses' rows would collide.
+    # The key comes from no sequence: a publisher could send the next values, and other sites' rows would collide.
     pk = models.CompositePrimaryKey("line", "bundle", "start")
     line = models.CharField(max_length=63, db_default="")
-    """The subscription. A casino's own is ``replication.subscription_of``."""
+    """The subscription; a site's own is ``replication.subscription_of``."""
     bundle = models.CharField(max_length=64)
-    """SHA-256 of the whole bundle, as claimed by its casino."""
+    """SHA-256 of the whole bundle, as the site claims."""
     start = models.BigIntegerField()
     """The piece's offset in the bundle, in bytes."""
     number = models.IntegerField()
-    """The number of the bundle's day, as claimed by its casino."""
+    """The number of the bundle's day, as the site claims."""
     size = models.BigIntegerField()
-    """Size of the whole bundle in bytes, as claimed by its casino."""
+    """Bytes of the whole bundle, as the site claims."""
     content = models.BinaryField()
 
     class Meta:
@@ -136,7 +132,7 @@ class Verdict(AppendOnly):
 
 
 class Refusal(AppendOnly):
-    """A bundle refused on arrival: another casino's key, another history, or not a bundle."""
+    """A bundle that was rejected on arrival: another site's key, another history, or no bundle at all."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="refusals")
     sha256 = models.CharField(max_length=64)
@@ -155,13 +151,13 @@ class Refusal(AppendOnly):
 
 
 class Day(AppendOnly):
-    """A casino's gaming day that was fully verified and follows the day before it."""
+    """A site's gaming day that was fully verified and follows the day before it."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="days", db_index=False)
     number = models.IntegerField()
     day = models.DateField()
     digest = models.CharField(max_length=64)
-    """SHA-256 of its signed document, which names the day before it."""
+    """SHA-256 of its signed document, which contains that of the day before it."""
     key = models.CharField(max_length=64)
     """The key that signed it. No later day may be signed with an older key."""
     ends = models.DateTimeField()
@@ -199,7 +195,7 @@ class TableDay(AppendOnly):
     drop_cents = models.BigIntegerField()
     handle_cents = models.BigIntegerField(null=True)
     theoretical_cents = models.BigIntegerField(null=True)
-    """None if the casino does not compute it."""
+    """None if the site does not compute it."""
     arrival = models.ForeignKey(Arrival, models.PROTECT, related_name="+")
 
     class Meta:

@@ -1,7 +1,7 @@
-"""Receives bundles: checks their signatures at the door, then has a worker verify them completely, one by one.
+"""Receives bundles: checks their signatures on arrival, then has a worker verify them completely, one by one.
 
-The check at the door costs a signature for each day since the first. It refuses, without keeping the bundle, another
-house's key, a day that was sealed differently before, and days that do not follow. What it takes waits for a worker,
+The first check costs one signature for each day since the first. It rejects, without storing the bundle, another site's
+key, a day that was sealed differently before, and days that do not follow. A bundle that it accepts waits for a worker,
 which replays every round.
 """
 
@@ -35,7 +35,7 @@ MOST_SAID: Final = 600
 
 
 class ArrivalState(StrEnum):
-    """The result of a bundle's check at the door."""
+    """The result of a bundle's first check."""
 
     TAKEN = "taken"
     """It waits for verification."""
@@ -52,7 +52,7 @@ class ArrivalAnswer:
 
     state: ArrivalState
     due: int
-    """The number of the day that the house has to send next."""
+    """The number of the day that the site must send next."""
     says: str
 
     def as_json(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class ArrivalAnswer:
 
 
 def folder(house: House) -> Path:
-    """The folder of a house's bundles. Raises Refused if the office has none."""
+    """The folder of a site's bundles, created if missing. Raises Refused if none is configured."""
     if not settings.OFFICE_FOLDER:
         raise Refused("no_folder", NO_FOLDER, 503)
     path = Path(settings.OFFICE_FOLDER) / house.code
@@ -69,7 +69,7 @@ def folder(house: House) -> Path:
 
 
 def path_of(arrival: Arrival) -> Path:
-    """The file of a bundle that was taken."""
+    """The file of an accepted bundle."""
     return folder(arrival.house) / f"{arrival.sha256}.zip"
 
 
@@ -77,7 +77,8 @@ def path_of(arrival: Arrival) -> Path:
 
 
 def take(house: House, bundle: Path, *, by: str) -> ArrivalAnswer:
-    """Check a house's complete bundle. If it is taken, its file moves to the house's folder; else it stays in place."""
+    """Check a site's complete bundle. If it is accepted, its file moves to the site's folder; otherwise it stays in
+    place."""
     with bundle.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
     try:
@@ -94,7 +95,7 @@ def take(house: House, bundle: Path, *, by: str) -> ArrivalAnswer:
 
 
 def _fresh(house: House, outline: Outline) -> list[dict[str, Any]]:
-    """The bundle's days that are not here yet. Raises Wrong if one that is here was sealed differently."""
+    """The bundle's days that are not here yet. Raises Wrong if a day that is here was sealed differently."""
     digests = {document["number"]: seals.hash_of(document) for document in outline.chain}
     latest = Day.objects.filter(house=house, number__lte=len(digests)).order_by("-number").first()
     if latest is not None and digests[latest.number] != latest.digest:
@@ -126,7 +127,7 @@ def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) ->
 
 
 def refuse(house: House, digest: str, reason: str, by: str) -> ArrivalAnswer:
-    """Refuse a bundle: record only its digest and the reason, and raise an alert."""
+    """Reject a bundle: record only its digest and the reason, and raise an alert."""
     row = Refusal(house=house, sha256=digest, says=reason[:MOST_SAID], by=by, at=clock.read().database)
     Refusal.objects.bulk_create([row], ignore_conflicts=True)
     _alert(house, reason)
@@ -152,7 +153,7 @@ def queue_verification(house: House) -> None:
 
 
 def verify_waiting(house: House) -> int:
-    """Verify a house's waiting bundles in order, unless another worker is doing it; the number of those that hold."""
+    """Verify a site's waiting bundles in order, unless another worker is doing it. Returns the number of valid ones."""
     with runs.alone(f"arrivals of the house {house.code}") as is_alone:
         return sum(_verify(arrival) for arrival in houses.waiting(house)) if is_alone else 0
 
@@ -162,6 +163,7 @@ def _verify(arrival: Arrival) -> bool:
     path = path_of(arrival)
     try:
         key = houses.trusted_key(house)
+        # Again, because a day before it may have been rejected since it arrived.
         outline = verifier.outline(path, key=key)
         fresh = _fresh(house, outline)
         _refuse_gap(house, fresh)
@@ -176,6 +178,8 @@ def _verify(arrival: Arrival) -> bool:
     moment = clock.read().database
     try:
         with transaction.atomic():
+            # Verdict, days and figures in one transaction: a day without figures would look like a day without
+            # business.
             Verdict.objects.create(arrival=arrival, holds=True, says=lines[-1][:MOST_SAID], at=moment)
             _enter(arrival, fresh, moment)
             figures.enter(arrival, sheet, [date.fromisoformat(document["day"]) for document in fresh])

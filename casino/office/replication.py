@@ -1,8 +1,9 @@
-"""Assembles bundles that came in pieces by PostgreSQL's logical replication, and takes them like any other.
+"""Assembles bundles that came in pieces by PostgreSQL's logical replication, and accepts or rejects them like any
+other.
 
 A site fills its export database (``tables/audit/export_database.py``) and gets no answer from here. So pieces stay
-until their days are verified, and a refused bundle is tried again each hour, just as a site
-on a line would send it again.
+until their days are verified, and a rejected bundle is tried again each hour, as a site with a direct connection would
+send it again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ledger import runs
 
 BY: Final = "replication"
 A_TURN: Final = 50
-"""Bundles of a house in one turn: one that sends a million of them keeps no other waiting."""
+"""The bundles of a site in one turn, so that a site with very many of them does not delay the others."""
 DAMAGED: Final = "the pieces do not make up the bundle that they name"
 
 
@@ -47,16 +48,17 @@ def subscription_of(house: House) -> str:
 
 
 def take_all(*, again: bool = False) -> int:
-    """Take the complete bundles of all houses; the number of bundles taken."""
+    """Accept the complete bundles of all sites. Returns the number accepted."""
     lines = set(Piece.objects.values_list("line", flat=True).distinct())
     senders = [house for house in House.objects.order_by("code") if subscription_of(house) in lines]
     return houses.sum_over(senders, partial(take, again=again))
 
 
 def take(house: House, *, again: bool = False) -> int:
-    """Take a house's complete bundles in the order of their days, unless another worker is doing it; the number taken.
+    """Accept a site's complete bundles in the order of their days, unless another worker is doing it. Returns the
+    number accepted.
 
-    With ``again`` bundles that were refused before are tried as well.
+    ``again``: bundles that were rejected before are tried as well.
     """
     count = 0
     with runs.alone(f"pieces of the house {house.code}") as is_alone:
@@ -71,7 +73,7 @@ def take(house: House, *, again: bool = False) -> int:
 
 
 def _submissible(house: House, *, again: bool) -> Iterator[Bundle]:
-    """Those that are due, until one that claims a day which cannot be next; at most as many as a turn may take."""
+    """The bundles that are due, up to one that claims a day which cannot be next; at most A_TURN."""
     candidates = (bundle for bundle in _complete(house) if _is_due(house, bundle, again=again))
     for bundle in islice(candidates, A_TURN):
         if bundle.number > houses.due(house):
@@ -102,8 +104,8 @@ def _is_due(house: House, bundle: Bundle, *, again: bool) -> bool:
 
 
 def _submit(house: House, bundle: Bundle) -> ArrivalState:
-    """Check a bundle at the door. Its pieces are deleted if its day is here already, or if no newer verifier or key
-    could ever make it hold."""
+    """Check a bundle. Its pieces are deleted if its day is here already, or if no newer verifier or key could ever
+    accept it."""
     path = receiving.folder(house) / "replicated.pieces"  # not the bundle's name: a house may send ../../x as that
     try:
         if fault := _assemble(house, bundle, path):
@@ -121,7 +123,7 @@ def _submit(house: House, bundle: Bundle) -> ArrivalState:
 
 
 def _assemble(house: House, bundle: Bundle, path: Path) -> str:
-    """Write a bundle's pieces into a file; returns a fault, or an empty string."""
+    """Write a bundle's pieces into a file. Returns the fault, or an empty string."""
     if bundle.size > settings.OFFICE_MOST_BYTES:
         return f"a bundle may have at most {settings.OFFICE_MOST_BYTES:,} bytes here"
     pieces, digest = _pieces(house, bundle), sha256()

@@ -1,6 +1,6 @@
-"""Figures across houses, added up by house, game or table, and never across currencies.
+"""Figures across sites, added up by site, game or table, and never across currencies.
 
-A house's signed figures of a day count as soon as they are here; until then the figures reckoned from the entries.
+A site's signed figures of a day count as soon as they are here; until then the figures computed from the entries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from casino.office.models import Day, House
 
 HOUSE, GAME, TABLE = "house", "game", "table"
 GROUPS: Final = {HOUSE: (True, False, False), GAME: (False, False, True), TABLE: (True, True, True)}
-"""Whether each grouping keeps house, table and game apart."""
+"""Whether each grouping keeps site, table and game apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Figures:
     days: int
     """The number of table days added up."""
     signed_days: int
-    """The number of these that were signed in the house."""
+    """The number of these that were signed at the site."""
     rounds: int
     win_cents: int
     drop_cents: int
@@ -89,7 +89,7 @@ _MISSING: Final = """
 
 
 def between(first: date, last: date, by: str, code: str = "") -> list[tuple[str, list[Figures]]]:
-    """The lines of each currency, grouped ``by`` house, game or table; for one house or for all."""
+    """The lines of each currency, grouped ``by`` site, game or table; for one site (``code``) or for all."""
     by_house, by_table, by_game = GROUPS[by]
     grouping = {"by_house": by_house, "by_table": by_table, "by_game": by_game}
     rows = _rows(_SUMS, {"first": first, "last": last, "code": code} | grouping)
@@ -123,7 +123,7 @@ def days_of(currency: str, first: date, last: date, code: str = "") -> list[tupl
 
 
 def by_day(house: House, days: Sequence[date]) -> dict[date, tuple[int, int]]:
-    """Win and drop of a house's days, in cents."""
+    """Win and drop of each of a site's days, in cents."""
     if not days:
         return {}
     sums = days_of(house.currency, min(days), max(days), house.code)
@@ -131,7 +131,7 @@ def by_day(house: House, days: Sequence[date]) -> dict[date, tuple[int, int]]:
 
 
 def missing(first: date, last: date, code: str = "") -> dict[str, list[date]]:
-    """The days in a span that are not here, by house name."""
+    """The days in a span that are not here, by the name of the site."""
     days: dict[str, list[date]] = {}
     for name, day in _rows(_MISSING, {"first": first, "last": last, "code": code}):
         days.setdefault(name, []).append(day)
@@ -139,7 +139,7 @@ def missing(first: date, last: date, code: str = "") -> dict[str, list[date]]:
 
 
 def newest() -> date | None:
-    """The newest accepted day of any house."""
+    """The newest accepted day of any site; None before the first."""
     day: date | None = Day.objects.aggregate(day=Max("day"))["day"]
     return day
 

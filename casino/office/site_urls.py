@@ -1,4 +1,4 @@
-"""Every address of a head office: those of a house, and its own, which begin with its front page."""
+"""All URLs of a head office: those of a site, and its own, starting with its front page."""
 
 from django.urls import include, path
 

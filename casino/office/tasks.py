@@ -10,19 +10,19 @@ from casino.office.models import House
 
 @shared_task(name="casino.office.tasks.verify_arrivals")
 def verify_arrivals(pk: int) -> int:
-    """Verify a house's waiting bundles; the number of those that hold."""
+    """Verify a site's waiting bundles. Returns the number of valid ones."""
     return receiving.verify_waiting(House.objects.get(pk=pk))
 
 
 @shared_task(name="casino.office.tasks.take_replicated")
 def take_replicated(*, again: bool = False) -> int:
-    """Take the bundles that came by replication, with ``again`` also refused ones; the number taken."""
+    """Accept the bundles that came by replication, with ``again`` also rejected ones. Returns the number accepted."""
     return replication.take_all(again=again)
 
 
 @shared_task(name="casino.office.tasks.look_after_houses")
 def look_after_houses() -> int:
-    """Verify bundles that a killed worker left, and raise alerts for late houses; the number of late houses."""
+    """Verify bundles that a killed worker left, and raise alerts for late sites. Returns the number of late sites."""
     waiting = House.objects.filter(arrivals__isnull=False, arrivals__verdict=None).distinct()
     houses.sum_over(waiting, receiving.verify_waiting)
     return lateness.report()

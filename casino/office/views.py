@@ -1,4 +1,4 @@
-"""The head office's pages: the houses' progress, one house's days, and figures across houses."""
+"""The head office's pages: the sites' progress, one site's days, and figures across sites."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ BY: Final = {HOUSE: "House", GAME: "Game", TABLE: "Table"}
 
 @require_GET
 def front(request: HttpRequest) -> HttpResponse:
-    """The start page redirects to the houses."""
+    """The start page, which redirects to the sites."""
     return redirect("office:houses")
 
 
 @reads_the_house
 @require_GET
 def houses(request: HttpRequest) -> HttpResponse:
-    """Each house's progress and faults."""
+    """The progress and faults of each site."""
     standings = lateness.standings(timezone.now())
     context = {"standings": standings, "late": sum(bool(standing.late) for standing in standings)}
     return render(request, "office/houses.html", context)
@@ -43,7 +43,7 @@ def houses(request: HttpRequest) -> HttpResponse:
 @reads_the_house
 @require_GET
 def house(request: HttpRequest, code: str) -> HttpResponse:
-    """One house: its days, keys and rejected bundles."""
+    """One site: its days, keys and rejected bundles."""
     subject = get_object_or_404(House, code=code)
     before = dates.day(request.GET.get("before"))
     days = Day.objects.filter(house=subject).select_related("arrival").order_by("-number")
@@ -76,7 +76,7 @@ def _with_sums(subject: House, days: list[Day]) -> list[dict[str, Any]]:
 
 @require_GET
 def figures(request: HttpRequest) -> HttpResponse:
-    """The houses' figures, separately for each currency."""
+    """The sites' figures, separately for each currency."""
     first, last, by, code = span_and_house(request)
     parts = [_part(currency, lines, first, last, code) for currency, lines in reports.between(first, last, by, code)]
     context = {

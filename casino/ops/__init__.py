@@ -1,1 +1,1 @@
-"""What the people who run a site watch: health, metrics, log lines, and the one scheduler."""
+"""Operation of a site: health, metrics, log formats, and the single scheduler."""

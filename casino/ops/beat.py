@@ -1,8 +1,8 @@
-"""One beat at a time: `celery --app casino beat` may run on several hosts, but only one of them schedules tasks.
+"""A single active beat: `celery --app casino beat` may run on several hosts, but only one of them schedules tasks.
 
 That is the one whose database session holds an advisory lock. The session ends with its process or host, and the
 database ends it after ``SILENT_SECONDS`` without a statement, as when a host hangs. Then another beat takes over. After
-a failover all of them ask for the lock again. If two ever schedule the same task, it is still done once
+a failover all of them try to get the lock again. If two ever schedule the same task, it is still done once
 (ledger/runs.py).
 """
 
@@ -20,7 +20,7 @@ NAME: Final = "casino beat"
 """The name of the session and of the lock."""
 SILENT_SECONDS: Final = 10
 ASK_SECONDS: Final = 2.0
-"""Between two statements of the session that holds the lock, and between two tries of one that does not."""
+"""Seconds between two statements of the session that holds the lock, and between two attempts of one that does not."""
 
 
 class BeatLock:
@@ -66,14 +66,14 @@ def _session() -> psycopg.Connection:
 
 
 class Scheduler(PersistentScheduler):
-    """Schedules tasks only while it holds the lock."""
+    """A scheduler that schedules tasks only while it holds the lock."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.turn = BeatLock()
         super().__init__(*arguments, **options)
 
     def tick(self, *arguments: Any, **options: Any) -> float:
-        """Seconds until the next tick."""
+        """Schedule tasks that are due, if the lock is held. Returns the seconds until the next tick."""
         if not self.turn.is_ours():
             return ASK_SECONDS
         return min(float(super().tick(*arguments, **options)), ASK_SECONDS)

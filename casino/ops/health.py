@@ -1,4 +1,4 @@
-"""Is the house open, and what of it is not well. Only without its database it cannot go on dealing."""
+"""The health check. Only the database is required for dealing."""
 
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
@@ -32,7 +32,8 @@ def watch_is_kept() -> bool:
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 as long as tables can deal, and in any case what is well; says nothing else to whoever asks."""
+    """Status 200 while tables can deal, otherwise 503, with the state of each component. Public, so it reveals nothing
+    else."""
     database = database_answers()
     well = {"database": database, "redis": redis_answers(), "watch": database and watch_is_kept()}
     return JsonResponse(well, status=200 if database else 503)

@@ -1,4 +1,5 @@
-"""How the logs are written: as text for people, or as lines of JSON for programs. Both name the request, no secret."""
+"""Formats log records: text for people, or lines of JSON for programs. Both include the request id and exclude
+secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from casino.web.redaction import redacted
 
 
 class Text(logging.Formatter):
-    """The whole text of a record, a traceback included; and the request, where there is one."""
+    """The text of a record with its traceback, and the request id, if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         request = request_ids.current.get()
@@ -19,7 +20,7 @@ class Text(logging.Formatter):
 
 
 class Json(logging.Formatter):
-    """A record as one line, whatever is in it."""
+    """A record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {

@@ -1,5 +1,5 @@
-"""`/metrics`: what Prometheus reads, by the token of a program that has the scope. What processes counted is added up
-over all of them; what the database knows is asked for when somebody reads."""
+"""`/metrics` for Prometheus, for service accounts with the scope read:metrics. Counters are summed over all processes;
+figures from the database are queried on each request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SCOPE: Final = "read:metrics"
 
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Nobody without a token is told that there is such a page."""
+    """The metrics. Without a token the answer is 404, so that the page cannot be discovered."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         raise Http404
@@ -53,7 +53,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def text() -> bytes:
-    """All of it."""
+    """All metrics in the text format of Prometheus."""
     counted = CollectorRegistry()
     if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         forget_dead(Path(folder))
@@ -66,7 +66,7 @@ def text() -> bytes:
 
 
 def forget_dead(folder: Path) -> None:
-    """A process that was killed has no stream open any more, whatever its file says; what it counted stays counted."""
+    """Remove the gauges of killed processes, whose streams are closed. Their counters remain in the sums."""
     for file in folder.glob("gauge_live*_*.db"):
         try:
             os.kill(int(file.stem.rpartition("_")[2]), 0)
@@ -75,7 +75,8 @@ def forget_dead(folder: Path) -> None:
 
 
 class SiteCollector(Collector):
-    """What the database and the broker know. What cannot be asked is left out: its absence is what an alert goes by."""
+    """Metrics from the database and the broker. Figures that cannot be read are left out: alerts can react to their
+    absence."""
 
     def collect(self) -> Iterable[Metric]:
         for figures in (_tables, _feed, _alerts, _watch, _connections, _replica, _queues, worker_figures.figures):
@@ -129,7 +130,7 @@ def _connections() -> Iterator[Metric]:
 
 
 def _replica() -> Iterator[Metric]:
-    """A replica that is away is infinitely late, so that one rule tells of both."""
+    """The delay of the replica in seconds; infinite if it is away, so that one rule covers both."""
     if not replica.is_set():
         return
     try:

@@ -1,4 +1,5 @@
-"""A task carries the id of the request that asked for it. Apart from request_ids.py, so that logs need no Celery."""
+"""Passes the id of a request to the tasks that it queues. Separate from request_ids.py, so that logs do not import
+Celery."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ BEAT: Final = "beat"
 SECONDS: Final = (0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 1_800.0)
 """Upper bounds of the histogram of task durations."""
 REMEMBERED: Final = 3_600
-"""Seconds after which a process that was killed is forgotten."""
+"""Seconds after which a process that was killed is no longer listed."""
 FRESH: Final = 60
-"""Seconds: a worker whose sign of life is older serves no queue."""
+"""Seconds: a worker whose sign of life is older counts as serving no queue."""
 
 
 def figures() -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""Workers and beat count tasks in the broker and leave signs of life there, which `worker_figures.py` reads."""
+"""Counts tasks of workers and beat in the broker, and records their signs of life; `worker_figures.py` reads both."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _signed: Final[dict[str, float]] = {}
 
 
 def sign(name: str, queues: str = "") -> None:
-    """Leave a sign of life, at most one every ten seconds."""
+    """Record a sign of life, at most one every ten seconds."""
     moment = time.monotonic()
     if moment - _signed.get(name, -SIGN_EVERY) < SIGN_EVERY or not settings.REDIS_URL:
         return
@@ -85,7 +85,7 @@ def _worker_lives(sender: Any, **_: Any) -> None:
 
 @worker_shutdown.connect
 def _worker_ends(sender: Any, **_: Any) -> None:
-    """Remove the sign of life of a worker that was stopped, so that nobody misses it."""
+    """Remove the sign of life of a worker that was stopped, so that it does not count as missing."""
     with suppress(redis.RedisError):
         _broker().delete(ALIVE + sender.hostname)
 

@@ -1,1 +1,1 @@
-"""The web server and what happens to a request before and after Django: pools, limits, slow clients, logs, streams."""
+"""The web server and the processing of a request around Django: pools, limits, slow clients, logs, streams."""

@@ -1,4 +1,4 @@
-"""Notes for the access log who asked, and at which terminal they signed in, as far as the request knows it anyway."""
+"""Adds the user and the terminal to the access log, as far as the request has loaded them already."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,16 +22,16 @@ def noted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
 
 
 def person(request: HttpRequest) -> str:
-    """Whoever signed in with this request, or was signed in before it."""
+    """The signature of the user who was signed in, or signed in with this request; "-" if unknown."""
     attributes = vars(request)
     for user in (attributes.get("user"), attributes.get("_cached_user")):
-        if type(user) is Staff or type(user) is ServiceAccount:  # not the lazy one, which would ask the database
+        if type(user) is Staff or type(user) is ServiceAccount:  # the lazy object would query the database
             return user.signature
     return "-"
 
 
 def place(request: HttpRequest) -> dict[str, str | int]:
-    """Which view answered, and about which table, by the number in its address."""
+    """The view that answered, and the table in its URL."""
     match = getattr(request, "resolver_match", None)
     if match is None:
         return {}

@@ -1,7 +1,7 @@
 """The access log: one line of JSON for each request, two for a stream, and a summary line for throttled requests.
 
-It makes no query of its own: a person is named only if the request read them anyway. Query strings and secrets in paths
-are left out; JSON escapes whatever else somebody may put into an address.
+It makes no query of its own: a user is named only if the request loaded them. Query strings and secrets in paths are
+left out; JSON escapes all other characters in an address.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ QUIET_SECONDS: Final = 10.0
 
 
 class AccessLog:
-    """The outermost layer, so that it also logs what the gate refuses."""
+    """The outermost layer, so that it also logs requests that the limits reject."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -74,7 +74,7 @@ class Refusals:
         self._lines: dict[str, float] = {}
 
     def due(self, limit: str) -> int:
-        """Count one more refusal; returns how many a line is due for, or 0 if the last line is too recent."""
+        """Count one more refusal. Returns the number to log, or 0 if the last line of this limit is too recent."""
         self._waiting[limit] += 1
         moment = time.monotonic()
         if moment - self._lines.get(limit, -math.inf) < QUIET_SECONDS:
@@ -104,7 +104,7 @@ class Request:
                 self.write(stream="opened")
 
     def end(self) -> None:
-        """Count the finished request in the meters."""
+        """Record the finished request in the metrics."""
         view = self.scope.get(NOTED, {}).get("view", "-")
         meters.REQUESTS.labels(view, self.status or LOST).inc()
         if self.is_stream:

@@ -1,6 +1,6 @@
-"""Refuses, before Django, oversized bodies, forms that are not UTF-8, and clients that do not read their answer.
+"""Rejects, before Django, oversized bodies, forms that are not UTF-8, and clients that do not read their answer.
 
-Django would read a body whole before any view or permission check, and decode a form in whatever encoding it claims.
+Django would read a body whole before any view or permission check, and decode a form in any encoding that it claims.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ LIMIT = "casino.limit"
 """The scope's key for the limit that refused the request."""
 MOST_BYTES = 1_000_000
 PATIENCE = 60.0
-"""Seconds for a client to read each part of an answer, before the connection is cut."""
+"""Seconds for a client to read each part of an answer, before the connection is closed."""
 
 
 class RefusedRequest(Exception):
@@ -55,7 +55,8 @@ CODES = {
 
 
 class BodyLimits:
-    """Refuses what no view should have to handle, and answers any Refusal that the application raises."""
+    """Rejects requests that no view should have to handle, and answers any RefusedRequest that the application
+    raises."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -85,7 +86,8 @@ def check_headers(headers: dict[bytes, bytes]) -> None:
 
 
 def limited(receive: Receive) -> Receive:
-    """Raises Refusal in the middle of a body that is too large. Nothing was answered yet: a body is read first."""
+    """Limit a body: the returned function raises RefusedRequest as soon as it is too large. No answer has begun by
+    then, because the body is read first."""
     size = 0
 
     async def next_event() -> Event:
@@ -115,8 +117,8 @@ def note_limit(scope: Scope, refusal: RefusedRequest) -> None:
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether a browser loads it as a page. No script of ours retries that, so the browser must, by ``Refresh``; a
-    submitted form is never retried."""
+    """Whether a browser loads it as a page. No script retries that, so the browser must, by ``Refresh``; a submitted
+    form is never retried."""
     return scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
 
 

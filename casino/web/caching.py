@@ -1,7 +1,8 @@
-"""No page of the house is kept by a browser or a proxy: the next person at the screen sees nothing that is not theirs.
+"""Prevents browsers and proxies from storing pages: the next user of a screen must not see those of the last one.
 
-A view whose page is the same for everybody and shows nothing of anybody (a table's placard) says for how many seconds
-it may be kept. Static files are answered before this, by WhiteNoise, and are kept for as long as their names stay.
+A public view that shows no personal data, such as a table's placard, sets the number of seconds for which it may be
+stored. WhiteNoise answers requests for static files before this middleware; they are cacheable without limit, because
+their names contain a hash.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""Which request is in which lane: by its address before anything is asked of the database, then by who asks.
+"""Chooses the connection pool of a request: by its URL before any query, then by its user.
 
-A dealer's lane is for dealers: somebody else who asks at their addresses is sent to the pages' lane as soon as the
-session says who it is. A device that proves by its signed cookie that it was enrolled signs in there, too, so no
-crowd at the door keeps a dealer out.
+The dealers' pool is reserved for dealers: other users at those URLs are moved to the pool of pages as soon as the
+session identifies them. A device whose signed cookie proves that it was enrolled signs in there too, so a crowd at the
+sign-in page cannot keep a dealer out.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _EXPORTS: Final = {"record", "audit-bundle"}
 
 
 class LaneOfRoute(MiddlewareMixin):
-    """Comes before everything that reads a session."""
+    """Must come before all middleware that reads a session."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Choose the lane by the address."""
+        """Choose the pool by the URL."""
         try:
             route = resolve(request.path_info)
             setattr(request, ROUTE, route)
@@ -37,16 +37,16 @@ class LaneOfRoute(MiddlewareMixin):
             lane.set(Lane.PAGES)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """The session is saved: from here on the answer belongs to its reader, however slow."""
+        """Return the connection: the session is saved, and the rest of the time depends on the client."""
         give_back()
         return response
 
 
 class LaneOfPerson(MiddlewareMixin):
-    """Comes after the session is known."""
+    """Must come after the session is loaded."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Nobody but dealers stays in their lane. Who is not signed in has asked the database for nothing."""
+        """Move users other than dealers out of the dealers' pool. Anonymous requests have made no query yet."""
         user = request.user if lane.get() == Lane.DEALERS else None
         if isinstance(user, Staff) and user.role != Role.DEALER:
             give_back()

@@ -1,4 +1,4 @@
-"""The content security policy, loosened under the admin's path alone."""
+"""The content security policy, relaxed only under the admin's path."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ ADMIN_NEEDS = {"script-src": [UNSAFE_EVAL], "style-src": [UNSAFE_INLINE]}
 
 
 class ContentSecurityPolicy(CSPMiddleware):
-    """The house's own, spelled once, for every page that needs no other."""
+    """The default policy is built once; only pages with other needs build their own."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_special = any(name.startswith("_csp") for name in (*vars(response), *vars(request)))

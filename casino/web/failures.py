@@ -1,6 +1,6 @@
-"""What is answered when a request fails outside its view: above all, when the database is away.
+"""Responses to requests that fail outside their view, above all during a database outage.
 
-Sessions are read and renewed around every view, so an outage is met there first.
+Sessions are read and saved around each view, so an outage appears there first.
 """
 
 import sys
@@ -20,8 +20,8 @@ from tables.refusals import Refused
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """Django calls this while it handles the exception. What the database cannot store, such as a NUL or a number
-    beyond its own, came from whoever asked."""
+    """The response to an unhandled exception, while Django handles it. Data that the database cannot store, such as a
+    NUL or too large a number, are the client's fault."""
     if is_outage(sys.exception()):
         return away(request, sys.exception())
     if isinstance(wrong := sys.exception(), WrongClock):
@@ -37,7 +37,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """What Django itself refuses, around any view."""
+    """The response to a request that Django itself rejects, outside of any view."""
     if is_outage(exception):
         return away(request, exception)
     if not is_api(request):
@@ -48,7 +48,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the database is behind it. A session that it could not renew looks like a bad request to Django."""
+    """Whether the database caused the error. Django turns a session that could not be saved into a bad request."""
     while error is not None and not isinstance(error, DATABASE_AWAY):
         error = error.__context__
     return error is not None

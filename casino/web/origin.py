@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as its headers show: an enrolled terminal, a cookie or token, an address.
+"""The origin of a request, as far as its headers show: an enrolled terminal, a cookie or token, an address.
 
 Rate limits count by it before any database query. It identifies a client, never a person.
 """
@@ -16,7 +16,7 @@ from django.conf import settings
 from tables.staff import guess_counts, terminals
 
 _ORIGIN: Final = "casino.origin"
-"""The scope's key for the origin, which is worked out once per request."""
+"""The scope's key for the origin, which is computed once per request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +24,21 @@ class Origin:
     address: str
     """For IPv6 the /64 network; empty if the server knows none."""
     terminal: bytes | None
-    """Digest of the signed token of a device that was enrolled here: it cannot be forged."""
+    """Digest of the signed token of a device that was enrolled here: it cannot be forged. None without one."""
     session: bytes | None
-    """Digest of the session cookie."""
+    """Digest of the session cookie; None without one."""
     token: bytes | None
-    """Digest of the API token."""
+    """Digest of the API token; None without one."""
 
     @property
     def clients(self) -> list[bytes]:
-        """The keys to count the client by. It may invent a session or a token for each request: an invented one must
-        not hide the other, so each counts."""
+        """The keys to count the client by. A client may invent a session or a token for each request, and an invented
+        one must not hide the other, so each counts."""
         return [key for key in (self.terminal or self.session, self.token) if key]
 
     @property
     def place(self) -> str:
-        """The key to count by: a terminal has its own, everybody else shares their address's."""
+        """The key to count by place: a terminal has its own, all other clients share their address's."""
         return f"terminal {self.terminal.hex()}" if self.terminal else self.address
 
 
@@ -67,7 +67,7 @@ def _headers(scope: dict[str, Any], name: bytes) -> list[bytes]:
 
 
 def _cookie(cookies: bytes, name: str) -> bytes:
-    """The last one of that name, as Django reads them."""
+    """The value of the last cookie with this name, which is the one that Django uses; empty if there is none."""
     values = _pattern(name).findall(cookies)
     return values[-1].strip() if values else b""
 

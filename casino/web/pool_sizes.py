@@ -1,4 +1,4 @@
-"""How wide each lane is (see ledger/connection_pools.py), and how long its work waits for anything."""
+"""The size of each connection pool (see ledger/connection_pools.py), and the time limits of its work."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from typing import Final
 from casino.environment import whole
 
 WHOLE: Final = 48
-"""Connections that one web process may have, unless it is told otherwise: what the shares below are parts of."""
+"""The default number of database connections of one web process, of which the shares below are parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """How much of the database a kind of work may have, and how long it waits for any of it."""
+    """The database connections of a kind of work, and its time limits."""
 
     share: int
-    """So many of ``WHOLE`` connections; at least one, and of the dealers' two."""
+    """Its part of ``WHOLE`` connections; at least one, for dealers two."""
     queue: int
-    """How many requests may wait for a connection; the next one is told at once to come back."""
+    """The number of requests that may wait for a connection; further ones are refused at once."""
     wait_ms: int
-    """For a connection."""
+    """The time limit for getting a connection."""
     lock_ms: int
     statement_ms: int
     idle_ms: int
-    """How long a transaction may do nothing before the database ends it: it holds its locks meanwhile."""
+    """The time limit of an idle transaction, which holds its locks, before the database ends it."""
     connections: int = 0
-    """In this process; 0: it has no pool."""
+    """The connections in this process; 0 without a pool."""
 
     @property
     def options(self) -> str:
-        """What the database is told as a connection is made."""
+        """The session options for a new database connection."""
         return (
             f"-c lock_timeout={self.lock_ms} -c statement_timeout={self.statement_ms}"
             f" -c idle_in_transaction_session_timeout={self.idle_ms}"
         )
 
 
-# A dealer's request waits twice for a connection, for a turn and for a lock: 7 s at most, which is less than the 8 s
-# after which the screen sends the input again. A command may think for long, but waits for no lock for long.
+# A dealer's request may wait for a connection twice, for a turn and for a lock: 7 s at most, less than the 8 s after
+# which the screen sends the input again. A command may run for long, but waits for no lock for long.
 _LANES: Final = {
     "dealers": Width(share=20, queue=100, wait_ms=1_500, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
     "seats": Width(share=8, queue=100, wait_ms=1_500, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
@@ -53,18 +53,18 @@ _LANES: Final = {
 
 
 REPLICA: Final = "replica"
-"""The lane whose connections are to another server: it takes none of the primary's."""
+"""The pool whose connections are to the replica: it takes none of the primary's."""
 
 
 def widths(connections: int, environment: Mapping[str, str] = os.environ, *, to_replica: int = 0) -> dict[str, Width]:
-    """The lanes of a process that may hold so many connections; of none, where it has no pools. ``to_replica``: those
-    that it may hold besides, to the server that reports are read from."""
+    """The pools of a process that may have this many connections; 0 for a process without pools. ``to_replica``: its
+    further connections to the replica."""
     lanes = {name: _width(name, width, connections, environment) for name, width in _LANES.items()}
     return lanes | {REPLICA: replace(lanes[REPLICA], connections=to_replica)}
 
 
 def _width(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:
-    """A lane as the environment has it: ``DEALERS_LOCK_MS`` and the like."""
+    """A pool with the time limits from the environment, such as ``DEALERS_LOCK_MS``."""
     waits = {
         what: whole(f"{name}_{what}".upper(), getattr(width, what), least=0, environment=environment)
         for what in ("wait_ms", "lock_ms", "statement_ms", "idle_ms")

@@ -1,11 +1,11 @@
-"""The web server, `python -m casino.web`: as many processes as there are cores behind one port.
+"""The web server, `python -m casino.web`: one process per core behind one port.
 
-Python uses one core a process, and one process is full at a few dozen dealers. uvicorn's own supervisor starts the
-processes, which share one socket, replaces one that dies or hangs, and stops them all. Nothing that one of them keeps
-is needed by another (docs/architecture.md, "Several processes").
+Python uses one core per process, and one process can serve a few dozen dealers. uvicorn's supervisor starts the
+processes, which share one socket, replaces a process that dies or hangs, and stops all of them. No process needs the
+state of another (docs/architecture.md, "Several processes").
 
-With `--streams` it serves live streams and nothing else: where a proxy sends those there, thousands of watchers take no
-time from the processes that dealers' inputs are answered by.
+With `--streams` it serves only live streams: if a proxy sends those there, thousands of viewers take no time from the
+processes that answer dealers' inputs.
 """
 
 import argparse
@@ -25,24 +25,25 @@ from casino.embedded.keeper import die_with_parent
 from casino.environment import whole
 
 MOST_BY_DEFAULT: Final = 8
-"""Eight serve a hundred tables; a machine with more cores has other work for them, and its database too."""
+"""Eight serve a hundred tables; the remaining cores of a larger machine are for other work, such as its database."""
 GRACE_SECONDS: Final = 10
-"""So long a process that stops finishes what it was asked; its streams end at once, and their screens come back to
+"""The time for a stopping process to finish its requests. Its streams end at once, and their screens reconnect to
 another process."""
 STREAMS_CONNECTIONS: Final = 6
-"""To the database, for each process of streams: a stream asks once who may watch, and then holds none."""
+"""Database connections of each stream process: a stream needs one only for its permission check."""
 HANGS_SECONDS: Final = 15
-"""A process that gives no sign of life for so long is replaced; on a busy machine it may take some to begin."""
+"""A process without a sign of life for this time is replaced; on a busy machine a start may take long."""
 
 
 def processes() -> int:
-    """How many: as WEB_PROCESSES says, or one for each core that we may use."""
+    """The number of processes: WEB_PROCESSES, or one per available core up to MOST_BY_DEFAULT. Raises
+    ImproperlyConfigured."""
     return whole("WEB_PROCESSES", min(cores(), MOST_BY_DEFAULT))
 
 
 def serve_streams_alone() -> None:
-    """As many processes as STREAM_PROCESSES says, or one: it holds ten thousand, and the cards of the pit's screens
-    are drawn once for each."""
+    """Configure stream processes: STREAM_PROCESSES of them, by default one. Each holds ten thousand streams, and
+    renders the cards of the pit's screens once for all."""
     number = whole("STREAM_PROCESSES", 1)
     os.environ["WEB_PROCESSES"] = str(number)
     os.environ["DATABASE_CONNECTIONS"] = str(STREAMS_CONNECTIONS * number)
@@ -54,17 +55,18 @@ def cores() -> int:
 
 
 def die_with_supervisor() -> None:
-    """For each process that the supervisor started: else `kill -9` of it would leave them on the port for good."""
+    """End this process with the supervisor that started it: after a `kill -9` of that, it would otherwise occupy the
+    port."""
     supervisor = multiprocessing.parent_process()
     if supervisor is None:
         return
     die_with_parent(signal.SIGTERM)
-    if os.getppid() != supervisor.pid:  # it died before we could ask
+    if os.getppid() != supervisor.pid:  # it died before the request above
         sys.exit(1)
 
 
 def count_together() -> None:
-    """Each process counts for itself, in a file of this folder; whichever is asked reads all of them."""
+    """Count metrics of each process in a file of one folder; any process can report the sums."""
     folder = tempfile.mkdtemp(prefix="casino-metrics-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
@@ -80,7 +82,7 @@ def main() -> None:
     try:
         if options.streams:
             serve_streams_alone()
-        os.environ["WEB_PROCESSES"] = str(processes())  # each is to know how many share what the house has
+        os.environ["WEB_PROCESSES"] = str(processes())  # each process takes its share of the connections
     except ImproperlyConfigured as fault:
         sys.exit(str(fault))
     count_together()
@@ -95,5 +97,5 @@ def main() -> None:
         timeout_worker_healthcheck=HANGS_SECONDS,
         proxy_headers=not options.no_proxy_headers,
         server_header=False,
-        access_log=False,  # the addresses asked for hold links and seats' tokens
+        access_log=False,  # requested URLs contain enrolment links and seat tokens
     )

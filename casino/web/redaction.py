@@ -1,5 +1,5 @@
-"""Keeps what is secret out of every log: a seat's page, a placard's, the link that enrols a terminal in an address, and
-tokens of programs wherever they stand."""
+"""Removes secrets from all logs: the tokens in URLs of player pages, placards and enrolment links, and API tokens
+anywhere."""
 
 import logging
 import re
@@ -14,7 +14,7 @@ def redacted(text: str) -> str:
 
 
 def install() -> None:
-    """Redact each record as it is made: the server's own loggers have handlers of their own."""
+    """Redact each log record when it is created, because the server's own loggers have handlers of their own."""
     make = logging.getLogRecordFactory()
     if getattr(make, "redacts", False):
         return
@@ -32,7 +32,7 @@ def install() -> None:
 
 
 def _argument(value: object) -> object:
-    """Text, or an error that quotes some; numbers stay numbers."""
+    """Redact text and errors that may quote it; numbers stay numbers, for formats such as %d."""
     if not isinstance(value, str | BaseException):
         return value
     text = str(value)

@@ -1,8 +1,8 @@
-"""Hands each request to one thread of a pool, which answers it from middleware to response without a detour.
+"""Runs each request in one thread of a pool, from middleware to response.
 
-Django under ASGI starts a thread for each request and switches between it and the event loop for middleware, view,
-signals and closing: a third of the cost of a dealer's input. Our middleware and views are synchronous, so one thread
-can do all of it, as under WSGI.
+Django under ASGI starts a thread per request and switches between it and the event loop for middleware, view, signals
+and closing: a third of the cost of a dealer's input. All middleware and views here are synchronous, so one thread can
+do all of it, as under WSGI.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Event = Mapping[str, Any]
 ROUTE: Final = "_route"
 """The request's attribute with the route that was resolved early."""
 THREADS: Final = 1_000
-"""More than all lanes admit and all tables let wait (``ledger/connection_pools.py``) before the limits of clients and
-addresses refuse them: the pool itself is to make no request wait. Threads are started only when none is idle."""
+"""More than all pools admit and all tables let wait (``ledger/connection_pools.py``) before rate limits apply: this
+pool itself must never make a request wait. Threads are started only if none is idle."""
 
 
 class Handler(ASGIHandler):
-    """Django's handler with its own way to the views."""
+    """Django's handler, with its own thread pool."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Handler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
-        """Reuse the route that was resolved to choose the lane."""
+        """Reuse the route that was resolved to choose the connection pool."""
         match: ResolverMatch | None = getattr(request, ROUTE, None)
         if match is None:
             return super().resolve_request(request)
@@ -49,7 +49,8 @@ class Handler(ASGIHandler):
         return match
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Each request runs in its own context, because language, time zone and lane are context variables."""
+        """Answer a request in its own context, because language, time zone and connection pool are context
+        variables."""
         context, loop = copy_context(), asyncio.get_running_loop()
         try:
             body = await self.read_body(receive)
@@ -71,7 +72,7 @@ class Handler(ASGIHandler):
             response: Any = refusal if request is None else self.get_response(request)
             response._handler_class = type(self)
             if response.streaming:
-                close_old_connections()  # this thread's: the stream is read in other threads
+                close_old_connections()  # of this thread: the stream is read in other threads
                 return cast(HttpResponseBase, response)
             try:
                 head = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}

@@ -1,8 +1,7 @@
-"""Sessions that end when somebody stops using the house, though their screen goes on following it by itself.
+"""Sessions that expire when their user is inactive, although their open pages continue to update themselves.
 
-A session is written again only when a part of its time has passed: otherwise every action of every dealer would be a
-second transaction, for a moment that nobody reads. So whoever stops is signed out at most ``RENEWED_SECONDS`` too
-early, and never too late.
+A session is saved again only when a part of its time has passed: otherwise each input of each dealer would need a
+second transaction. An inactive user is therefore signed out at most ``RENEWED_SECONDS`` too early, and never too late.
 """
 
 import time
@@ -14,15 +13,15 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 
 RENEWED: Final = "renewed"
-"""Where a session keeps when it was written, in seconds."""
+"""The session's key for the POSIX time of its last save."""
 RENEWED_SECONDS: Final = 60
 PARTS: Final = 15
-"""A session that lasts less than so many minutes is renewed when such a part of it has passed."""
+"""A session shorter than this many minutes is renewed after one part in this number has passed."""
 
 
 class Sessions(SessionMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Requests renew a session, but for those that a screen makes unasked; so does whatever else writes it."""
+        """Renew the session, unless a page made the request by itself; any other change of the session saves it too."""
         session = getattr(request, "session", None)
         if session is None:
             return super().process_response(request, response)
@@ -37,13 +36,13 @@ class Sessions(SessionMiddleware):
 
 
 def follows(request: HttpRequest) -> bool:
-    """Whether a screen asks by itself, because something happened at a table."""
+    """Whether a page made the request by itself, because something happened at a table."""
     unasked = request.headers.get("X-Requested-With") == "fetch" or request.headers.get("HX-Request") == "true"
     stream = request.headers.get("Accept", "") == "text/event-stream"
     return request.method == "GET" and (unasked or stream)
 
 
 def was_renewed(session: SessionBase) -> bool:
-    """Whether it was written a moment ago; by another clock it may have been written in the future."""
+    """Whether the session was saved a moment ago. A time in the future, by another host's clock, does not count."""
     apart = min(RENEWED_SECONDS, session.get_expiry_age() / PARTS)
     return 0 <= time.time() - session.get(RENEWED, 0) < apart

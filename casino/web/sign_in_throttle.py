@@ -1,4 +1,4 @@
-"""Before the house asks its database who somebody is: how often an address may try to sign in.
+"""Limits sign-in attempts per address, before any database query.
 
 An enrolled device is not counted here; its wrong PINs are (tables/staff/terminals.py).
 """
@@ -21,7 +21,7 @@ TOO_OFTEN: Final = RefusedRequest(
 
 
 class SignInThrottle:
-    """Sends away who tries too often, before Django and its threads hear of it: a refusal costs next to nothing."""
+    """Rejects excess sign-in attempts before Django and its threads, at almost no cost."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -34,7 +34,7 @@ class SignInThrottle:
 
 
 def knocks(scope: Scope) -> bool:
-    """Whether a stranger tries to sign in. A device that was enrolled is none."""
+    """Whether a device that is not enrolled tries to sign in."""
     if scope["type"] != "http" or scope["method"] != "POST" or scope["path"] != _sign_in():
         return False
     return origin.of(scope).terminal is None

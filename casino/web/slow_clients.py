@@ -48,8 +48,8 @@ class SlowClientProtocol(HttpToolsProtocol):
         self._stop_waiting()
 
     def data_received(self, data: bytes) -> None:
-        """Limit what the parser takes in; casino/web/body_limits.py limits what a view reads of a body. Bytes are
-        counted before the parser sees them: the end of one request and the next may arrive together."""
+        """Limit the bytes that the parser takes in; casino/web/body_limits.py limits the body that a view reads. Bytes
+        are counted before the parser sees them: the end of one request and the next may arrive together."""
         if self._request_bytes > (MOST_HEAD_BYTES if self._in_head else MOST_REQUEST_BYTES):
             self.give_up()
             return
@@ -61,7 +61,7 @@ class SlowClientProtocol(HttpToolsProtocol):
         self._expect()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Those that follow a body in chunks are dropped: nobody reads them, and they would fill the memory."""
+        """Ignore trailers after a chunked body: no code reads them, and they would fill the memory."""
         if self._in_head:
             super().on_header(name, value)
 

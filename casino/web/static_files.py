@@ -1,4 +1,4 @@
-"""Static files: how they are stored, and collecting them, but only when one of them changed since the last time."""
+"""Storage of static files, and collecting them only if one changed since the last time."""
 
 import fcntl
 import hashlib
@@ -13,10 +13,10 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class Files(CompressedManifestStaticFilesStorage):
-    """Each file by a name that has its hash, also where a script imports another."""
+    """Each file under a name with its hash, including modules that a script imports."""
 
     support_js_module_import_aggregation = True
-    # Ours alone: scripts of others name files in their comments that are not there.
+    # Only the project's scripts: comments in third-party scripts name files that do not exist.
     _js_module_import_aggregation_patterns = (
         "dealer_ui/*/*.js",
         CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1],

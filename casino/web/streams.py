@@ -28,17 +28,18 @@ from tables.audit.watch import is_kept
 
 PATHS: Final = re.compile(r"/live/|/seat/[^/]+/live")
 RETRY_MS: Final = 1_000
-"""How soon a browser reconnects after it lost the stream."""
+"""The time in milliseconds after which a browser reconnects a lost stream."""
 RETRY_LATER_MS: Final = 30_000
-"""The same after a stream made room for a newer one, or the two would replace each other all day."""
+"""The time in milliseconds after which a browser reconnects a stream that made room for a newer one: otherwise the two
+would replace each other all day."""
 HEARTBEAT: Final = 15.0
-"""Seconds between two signs of life of a stream. The viewer's right is checked again at each."""
+"""Seconds between two heartbeats of a stream. The viewer's right is checked again at each."""
 SLOTS: Final = 60
 """Heartbeats are spread over this many moments of the interval."""
 BEATS: Final = 25
 """The heartbeats sent in one go, before the event loop serves dealers' requests again."""
 OPENED_AT_ONCE: Final = 4
-"""The new streams that Django decides on at a time. After a restart every screen reconnects at once."""
+"""The number of new streams that Django decides on at a time: after a restart all screens reconnect at once."""
 
 STREAMS_ALONE: Final = RefusedRequest(
     404, "This process serves only live streams: the proxy must send everything else to the web processes."
@@ -139,7 +140,8 @@ class Open:
 
     @contextmanager
     def place(self, address: str, *, player: bool) -> Iterator[None]:
-        """Count a stream from before its viewer is looked up. Raises Refusal."""
+        """Count a stream from before its viewer is looked up. Raises RefusedRequest."""
+        # A quarter is reserved for staff, so that no number of players can lock a dealer out.
         share = 0.75 if player else 1
         if self._addresses.total() >= share * self._most:
             raise TOO_MANY
@@ -202,7 +204,8 @@ class Open:
 
 
 def _valid(rights: set[Right]) -> set[Right]:
-    """The rights that still hold. Also checks the watch: a dead worker cannot raise its own alert."""
+    """The rights that are still valid. Also checks that scheduled checks are running: a dead worker cannot raise its
+    own alert."""
     with suppress(DatabaseError):
         is_kept()
     return that_hold(rights)

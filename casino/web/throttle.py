@@ -36,7 +36,8 @@ class Throttle:
         await self.application(scope, receive, send)
 
     def _count(self, scope: Scope) -> None:
-        """Raises Refusal. The client's bucket comes first, so that a refused client does not use up its address's."""
+        """Raise RefusedRequest beyond a limit. The client's bucket comes first, so that a refused client does not use
+        up its address's."""
         source = origin.of(scope)
         if not all(self.clients.take(client) for client in source.clients):
             raise CLIENT

@@ -1,4 +1,4 @@
-"""``manage.py office``: the houses of a head office, and days that come on a stick."""
+"""``manage.py office``: the sites of a head office, and days that arrive on a storage medium."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Command(BaseCommand):
 
 
 def _take(house: House, path: Path) -> receiving.ArrivalAnswer:
-    """Take a copy of the file, which stays on the stick."""
+    """Accept a copy of the file, which stays on the medium."""
     with NamedTemporaryFile(dir=receiving.folder(house), suffix=".part", delete=False) as copy, path.open("rb") as file:
         shutil.copyfileobj(file, copy)
     try:
