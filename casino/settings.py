@@ -12,7 +12,7 @@ from django.templatetags.static import static
 from casino.database_address import settings_of
 from casino.environment import choice, names, number, switch, time_zone, whole
 from casino.web import redaction
-from casino.web.pool_sizes import REPLICA, WHOLE, widths
+from casino.web.pool_sizes import REPLICA, WHOLE, pool_sizes
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -52,7 +52,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "casino.web.caching.no_store",
-    "casino.web.access_identity.who",
+    "casino.web.access_identity.identify",
     "casino.web.connection_pools.LaneOfRoute",
     "casino.web.content_security_policy.ContentSecurityPolicy",
     "casino.web.sessions.Sessions",
@@ -113,7 +113,7 @@ REPLICA_CONNECTIONS = whole("REPLICA_CONNECTIONS", 16)
 # more for LISTEN and one for the pit's screens; a worker and a command hold one each.
 WEB_PROCESSES = whole("WEB_PROCESSES", 1)
 DATABASE_CONNECTIONS = whole("DATABASE_CONNECTIONS", WHOLE)
-LANES = widths(
+LANES = pool_sizes(
     DATABASE_CONNECTIONS // WEB_PROCESSES if WEB_PROCESS else 0,
     to_replica=max(1, REPLICA_CONNECTIONS // WEB_PROCESSES) if WEB_PROCESS else 0,
 )

@@ -110,7 +110,7 @@ def last_message(alert: Alert) -> str:
 
 def _opened(book: Book | None, kind: str, message: str, evidence: Mapping[str, Any] | None, moment: datetime) -> Alert:
     alert: Alert = Alert.objects.create(book=book, kind=kind, message=message, evidence=dict(evidence or {}), at=moment)
-    findings.enter(findings.ALERTS, alert.pk, moment, at_the_door=True)
+    findings.record(findings.ALERTS, alert.pk, moment, queued_only=True)
     announce(alert)
     return alert
 
@@ -126,7 +126,7 @@ def escalate(alert: Alert, step: int, level: int, roles: Sequence[str]) -> Escal
         escalation: Escalation = Escalation.objects.create(
             alert=alert, at=moment, step=step, level=level, roles=sorted(roles)
         )
-        findings.enter(findings.ESCALATIONS, escalation.pk, moment, at_the_door=True)
+        findings.record(findings.ESCALATIONS, escalation.pk, moment, queued_only=True)
         announce(alert)
     return escalation
 
@@ -143,7 +143,7 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
     try:
         with transaction.atomic():
             acknowledgement = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
-            findings.enter(findings.ACKNOWLEDGEMENTS, acknowledgement.pk, acknowledgement.at, by)
+            findings.record(findings.ACKNOWLEDGEMENTS, acknowledgement.pk, acknowledgement.at, by)
             announce(alert)
     except IntegrityError as refused:
         raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused

@@ -1,7 +1,7 @@
 """Discrepancies between counted and expected amounts. Each has a level, an owner and finally a finding.
 
 The levels are the amounts from which a supervisor, surveillance and the regulator are informed (N.J.A.C. 13:69D-1.21
-and WAC 230-15-495 have such amounts). They are policies of the casino, which another package passes to ``go_by``.
+and WAC 230-15-495 have such amounts). They are policies of the casino, which another package passes to ``use_limits``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Limits = Callable[[], Sequence[int]]
 _limits: Limits = tuple
 
 
-def go_by(limits: Limits) -> None:
+def use_limits(limits: Limits) -> None:
     """Set the function that returns the amounts, in cents, from which levels 1 to 3 apply."""
     global _limits
     _limits = limits
@@ -71,7 +71,7 @@ def open_(
     try:
         with transaction.atomic():
             draft.save()
-            findings.enter(findings.DISCREPANCIES, draft.pk, draft.at)
+            findings.record(findings.DISCREPANCIES, draft.pk, draft.at)
     except IntegrityError:  # another worker was first
         draft = Discrepancy.objects.get(key=key)
     return draft
@@ -104,7 +104,7 @@ def assign(discrepancy: Discrepancy, owner: str, name: str, *, by: str) -> Assig
     """Assign a discrepancy to a person, in place of the earlier one."""
     with transaction.atomic():
         assigned = Assignment.objects.create(discrepancy=discrepancy, owner=owner, name=name, by=by, at=timezone.now())
-        findings.enter(findings.ASSIGNMENTS, assigned.pk, assigned.at, by)
+        findings.record(findings.ASSIGNMENTS, assigned.pk, assigned.at, by)
     return assigned
 
 
@@ -126,7 +126,7 @@ def close(discrepancy: Discrepancy, text: str, *, username: str, by: str) -> Fin
             finding = Finding.objects.create(
                 discrepancy=discrepancy, username=username, by=by, at=timezone.now(), text=text.strip()
             )
-            findings.enter(findings.FINDINGS, finding.pk, finding.at, by)
+            findings.record(findings.FINDINGS, finding.pk, finding.at, by)
     except IntegrityError as refused:
         raise NotClosed("Somebody else closed this discrepancy before.") from refused
     return finding

@@ -82,17 +82,17 @@ BOOKMARKS: Final = Journal(
 JOURNALS: Final = (ALERTS, ACKNOWLEDGEMENTS, ESCALATIONS, DISCREPANCIES, ASSIGNMENTS, FINDINGS, BOOKMARKS)
 
 
-def enter(journal: Journal, row: int, moment: datetime, by: str = BY, *, at_the_door: bool = False) -> None:
+def record(journal: Journal, row: int, moment: datetime, by: str = BY, *, queued_only: bool = False) -> None:
     """Write the entry of a row that was just added, in its transaction. Never waits for the site log, and works even
     when a clock or the site log is faulty.
 
-    ``at_the_door``: the entry is only queued, for the next writer of the site log. A worker that reports a wrong clock
+    ``queued_only``: the entry is only queued, for the next writer of the site log. A worker that reports a wrong clock
     must not date the site log by it.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
         content: dict[str, Any] = json.loads(cursor.fetchone()[0])
-    tell = site_log.enqueue_at if at_the_door else site_log.report
+    tell = site_log.enqueue_at if queued_only else site_log.report
     tell(journal.subject, journal.kind, by, content, moment)
 
 

@@ -42,7 +42,7 @@ def wrong_privileges(role: str | None = None) -> Iterator[str]:
     for each."""
     role = role or app_role()
     with connection.cursor() as cursor:
-        yield from standing(cursor, role)
+        yield from irrevocable_powers(cursor, role)
         # Apply the list, compare, and roll back: the file itself defines the expected privileges, and nothing changes.
         with transaction.atomic():
             present = _privileges(cursor, role)
@@ -97,7 +97,7 @@ def _privileges(cursor: CursorWrapper, role: str) -> set[Privilege]:
 
 
 # Attributes, memberships and ownership give a role full access, and revoking privileges does not remove them.
-STANDING = """
+IRREVOCABLE = """
     SELECT 'is ' || what FROM pg_roles,
         LATERAL (VALUES (rolsuper, 'a superuser'), (rolcreaterole, 'allowed to create roles'),
             (rolreplication, 'allowed to replicate'), (rolbypassrls, 'allowed to bypass row security')
@@ -118,8 +118,8 @@ STANDING = """
 """
 
 
-def standing(cursor: CursorWrapper, role: str) -> list[str]:
+def irrevocable_powers(cursor: CursorWrapper, role: str) -> list[str]:
     """Attributes, memberships and ownerships of the role that revoking privileges cannot remove, one sentence for
     each."""
-    cursor.execute(STANDING, {"role": role})
+    cursor.execute(IRREVOCABLE, {"role": role})
     return [f"{role} {clause}" for (clause,) in cursor.fetchall()]

@@ -45,10 +45,10 @@ def inspect_book(book_id: int, by: str = BY) -> list[Alert]:
     except OUTAGE:
         raise
     except Exception as error:
-        return [report(book, unforeseen(book.name, horizon + 1, error))]
+        return [report(book, unexpected_fault(book.name, horizon + 1, error))]
 
 
-def unforeseen(book: str, seq: int, error: Exception) -> Fault:
+def unexpected_fault(book: str, seq: int, error: Exception) -> Fault:
     """An unexpected exception that stopped verification, logged and turned into a fault.
 
     Content written into one log must not stop the verification of the others.
@@ -68,7 +68,7 @@ def _negative(book: Book) -> list[Alert]:
 _uncounted: Callable[[], int] = int
 
 
-def go_by(uncounted_cents: Callable[[], int]) -> None:
+def use_uncounted(uncounted_cents: Callable[[], int]) -> None:
     """Set the function that returns chips held by players beyond the transfers, in cents: chips from racks of
     non-tracked tables, whose win only counts show."""
     global _uncounted

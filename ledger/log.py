@@ -33,7 +33,7 @@ class KeyReused(Exception):
     """The log has an entry with this idempotency key. The transaction is aborted: start again and read that entry."""
 
 
-class Saying(Protocol):
+class Loggable(Protocol):
     """The content of an entry, in the vocabulary of the package that writes it."""
 
     @property
@@ -58,7 +58,7 @@ class Draft:
     at: datetime | None = None
 
     @classmethod
-    def of(cls, event: Saying, by: str, *, round: int | None = None, key: UUID | None = None) -> "Draft":
+    def of(cls, event: Loggable, by: str, *, round: int | None = None, key: UUID | None = None) -> "Draft":
         return cls(event.subject, event.kind, by, event.content(), round=round, key=key)
 
 

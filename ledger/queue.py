@@ -34,10 +34,10 @@ def enqueue(book_id: int, draft: Draft) -> None:
         if head is not None:
             log.append(flush(head), draft)
         else:
-            keep(draft)
+            store(draft)
     if head is None:
         # The holder may have committed before it could see this notice: nothing else would write it soon.
-        carry_if_free(book_id)
+        flush_if_free(book_id)
 
 
 def report(book_id: int, draft: Draft, moment: datetime) -> None:
@@ -47,10 +47,10 @@ def report(book_id: int, draft: Draft, moment: datetime) -> None:
         with transaction.atomic():
             enqueue(book_id, draft)
     except (WrongClock, IntegrityError, DataError, log.Stale, log.KeyReused):
-        keep(replace(draft, at=moment))
+        store(replace(draft, at=moment))
 
 
-def carry_if_free(book_id: int) -> int:
+def flush_if_free(book_id: int) -> int:
     """Write queued notices, unless another transaction holds the log. Returns the number written."""
     with transaction.atomic():
         before = log.lock_if_free(book_id)
@@ -65,7 +65,7 @@ def flush(head: Head) -> Head:
     return head
 
 
-def keep(draft: Draft) -> None:
+def store(draft: Draft) -> None:
     """Queue a notice in the current transaction. Takes no lock."""
     Notice.objects.create(
         key=draft.key or uuid4(),

@@ -27,7 +27,7 @@ def prove(book_id: int, *, since: int = 0) -> Iterator[Proven]:
     """
     head = read_head(book_id)
     # A proof from a recount trusts the head that the recount stored, so it must exist and is the anchor of the chain.
-    after = _noted(book_id, head.name, since) if since else None
+    after = _stored_head(book_id, head.name, since) if since else None
     chain = walk(entries(book_id, since, head.seq), head, after=after, anchors=anchors(book_id, since, head.seq))
     yield from reconcile(chain, transfers(book_id, since, head.seq), head.name)
     # Rows after the head are in no chain, so the walk above does not see them.
@@ -63,7 +63,7 @@ def anchors(book_id: int, since: int, through: int) -> Iterator[tuple[int, bytes
         last = page[-1]
 
 
-def _noted(book_id: int, name: str, seq: int) -> Head:
+def _stored_head(book_id: int, name: str, seq: int) -> Head:
     """The head that the recount through this entry stored. Raises LookupError if no recount ends there."""
     digest = Recount.objects.filter(book_id=book_id, through_seq=seq).values_list("head_hash", flat=True).first()
     if digest is None:

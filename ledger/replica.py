@@ -108,7 +108,7 @@ def reading() -> Iterator[AsOf | None]:
         # An old figure looks like a current one on a report, so it is refused instead of marked.
         if state.age.total_seconds() > settings.REPLICA_LATEST_SECONDS:
             raise Unread(_behind(state.age))
-        with _noted(Reading(state, *before)):
+        with _with_reading(Reading(state, *before)):
             yield state
 
 
@@ -118,7 +118,7 @@ def again(earlier: AsOf | None) -> Iterator[None]:
     if earlier is None or _reading.get():
         yield
         return
-    with _on_replica() as before, _noted(Reading(earlier, *before)):
+    with _on_replica() as before, _with_reading(Reading(earlier, *before)):
         yield
 
 
@@ -129,7 +129,7 @@ def on_primary() -> Iterator[None]:
     if reading is None:
         yield
         return
-    with _noted(None), _in_place(reading.primary, reading.lane):
+    with _with_reading(None), _in_place(reading.primary, reading.lane):
         try:
             yield
         finally:
@@ -174,7 +174,7 @@ def _in_place(other: Any, of_lane: Lane) -> Iterator[None]:
 
 
 @contextmanager
-def _noted(reading: Reading | None) -> Iterator[None]:
+def _with_reading(reading: Reading | None) -> Iterator[None]:
     token = _reading.set(reading)
     try:
         yield

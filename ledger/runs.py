@@ -45,27 +45,27 @@ class WatchPlan:
         return start + (moment - start) // self.every * self.every
 
 
-def run(plan: WatchPlan, deed: Callable[[], int], moment: datetime) -> bool:
+def run(plan: WatchPlan, work: Callable[[], int], moment: datetime) -> bool:
     """Run the slot that is due, unless it was run or another worker is running it. Returns whether this call ran it.
 
-    ``deed`` returns the number of faults that it found. It must be safe to repeat, because a killed worker leaves it
+    ``work`` returns the number of faults that it found. It must be safe to repeat, because a killed worker leaves it
     half done.
     """
     slot = plan.slot(moment)
-    return _run(plan, slot, deed, lambda: not RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists())
+    return _run(plan, slot, work, lambda: not RunEnd.objects.filter(run__task=plan.task, run__slot=slot).exists())
 
 
-def run_between(plan: WatchPlan, deed: Callable[[], int], moment: datetime, is_due: Callable[[], bool]) -> bool:
+def run_between(plan: WatchPlan, work: Callable[[], int], moment: datetime, is_due: Callable[[], bool]) -> bool:
     """Run a plan outside of its slots, after a failure or by hand; ``moment`` itself is the slot. Returns whether this
     call ran it.
 
-    ``is_due`` is called under the lock of the plan. ``deed`` returns the number of faults that it found and must be
+    ``is_due`` is called under the lock of the plan. ``work`` returns the number of faults that it found and must be
     safe to repeat.
     """
-    return _run(plan, moment, deed, is_due)
+    return _run(plan, moment, work, is_due)
 
 
-def _run(plan: WatchPlan, slot: datetime, deed: Callable[[], int], is_due: Callable[[], bool]) -> bool:
+def _run(plan: WatchPlan, slot: datetime, work: Callable[[], int], is_due: Callable[[], bool]) -> bool:
     # The lock comes before the check: a second worker would otherwise see the slot as not yet run.
     with alone(_lock(plan)) as is_alone:
         if not is_alone or not is_due():
@@ -79,7 +79,7 @@ def _run(plan: WatchPlan, slot: datetime, deed: Callable[[], int], is_due: Calla
         # Reported before the work, which may take an hour or fail.
         if claimed.missed:
             _report(plan, claimed)
-        faults = deed()
+        faults = work()
         RunEnd.objects.create(run=claimed, at=clock.read().database, found=faults)
     return True
 
@@ -106,31 +106,31 @@ def _report(plan: WatchPlan, claimed: Run) -> None:
 
 
 @contextmanager
-def alone(deed: str) -> Iterator[bool]:
+def alone(task: str) -> Iterator[bool]:
     """Yields whether this worker got the lock of a task, without waiting. The lock ends with the connection, and so
     with a killed process."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [deed])
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [task])
         is_locked = bool(cursor.fetchone()[0])
     try:
         yield is_locked
     finally:
         if is_locked:
             with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [deed])
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [task])
 
 
-def is_held(deed: str) -> bool:
+def is_held(task: str) -> bool:
     """Whether a worker holds the lock of a task now."""
-    with alone(deed) as is_free:
+    with alone(task) as is_free:
         return not is_free
 
 
 @contextmanager
-def in_turn(deed: str) -> Iterator[None]:
+def in_turn(task: str) -> Iterator[None]:
     """Run concurrent callers one after the other; each holds the lock until its transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asking for {deed}"])
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"asking for {task}"])
     yield
 
 

@@ -57,11 +57,11 @@ class Note:
     def with_day(self, number: int, day: str, digest: str, books: Mapping[str, tuple[int, str]]) -> Note:
         """The note with another signed day. Raises BadNote if a different document was signed under its number."""
         # Two documents under one number would be two histories of one day, both with a valid signature.
-        noted = self.hash_of(number)
-        if noted not in (None, digest):
+        known = self.hash_of(number)
+        if known not in (None, digest):
             sentence = f"{day} was signed as day {number} before, and was another then: history was written anew."
             raise BadNote(f"{sentence} Nothing is signed; {HOW}.")
-        return self if noted else Note((*self.days, (number, day, digest)), books, self.left)
+        return self if known else Note((*self.days, (number, day, digest)), books, self.left)
 
 
 def path_of(key_file: Path) -> Path:
@@ -105,16 +105,16 @@ def _write(path: Path, note: Note, key: Ed25519PrivateKey) -> None:
         "left": note.left,
     }
     content = canonical({"note": body, "signature": seals.sign(key, body).hex()})
-    coming = path.with_name(f"{path.name}.new")
-    coming.unlink(missing_ok=True)
-    descriptor = os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "wb") as file:
         file.write(content + b"\n")
         # The content must be on disk before the rename: a power cut could otherwise leave an empty note.
         file.flush()
         os.fsync(descriptor)
     # The rename is atomic: a reader sees the old note or the whole new one.
-    coming.replace(path)
+    draft.replace(path)
     _on_the_disk(path.parent)
 
 

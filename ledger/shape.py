@@ -16,12 +16,12 @@ from typing import Final
 
 from django.db import DatabaseError, connection, transaction
 
-from ledger.grants import app_role, standing
+from ledger.grants import app_role, irrevocable_powers
 
 FILE: Final = Path(__file__).with_name("shape.txt")
 APPLICATION: Final = "the application"
 
-BESIDE: Final = {
+REPLICATION_GRANTS: Final = {
     "grant of USAGE on schema public to casino_subscriber",
     "grant of INSERT, SELECT on table office_piece to casino_subscriber",
 }
@@ -138,7 +138,7 @@ def faults() -> Iterator[str]:
     whole, actual = due(), present()
     if _has_one_role():
         whole, actual = _without_grants(whole), _without_grants(actual)
-    for name in sorted((whole.keys() | actual.keys()) - BESIDE):
+    for name in sorted((whole.keys() | actual.keys()) - REPLICATION_GRANTS):
         if name not in actual:
             yield f"the {name} is missing"
         elif name not in whole:
@@ -149,7 +149,7 @@ def faults() -> Iterator[str]:
         cursor.execute(_SWITCHED_OFF)
         yield from [sentence for (sentence,) in cursor.fetchall()]
         if not _has_one_role():
-            yield from standing(cursor, app_role())
+            yield from irrevocable_powers(cursor, app_role())
 
 
 _EXPRESSION: Final = re.compile(

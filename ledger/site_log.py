@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from ledger import cage, log, queue
-from ledger.log import Draft, Saying
+from ledger.log import Draft, Loggable
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Head
 
@@ -23,14 +23,14 @@ def lock() -> Head:
     return queue.flush(log.lock(_book_id()))
 
 
-def append(event: Saying, by: str) -> None:
+def append(event: Loggable, by: str) -> None:
     """Write an entry in the site log, as part of the caller's transaction if one is open. It must never contain a
     secret."""
     with transaction.atomic():
         log.append(lock(), Draft.of(event, by))
 
 
-def enqueue(event: Saying, by: str) -> None:
+def enqueue(event: Loggable, by: str) -> None:
     """Write an entry in the site log if it is free, else queue it for the next holder of the lock. Never waits, so that
     no input at a table waits for the site log."""
     queue.enqueue(_book_id(), Draft.of(event, by))
@@ -38,7 +38,7 @@ def enqueue(event: Saying, by: str) -> None:
 
 def enqueue_at(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
     """Queue an entry for the site log without trying to write it, as of the time ``moment``."""
-    queue.keep(Draft(subject, kind, by, content, at=moment))
+    queue.store(Draft(subject, kind, by, content, at=moment))
 
 
 def report(subject: str, kind: str, by: str, content: dict[str, Any], moment: datetime) -> None:
@@ -57,7 +57,7 @@ def digest_of(secret: str) -> str:
 
 def flush_queue() -> int:
     """Write the queued entries, unless another task holds the site log. Returns the number of entries written."""
-    return queue.carry_if_free(_book_id())
+    return queue.flush_if_free(_book_id())
 
 
 def _book_id() -> int:

@@ -50,7 +50,7 @@ class TablesConfig(AppConfig):
 
         table_settings.go_by_edges(favour.player_edges)
         models.go_by_choices(role_choices.otherwise)
-        discrepancies.go_by(lambda: policies.levels("discrepancy_levels_cents"))
-        inspection.go_by(chips_in_play.uncounted_cents)
+        discrepancies.use_limits(lambda: policies.levels("discrepancy_levels_cents"))
+        inspection.use_uncounted(chips_in_play.uncounted_cents)
         checks.register(pepper.check, checks.Tags.security, deploy=True)
         checks.register(policies.check)

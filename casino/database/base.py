@@ -17,7 +17,7 @@ from django.db.backends.postgresql import base
 from psycopg import Connection
 from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
 
-from casino.web.pool_sizes import Width
+from casino.web.pool_sizes import PoolSize
 from ledger import standby_confirmation
 from ledger.connection_pools import Lane, lane
 
@@ -74,23 +74,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @property
     def pool(self) -> ConnectionPool[Any] | None:
         """The pool of the current kind of work; None outside a web process."""
-        if self.alias == NO_DB_ALIAS or not _lane_width().connections:
+        if self.alias == NO_DB_ALIAS or not _pool_size().connections:
             return None
         key = f"{self.alias} {lane.get()}"
         # Two threads may both create a pool, which is not open yet; setdefault keeps the first for both.
         return self._connection_pools.get(key) or self._connection_pools.setdefault(key, self._new_pool())
 
     def _new_pool(self) -> ConnectionPool[Any]:
-        width = _lane_width()
+        size = _pool_size()
         return LanePool(
             kwargs=self.get_connection_params() | {"autocommit": True},
             open=False,
             configure=self._configure_connection,  # type: ignore[arg-type]
             check=check,
-            min_size=1 if width.connections > 1 else 0,
-            max_size=width.connections,
-            max_waiting=width.queue,
-            timeout=width.wait_ms / 1000,
+            min_size=1 if size.connections > 1 else 0,
+            max_size=size.connections,
+            max_waiting=size.queue,
+            timeout=size.wait_ms / 1000,
             reconnect_timeout=RECONNECT_SECONDS,
         )
 
@@ -111,7 +111,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         """libpq's parameters: the address, and this pool's time-outs for locks, statements and idle transactions."""
         parameters: dict[str, Any] = super().get_connection_params()
-        return parameters | {"options": f"{parameters.get('options', '')} {_lane_width().options}".strip()}
+        return parameters | {"options": f"{parameters.get('options', '')} {_pool_size().options}".strip()}
 
 
 def check(connection: Connection[Any]) -> None:
@@ -126,6 +126,6 @@ def check(connection: Connection[Any]) -> None:
         ConnectionPool.check_connection(connection)
 
 
-def _lane_width() -> Width:
-    width: Width = settings.LANES[lane.get() if settings.WEB_PROCESS else Lane.COMMANDS]
-    return width
+def _pool_size() -> PoolSize:
+    size: PoolSize = settings.LANES[lane.get() if settings.WEB_PROCESS else Lane.COMMANDS]
+    return size

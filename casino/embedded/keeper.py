@@ -216,12 +216,12 @@ class Keeper:
         house = self.house
         settings = POSTGRES_SETTINGS | ({} if house.durable else NOT_DURABLE)
         settings |= {"unix_socket_directories": f'"{house.sockets}"'}
-        chosen = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
+        options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         redis = ["--port", "0", "--unixsocket", str(house.redis_socket), "--unixsocketperm", "700"]
         redis += ["--dir", str(house.redis_data), "--pidfile", str(house.redis_data / "valkey.pid")]
         redis += ["--databases", str(REDIS_DATABASES), "--appendonly", "yes", "--save", "", "--loglevel", "warning"]
         return {
-            POSTGRESQL: [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *chosen],
+            POSTGRESQL: [*self.prefix, postgres_program("postgres"), "-D", str(house.data), *options],
             VALKEY: [valkey_program(), *redis],
         }
 
@@ -311,7 +311,7 @@ def only_keeper(house: ServerSet) -> int | None:
     return None
 
 
-def chosen(arguments: list[str]) -> ServerSet:
+def server_set_of(arguments: list[str]) -> ServerSet:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--servers", nargs="+", default=(POSTGRESQL, VALKEY), choices=(POSTGRESQL, VALKEY))
@@ -321,4 +321,4 @@ def chosen(arguments: list[str]) -> ServerSet:
 
 
 if __name__ == "__main__":
-    keep(chosen(sys.argv[1:]))
+    keep(server_set_of(sys.argv[1:]))

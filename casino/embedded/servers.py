@@ -89,9 +89,9 @@ class ServerSet:
     def sockets(self) -> Path:
         """The folder of the sockets: next to the data, or in the temp folder if the path would be too long for a
         socket."""
-        beside = self.folder / "run"
-        if len(os.fsencode(beside / ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH:
-            return beside
+        in_folder = self.folder / "run"
+        if len(os.fsencode(in_folder / ".s.PGSQL.5432")) <= LONGEST_SOCKET_PATH:
+            return in_folder
         mark = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"casino-{os.getuid()}-{mark}"
 

@@ -26,7 +26,7 @@ from casino.office.receiving import ArrivalState
 from ledger import runs
 
 BY: Final = "replication"
-A_TURN: Final = 50
+BUNDLES_PER_TURN: Final = 50
 """The bundles of a site in one turn, so that a site with very many of them does not delay the others."""
 DAMAGED: Final = "the pieces do not make up the bundle that they name"
 
@@ -73,9 +73,9 @@ def take(house: House, *, again: bool = False) -> int:
 
 
 def _submissible(house: House, *, again: bool) -> Iterator[Bundle]:
-    """The bundles that are due, up to one that claims a day which cannot be next; at most A_TURN."""
+    """The bundles that are due, up to one that claims a day which cannot be next; at most BUNDLES_PER_TURN."""
     candidates = (bundle for bundle in _complete(house) if _is_due(house, bundle, again=again))
-    for bundle in islice(candidates, A_TURN):
+    for bundle in islice(candidates, BUNDLES_PER_TURN):
         if bundle.number > houses.due(house):
             return
         yield bundle

@@ -125,8 +125,8 @@ def _watch() -> Iterator[Metric]:
 
 
 def _connections() -> Iterator[Metric]:
-    held = [(state, float(count)) for state, count in condition.connections().items()]
-    yield _by("database_connections", "Connections of the application's role.", "state", held)
+    counts = [(state, float(count)) for state, count in condition.connections().items()]
+    yield _by("database_connections", "Connections of the application's role.", "state", counts)
 
 
 def _replica() -> Iterator[Metric]:

@@ -39,7 +39,7 @@ def figures() -> Iterator[Metric]:
         counted, *signs = pipe.execute()
     yield from _of_tasks(counted)
     pairs = zip(names, signs[::2], signs[1::2], strict=True)
-    yield from _of_signs([(name.removeprefix(ALIVE), queues or "", REMEMBERED - left) for name, queues, left in pairs])
+    yield from _of_signs([(name.removeprefix(ALIVE), queues or "", REMEMBERED - ttl) for name, queues, ttl in pairs])
 
 
 def _of_tasks(counted: dict[str, str]) -> Iterator[Metric]:

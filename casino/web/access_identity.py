@@ -10,11 +10,11 @@ from tables.models import ServiceAccount, Staff
 from tables.staff.sign_in import TERMINAL
 
 
-def who(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    return lambda request: noted(request, get_response(request))
+def identify(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    return lambda request: with_identity(request, get_response(request))
 
 
-def noted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def with_identity(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     scope = getattr(request, "scope", None)
     if scope is not None:
         scope[NOTED] = {"person": person(request), "terminal": terminal(request), **place(request)}

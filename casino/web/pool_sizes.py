@@ -14,7 +14,7 @@ WHOLE: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Width:
+class PoolSize:
     """The database connections of a kind of work, and its time limits."""
 
     share: int
@@ -42,13 +42,13 @@ class Width:
 # A dealer's request may wait for a connection twice, for a turn and for a lock: 7 s at most, less than the 8 s after
 # which the screen sends the input again. A command may run for long, but waits for no lock for long.
 _LANES: Final = {
-    "dealers": Width(share=20, queue=100, wait_ms=1_500, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
-    "seats": Width(share=8, queue=100, wait_ms=1_500, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
-    "pages": Width(share=14, queue=40, wait_ms=3_000, lock_ms=3_000, statement_ms=20_000, idle_ms=15_000),
-    "door": Width(share=4, queue=20, wait_ms=2_000, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
-    "exports": Width(share=2, queue=20, wait_ms=20_000, lock_ms=2_000, statement_ms=60_000, idle_ms=60_000),
-    "replica": Width(share=0, queue=40, wait_ms=5_000, lock_ms=2_000, statement_ms=60_000, idle_ms=60_000),
-    "commands": Width(share=0, queue=0, wait_ms=0, lock_ms=10_000, statement_ms=0, idle_ms=600_000),
+    "dealers": PoolSize(share=20, queue=100, wait_ms=1_500, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
+    "seats": PoolSize(share=8, queue=100, wait_ms=1_500, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
+    "pages": PoolSize(share=14, queue=40, wait_ms=3_000, lock_ms=3_000, statement_ms=20_000, idle_ms=15_000),
+    "door": PoolSize(share=4, queue=20, wait_ms=2_000, lock_ms=2_000, statement_ms=4_000, idle_ms=5_000),
+    "exports": PoolSize(share=2, queue=20, wait_ms=20_000, lock_ms=2_000, statement_ms=60_000, idle_ms=60_000),
+    "replica": PoolSize(share=0, queue=40, wait_ms=5_000, lock_ms=2_000, statement_ms=60_000, idle_ms=60_000),
+    "commands": PoolSize(share=0, queue=0, wait_ms=0, lock_ms=10_000, statement_ms=0, idle_ms=600_000),
 }
 
 
@@ -56,19 +56,21 @@ REPLICA: Final = "replica"
 """The pool whose connections are to the replica: it takes none of the primary's."""
 
 
-def widths(connections: int, environment: Mapping[str, str] = os.environ, *, to_replica: int = 0) -> dict[str, Width]:
+def pool_sizes(
+    connections: int, environment: Mapping[str, str] = os.environ, *, to_replica: int = 0
+) -> dict[str, PoolSize]:
     """The pools of a process that may have this many connections; 0 for a process without pools. ``to_replica``: its
     further connections to the replica."""
-    lanes = {name: _width(name, width, connections, environment) for name, width in _LANES.items()}
+    lanes = {name: _pool_size(name, size, connections, environment) for name, size in _LANES.items()}
     return lanes | {REPLICA: replace(lanes[REPLICA], connections=to_replica)}
 
 
-def _width(name: str, width: Width, connections: int, environment: Mapping[str, str]) -> Width:
+def _pool_size(name: str, size: PoolSize, connections: int, environment: Mapping[str, str]) -> PoolSize:
     """A pool with the time limits from the environment, such as ``DEALERS_LOCK_MS``."""
     waits = {
-        what: whole(f"{name}_{what}".upper(), getattr(width, what), least=0, environment=environment)
+        what: whole(f"{name}_{what}".upper(), getattr(size, what), least=0, environment=environment)
         for what in ("wait_ms", "lock_ms", "statement_ms", "idle_ms")
     }
     least = 2 if name == "dealers" else 1
-    connections_here = max(least, width.share * connections // WHOLE) if connections and width.share else 0
-    return Width(share=width.share, queue=width.queue, connections=connections_here, **waits)
+    connections_here = max(least, size.share * connections // WHOLE) if connections and size.share else 0
+    return PoolSize(share=size.share, queue=size.queue, connections=connections_here, **waits)

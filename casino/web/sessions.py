@@ -44,5 +44,5 @@ def follows(request: HttpRequest) -> bool:
 
 def was_renewed(session: SessionBase) -> bool:
     """Whether the session was saved a moment ago. A time in the future, by another host's clock, does not count."""
-    apart = min(RENEWED_SECONDS, session.get_expiry_age() / PARTS)
-    return 0 <= time.time() - session.get(RENEWED, 0) < apart
+    interval = min(RENEWED_SECONDS, session.get_expiry_age() / PARTS)
+    return 0 <= time.time() - session.get(RENEWED, 0) < interval

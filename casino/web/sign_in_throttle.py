@@ -28,12 +28,12 @@ class SignInThrottle:
         self.buckets = Buckets(at_once=settings.SIGN_INS_AT_ONCE, a_second=settings.SIGN_INS_A_MINUTE / 60)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if knocks(scope) and not self.buckets.take(origin.of(scope).address):
+        if is_anonymous_sign_in(scope) and not self.buckets.take(origin.of(scope).address):
             raise TOO_OFTEN
         await self.application(scope, receive, send)
 
 
-def knocks(scope: Scope) -> bool:
+def is_anonymous_sign_in(scope: Scope) -> bool:
     """Whether a device that is not enrolled tries to sign in."""
     if scope["type"] != "http" or scope["method"] != "POST" or scope["path"] != _sign_in():
         return False

@@ -37,7 +37,7 @@ def mark(
             book_id=table.book_id, round=round, moment=moment, note=note, camera=camera,
             salt=secrets.token_hex(16), by=by.signature, at=reading.database,
         )  # fmt: skip
-        findings.enter(findings.BOOKMARKS, row.pk, row.at, by.signature)
+        findings.record(findings.BOOKMARKS, row.pk, row.at, by.signature)
     return row
 
 

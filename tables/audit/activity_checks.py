@@ -29,7 +29,7 @@ from tables.models import Staff
 
 CONFIRMED: Final = "clock-confirmed/1"
 
-Stretch = tuple[datetime, datetime]
+Period = tuple[datetime, datetime]
 
 
 def refuse_day(over: datetime, present: datetime) -> None:
@@ -58,7 +58,7 @@ def ahead(present: datetime) -> list[tuple[str, datetime]]:
         return list(cursor.fetchall())
 
 
-def unexplained(present: datetime) -> list[Stretch]:
+def unexplained(present: datetime) -> list[Period]:
     """The periods without any activity since the last day was sealed that no user has confirmed."""
     since = DayRoot.objects.order_by("-number").values_list("at", flat=True).first()
     since = min(since or LogEntry.objects.filter(seq=1).aggregate(at=Min("at"))["at"] or present, present)
@@ -70,14 +70,14 @@ def unexplained(present: datetime) -> list[Stretch]:
     ]
 
 
-def _silences(since: datetime, present: datetime) -> list[Stretch]:
+def _silences(since: datetime, present: datetime) -> list[Period]:
     run_ends = RunEnd.objects.filter(at__gt=since, at__lt=present).values_list("at", flat=True)
     entry_times = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=present).values_list("at", flat=True)
     silences = _gaps([since, *run_ends, *entry_times, present])
     return [leap for start, end in silences for leap in _gaps([start, *_hours_written(start, end), end])]
 
 
-def _gaps(moments: Sequence[datetime]) -> list[Stretch]:
+def _gaps(moments: Sequence[datetime]) -> list[Period]:
     return [(start, end) for start, end in pairwise(sorted(moments)) if end - start > settings.CLOCK_JUMP]
 
 
@@ -93,7 +93,7 @@ def _hours_written(start: datetime, end: datetime) -> Iterable[datetime]:
         return [max(hour, start) for (hour,) in cursor.fetchall()]
 
 
-def _confirmations() -> Iterable[Stretch]:
+def _confirmations() -> Iterable[Period]:
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="clock", kind="confirmed").order_by("seq")
     for body in entries.values_list("body", flat=True):
         document = read_as(ClockConfirmed, body).document
@@ -114,7 +114,7 @@ def _leap(start: datetime, end: datetime) -> WrongClock:
     return WrongClock("clock_leapt", says, alert=alert, start=start.isoformat(), end=end.isoformat())
 
 
-def confirm(by: Staff, reason: str, key: Ed25519PrivateKey) -> list[Stretch]:
+def confirm(by: Staff, reason: str, key: Ed25519PrivateKey) -> list[Period]:
     """Record in the site log, signed with the site's key, that the time of these periods really passed. Returns them.
     Raises WrongClock."""
     with transaction.atomic():

@@ -16,7 +16,7 @@ from tables.roles import Role
 from tables.setup import pit_assignments, policies
 
 
-class Held:
+class AssignmentChecks:
     """The pit assignments in the site log, read once for a range of entries."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Held:
         if not self._is_idle:
             self._refuse(rule.runners(event, entry.by, dealer, self._posts), entry.book, entry)
 
-    def refuse_in_house(self, event: Event, entry: Entry) -> None:
+    def refuse_in_site_log(self, event: Event, entry: Entry) -> None:
         """Check an entry of the site log by which a floor supervisor acts at a table. Raises AuditFailure."""
         if self._is_idle:
             return

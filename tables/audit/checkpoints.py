@@ -239,10 +239,10 @@ def heads_at(row: HeadsRow) -> dict[str, Head]:
     return heads
 
 
-def ask(origin: str, size: int, question: Callable[[TreeProofs], T]) -> T:
+def make_proof(origin: str, size: int, prove: Callable[[TreeProofs], T]) -> T:
     """A proof about the tree of the first ``size`` leaves.
 
-    The places of the required hashes do not depend on their values, so ``question`` is called twice: first to collect
+    The places of the required hashes do not depend on their values, so ``prove`` is called twice: first to collect
     the places, then, after one statement has read them, for the answer. Raises Lost if a stored hash is missing.
     """
     places: set[tuple[int, int]] = set()
@@ -251,13 +251,13 @@ def ask(origin: str, size: int, question: Callable[[TreeProofs], T]) -> T:
         places.add((level, index))
         return merkle.EMPTY
 
-    question(TreeProofs(size, place))
+    prove(TreeProofs(size, place))
     hashes = _hashes(origin, places)
-    return question(TreeProofs(size, lambda level, index: hashes[level, index]))
+    return prove(TreeProofs(size, lambda level, index: hashes[level, index]))
 
 
 def root_at(origin: str, size: int) -> bytes:
-    return ask(origin, size, lambda proofs: proofs.root)
+    return make_proof(origin, size, lambda proofs: proofs.root)
 
 
 def checkpoint_of(row: HeadsRow) -> Note:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from ledger.inspection import OUTAGE, unforeseen
+from ledger.inspection import OUTAGE, unexpected_fault
 from ledger.log import entries, read_head
 from ledger.models import Book
 from ledger.proof.chain import Broken, Fault, Head, walk
@@ -28,13 +28,13 @@ def prove(table: Table) -> Iterator[Order]:
 
     Raises ledger.proof.chain.Broken if the log itself fails verification.
     """
-    standing, seals = TableState(), Seals()
+    state, seals = TableState(), Seals()
     head = read_head(table.book_id)
     for entry in walk(entries(table.book_id, through=head.seq), head):
         try:
             event = event_of(entry)
-            standing = fold(standing, event, seq=entry.seq, round=entry.round)
-            opened = seals.follow(standing, entry.seq, event)
+            state = fold(state, event, seq=entry.seq, round=entry.round)
+            opened = seals.follow(state, entry.seq, event)
         except (Illegal, KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
             raise Unproven(entry.seq, f"it is no entry that a table can write: {error}") from None
         if opened is not None:
@@ -48,7 +48,7 @@ def prove(table: Table) -> Iterator[Order]:
         yield live
 
 
-def kept_fault(book: Book, committed: Mapping[str, int], seals: Seals | None, through: Head) -> Fault | None:
+def stored_order_fault(book: Book, committed: Mapping[str, int], seals: Seals | None, through: Head) -> Fault | None:
     """The first stored order that differs from its commitment in the log or from the cards dealt, or is missing; None
     if all agree.
 
@@ -92,7 +92,7 @@ def fault(table: Table) -> Fault | None:
     except OUTAGE:
         raise
     except Exception as error:
-        return unforeseen(table.name, 0, error)
+        return unexpected_fault(table.name, 0, error)
     return None
 
 

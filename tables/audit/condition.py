@@ -125,7 +125,7 @@ def _role() -> ConditionPart:
         cursor.execute("SELECT current_user")
         role = str(cursor.fetchone()[0])
         # Such powers let the application rewrite the log in spite of the triggers.
-        excess = grants.standing(cursor, role)
+        excess = grants.irrevocable_powers(cursor, role)
     wrong = f"The application's role has too many rights: {excess[0]}." if excess else ""
     do = "Use the role from deploy/README.md, then run manage.py grants as the tables' owner."
     return _part("Role and grants", wrong, f"The application's role is {role}, which may add but not rewrite.", do)

@@ -25,9 +25,9 @@ from tables.alerts.outbound import NotSent
 from tables.audit import export
 from tables.audit.export import NotYet
 
-A_PIECE: Final = 512 * 1024
+PIECE_BYTES: Final = 512 * 1024
 """Bytes of a piece. A slow line must carry it within the time-out of one attempt."""
-A_TURN: Final = 30
+DAYS_PER_TURN: Final = 30
 """The maximum number of days sent before another channel gets its turn."""
 
 
@@ -61,7 +61,7 @@ def _newest() -> int:
 
 def hand_over(name: str) -> int:
     """Send the days that are due. Returns the number that the head office accepted."""
-    return subscriptions.take_turn(f"days to {name}", name, _next, A_TURN)
+    return subscriptions.take_turn(f"days to {name}", name, _next, DAYS_PER_TURN)
 
 
 def _next(name: str) -> bool:
@@ -121,7 +121,7 @@ def _send(channel: AlertChannel, day: date) -> Reply:
         offset = 0
         while offset < size:
             file.seek(offset)
-            status, answer = _post(channel, f"{digest}/{offset}/{size}", file.read(A_PIECE))
+            status, answer = _post(channel, f"{digest}/{offset}/{size}", file.read(PIECE_BYTES))
             if "due" in answer:
                 return Reply(status, _number(answer["due"]), str(answer.get("says", "")))
             received = _number(answer.get("have"))

@@ -82,7 +82,7 @@ def _streamed(
     except BaseException:
         place.leave()
         raise
-    response = StreamingHttpResponse(_sent(parts, place), content_type=kind)
+    response = StreamingHttpResponse(_in_slices(parts, place), content_type=kind)
     response._resource_closers.append(place.leave)  # type: ignore[attr-defined]  # should it never begin
     response["Content-Disposition"] = f'attachment; filename="{filename}"'
     response["Cache-Control"] = "no-store"
@@ -151,7 +151,7 @@ def _about(by: Caller, name: str) -> list[tuple[str, str]]:
     ]
 
 
-async def _sent(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:
+async def _in_slices(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:
     try:
         async for part in parts:
             for start in range(0, len(part), SLICE):

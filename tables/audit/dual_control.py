@@ -60,7 +60,7 @@ _NEAR: Final = 100
 def check_terms(event: TermsChanged, entry: Entry) -> None:
     """Check a change of policies. Called by the check of such entries. Raises AuditFailure."""
     matter = "profile" if event.profile else "terms"
-    hold(matter, event.proposal, entry, {"before": event.before, "after": event.after})
+    require_approval(matter, event.proposal, entry, {"before": event.before, "after": event.after})
 
 
 def check_table(event: TableSet, entry: Entry, set_to: Mapping[str, Any], *, by_effect: bool) -> None:
@@ -79,7 +79,7 @@ def check_table(event: TableSet, entry: Entry, set_to: Mapping[str, Any], *, by_
     else:
         matter = dual_control.of_table(event.before, event.after, terms, lambda: set_to)
     after = event.after | ({"takes": "shoe"} if proposal and proposal.waits_for_shoe else {})
-    hold(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": after})
+    require_approval(matter, event.proposal, entry, {"about": entry.book, "before": event.before, "after": after})
 
 
 def waits_for_shoe(event: TableSet) -> bool:
@@ -108,7 +108,7 @@ class Plans:
         matter = dual_control.of_plan(
             *content, _terms(entry), lambda: self._beneath(before, entry, formerly=formerly), formerly=formerly
         )
-        hold(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
+        require_approval(matter, event.proposal, entry, {"about": event.name, "after": content[1]})
 
     def _beneath(self, row: LimitPlan | None, entry: Entry, *, formerly: bool) -> dict[str, int]:
         """The limits beneath a plan's version when an entry set the next one, with tables in their settings of that
@@ -160,27 +160,27 @@ def check_post(event: PostSet, entry: Entry) -> None:
     """Check a pit assignment. Called by the check of such entries. Raises AuditFailure."""
     before, after = pit_assignments.before(event, entry), {"pits": list(event.pits), "whole_floor": event.whole_floor}
     matter = dual_control.of_post(before, after)
-    hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
+    require_approval(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
 
 def check_pay_table(event: PayTableMade, entry: Entry) -> None:
     """Check an operator's pay table. Raises AuditFailure."""
     content = {name: value for name, value in event.content().items() if name != "proposal"}
-    hold("pay_table", event.proposal, entry, {"after": content})
+    require_approval("pay_table", event.proposal, entry, {"after": content})
 
 
 @checks(DenominationAdded)
 def check_chip(event: DenominationAdded, entry: Entry) -> None:
     """Check dual control of an added denomination."""
     after = {"value_cents": event.value_cents, "colour": event.colour, "face": event.face}
-    hold("chips", event.proposal, entry, {"after": after})
+    require_approval("chips", event.proposal, entry, {"after": after})
 
 
 @checks(DenominationChanged)
 def check_looks(event: DenominationChanged, entry: Entry) -> None:
     """Check dual control of a changed denomination: its name and its appearance."""
     about = str(event.value_cents)
-    hold("chips", event.proposal, entry, {"about": about, "before": event.before, "after": event.after})
+    require_approval("chips", event.proposal, entry, {"about": about, "before": event.before, "after": event.after})
 
 
 @checks(StaffAdded)
@@ -193,7 +193,7 @@ def check_new_staff(event: StaffAdded, entry: Entry) -> None:
     )
     after: dict[str, Any] = {"name": event.name, "role": event.role, "badge": event.badge}
     after |= {"further": list(event.further)} if event.further else {}
-    hold(matter, event.proposal, entry, {"about": event.username, "after": after})
+    require_approval(matter, event.proposal, entry, {"about": event.username, "after": after})
 
 
 @checks(StaffChanged)
@@ -203,7 +203,7 @@ def check_staff(event: StaffChanged, entry: Entry) -> None:
     matter = dual_control.of_staff(before, after)
     for facts in (before, after):
         facts.pop("administered_until", None)  # it follows from when the role was given up
-    hold(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
+    require_approval(matter, event.proposal, entry, {"about": event.username, "before": before, "after": after})
 
 
 def _terms(entry: Entry) -> Mapping[str, Value]:
@@ -215,12 +215,12 @@ def _terms(entry: Entry) -> Mapping[str, Value]:
     return catalogue.in_force(changes, entry.at)
 
 
-def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str, Any]) -> None:
+def require_approval(matter: str | None, number: int | None, entry: Entry, values: Mapping[str, Any]) -> None:
     """Raise AuditFailure if a setting required two people and does not name an approved proposal with exactly this
     content.
 
     ``matter``: the subject of dual control, or None if the setting needs no second person. ``number``: the proposal
-    that the entry names. ``done``: the values that the proposal must have.
+    that the entry names. ``values``: those that the proposal must have.
     """
     if number is None:
         if matter is not None and _is_needed(matter, entry):
@@ -234,7 +234,7 @@ def hold(matter: str | None, number: int | None, entry: Entry, done: Mapping[str
         raise AuditFailure(f"{dual_control.title_of(matter)}: it took two people, and one decided it")
     if matter is not None and end.proposal.matter != matter:
         raise AuditFailure(f"proposal {number} is about another matter")
-    for name, value in builtins(done).items():
+    for name, value in builtins(values).items():
         if getattr(end.proposal, name) != value:
             raise AuditFailure(f"it is not what proposal {number} says: its {name} is another")
     _refuse_other_place(end, entry)
@@ -378,7 +378,7 @@ def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
         if end.outcome != "decided" or entry.by == proposals.BY_THE_CLOCK:
             raise AuditFailure(f"it took two people to call {end.proposal} off")
         return
-    hold("call_off", event.proposal, entry, {"about": str(event.number)})
+    require_approval("call_off", event.proposal, entry, {"about": str(event.number)})
 
 
 def _approved_for_later(number: int, entry: Entry) -> ProposalEnd:

@@ -19,7 +19,7 @@ from django.conf import settings
 from ledger import alerts, runs
 from ledger.models import DayRoot
 from tables.audit import export
-from tables.audit.day_delivery import A_PIECE
+from tables.audit.day_delivery import PIECE_BYTES
 from tables.audit.export import NotYet
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ KEPT_DAYS: Final = 30
 MOST_DAYS: Final = 60
 """The maximum number of days that wait to be fetched; at most twice as many are stored. Further days wait in the site's
 log, where they remain in any case."""
-A_TURN: Final = 30
+DAYS_PER_TURN: Final = 30
 SECONDS: Final = 3
 """The time-out for connecting and for reading the state: the page of the site's condition waits for it too."""
 FILLING_SECONDS: Final = 60
@@ -55,7 +55,7 @@ def _fill() -> int:
     count = 0
     with _box(FILLING_SECONDS) as box:
         _delete_old(box)
-        while count < A_TURN and (root := _next(box)) is not None:
+        while count < DAYS_PER_TURN and (root := _next(box)) is not None:
             with TemporaryFile() as file:
                 export.export(root.day, root.day, file)
                 put_in(box, root.number, file)
@@ -124,12 +124,12 @@ def put_in(box: psycopg.Connection, number: int, file: BufferedIOBase) -> None:
     digest = file_digest(file, "sha256").hexdigest()
     size = file.seek(0, SEEK_END)
     with box.transaction():
-        for start in range(0, size, A_PIECE):
+        for start in range(0, size, PIECE_BYTES):
             file.seek(start)
             box.execute(
                 "INSERT INTO office_piece (bundle, start, number, size, content) VALUES (%s, %s, %s, %s, %s)"
                 " ON CONFLICT DO NOTHING",
-                (digest, start, number, size, file.read(A_PIECE)),
+                (digest, start, number, size, file.read(PIECE_BYTES)),
             )
 
 

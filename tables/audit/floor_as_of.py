@@ -37,7 +37,7 @@ class Floor:
         self._counters = Counters()
         self._tells_notice = self._by_effect = False
         self._plans: dual_control.Plans | None = None
-        self._held: assignment_checks.Held | None = None
+        self._assignments: assignment_checks.AssignmentChecks | None = None
         # A table's log waits for the whole site log: its keys may be vouched for by later entries too.
         self._trust: Trust | None = signature_checks.trust_before(through + 1) if self.is_the_house else None
         for setting in _settings_through(book, through):
@@ -55,10 +55,10 @@ class Floor:
         """Whether this is the site log instead of a table's."""
         return self._book.name == HOUSE
 
-    def follow(self, standing: TableState, event: Event, entry: Entry) -> None:
+    def follow(self, state: TableState, event: Event, entry: Entry) -> None:
         """Apply the settings that an entry makes. Raises AuditFailure if they were not permitted."""
         if isinstance(event, TableSet):
-            self._change(standing, event, entry)
+            self._change(state, event, entry)
         if isinstance(event, LimitPlanSet):
             self._plans = self._plans or dual_control.Plans(self._book.pk, entry.seq - 1)
             self._plans.check(event, entry)
@@ -77,17 +77,17 @@ class Floor:
         self._trust.refuse(event, book=entry.book, seq=entry.seq, by=entry.by, key=entry.key)
         self._counters.follow(event, entry.book)
 
-    def hold_to_post(self, standing: TableState, event: Event, entry: Entry) -> None:
+    def check_assignment(self, state: TableState, event: Event, entry: Entry) -> None:
         """Check that a floor supervisor's act was in an assigned pit, by the site log at that time. Raises
         AuditFailure."""
-        if self._held is None:
-            self._held = assignment_checks.Held()
+        if self._assignments is None:
+            self._assignments = assignment_checks.AssignmentChecks()
         if self.is_the_house:
-            self._held.refuse_in_house(event, entry)
+            self._assignments.refuse_in_site_log(event, entry)
         else:
-            self._held.refuse(event, entry, standing.dealer)
+            self._assignments.refuse(event, entry, state.dealer)
 
-    def scene(self, standing: TableState, entry: Entry) -> CommandContext:
+    def scene(self, state: TableState, entry: Entry) -> CommandContext:
         """The state of the table and the author when an entry was written. Raises AuditFailure without settings."""
         table = self._table
         if table is None:
@@ -97,11 +97,11 @@ class Floor:
             game=GAMES[table.game],
             rules=self._rules,
             limits=self._limits,
-            standing=standing,
-            by=_writer(standing, entry),
+            standing=state,
+            by=_writer(state, entry),
         )
 
-    def _change(self, standing: TableState, event: TableSet, entry: Entry) -> None:
+    def _change(self, state: TableState, event: TableSet, entry: Entry) -> None:
         before = asdict(self._settings) if self._settings else {}
         after = settings_after(self._settings, event.after)
         due = difference(before, asdict(after)) if before else Difference({}, event.after)
@@ -109,13 +109,13 @@ class Floor:
         if where := first_difference(due._asdict(), {"before": event.before, "after": event.after}):
             raise AuditFailure(f"the settings were others before it: its {where}")
         # Players bet under the settings at the start of their round.
-        if before and standing.round_open and (waiting := WAITS.keys() & event.after.keys()):
+        if before and state.round_open and (waiting := WAITS.keys() & event.after.keys()):
             raise AuditFailure(f"it changes the {min(waiting)} of a table at which a round is open")
-        if not standing.shoe_is_over and dual_control.waits_for_shoe(event):
+        if not state.shoe_is_over and dual_control.waits_for_shoe(event):
             raise AuditFailure("it sets in the middle of a shoe what was approved for the next one")
-        non_tracked.refuse_change(standing, self._settings, after)
+        non_tracked.refuse_change(state, self._settings, after)
         if self._settings is not None:
-            limit_checks.check(self._settings, after, standing, event, entry, tells_notice=self._tells_notice)
+            limit_checks.check(self._settings, after, state, event, entry, tells_notice=self._tells_notice)
         self._tells_notice |= event.tells_notice
         self._by_effect |= event.effective_maxima
         dual_control.check_table(event, entry, before, by_effect=self._by_effect)
@@ -135,10 +135,10 @@ def _settings_through(book: Book, through: int) -> Iterable[TableSet]:
             yield read_as(TableSet, body)
 
 
-def _writer(standing: TableState, entry: Entry) -> Staff | ServiceAccount:
+def _writer(state: TableState, entry: Entry) -> Staff | ServiceAccount:
     """The author of an entry, as far as a table's log shows: the dealer, a service account, or else a floor
     supervisor."""
-    dealer = standing.dealer
+    dealer = state.dealer
     if name := program_of(entry.by):
         return ServiceAccount(name=name)
     if dealer is not None and entry.by == dealer.signature:

@@ -185,9 +185,9 @@ def verified(days: Collection[date]) -> Mapping[date, JobState]:
 
 def perform(pk: int) -> None:
     """Run a job, unless it has ended or another worker runs one."""
-    with runs.alone(LOCK) as first:
+    with runs.alone(LOCK) as is_alone:
         run = Run.objects.filter(pk=pk, end=None).first()
-        if not first or run is None:
+        if not is_alone or run is None:
             return
         work = Work(run)
         try:
@@ -346,8 +346,8 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _forget(files: Iterable[Path], kept: int) -> None:
-    for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[kept:]:
+def _forget(files: Iterable[Path], most: int) -> None:
+    for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[most:]:
         path.unlink(missing_ok=True)
 
 

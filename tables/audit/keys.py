@@ -90,8 +90,8 @@ def rotate() -> str:
     # The day was signed with the old key: stored after the rotation, it would be signed by an outdated key.
     if sealed_note_checks.agreed(seals.public_of(old)).number > DayRoot.objects.count():
         raise BadKey("A day was signed and is not stored yet: let the watch store it, then change the key.")
-    coming = path.with_name(f"{path.name}.next")
-    new = seals.make_key(coming)
+    next_path = path.with_name(f"{path.name}.next")
+    new = seals.make_key(next_path)
     try:
         with transaction.atomic():
             head = published_head(site_log.lock(), old)
@@ -101,12 +101,12 @@ def rotate() -> str:
             log.append(head, Draft.of(event, BY))
     except BaseException:
         # The log does not name the new key: it must not stay, or a later rotation could not create its file.
-        coming.unlink()
+        next_path.unlink()
         raise
     # The log names the new key from here on. If the process is killed before both renames, the new key is in the file
     # ``.next``.
     path.rename(path.with_name(f"{path.name}.until-{timezone.now():%Y%m%dT%H%M%SZ}"))
-    coming.rename(path)
+    next_path.rename(path)
     sealed_note_checks.carry_over()
     return seals.public_of(new)
 

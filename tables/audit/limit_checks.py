@@ -35,7 +35,7 @@ LATE: Final = timedelta(minutes=2)
 
 
 def check(
-    before: Settings, after: Settings, standing: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
+    before: Settings, after: Settings, state: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
 ) -> None:
     """Check a change of a table's limits: by its plans, or by a user who gave the notice. Raises AuditFailure.
 
@@ -44,7 +44,7 @@ def check(
     plans = event.plans
     if plans is None:
         _refuse_what_plans_set(before, after, event)
-        _refuse_unannounced(before, after, standing, event, entry, tells_notice=tells_notice)
+        _refuse_unannounced(before, after, state, event, entry, tells_notice=tells_notice)
         return
     if strange := event.after.keys() - set(enforcement.LIMIT_SETTINGS):
         raise AuditFailure(f"no limit plan sets the {min(strange)} of a table")
@@ -55,10 +55,10 @@ def check(
     _refuse_other(before, after, layers, plans)
     _refuse_other_author(entry, [layers[name].plan if name in layers else None for name in plans.layers])
     layered = [layers[name] for name in plans.layers if name in layers]
-    if not limit_notice.between_shoes(standing) and any(limit_notice.takes(layer) == "shoe" for layer in layered):
+    if not limit_notice.between_shoes(state) and any(limit_notice.takes(layer) == "shoe" for layer in layered):
         raise AuditFailure("it sets in the middle of a shoe what holds with the next one")
-    _refuse_unkept(before, after, standing, layers, facts)
-    _refuse_without_notice(before, after, standing, plans, entry)
+    _refuse_unkept(before, after, state, layers, facts)
+    _refuse_without_notice(before, after, state, plans, entry)
 
 
 def _refuse_other_author(entry: Entry, plans: Sequence[Plan | None]) -> None:
@@ -86,7 +86,7 @@ def _refuse_what_plans_set(before: Settings, after: Settings, event: TableSet) -
 
 
 def _refuse_unannounced(
-    before: Settings, after: Settings, standing: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
+    before: Settings, after: Settings, state: TableState, event: TableSet, entry: Entry, *, tells_notice: bool
 ) -> None:
     """Raise AuditFailure if a user set limits without the notice, on a page, by a command or in a shell.
 
@@ -102,7 +102,7 @@ def _refuse_unannounced(
         return
     minutes, moment = event.notice_minutes, entry.at
     if says := limit_notice.fault(
-        standing, earlier, later, moment=moment, minutes=minutes, by_count=non_tracked.is_so(before)
+        state, earlier, later, moment=moment, minutes=minutes, by_count=non_tracked.is_so(before)
     ):
         raise AuditFailure(says)
 
@@ -137,23 +137,21 @@ def _refuse_other(before: Settings, after: Settings, layers: Layers, plans: ByPl
             )
 
 
-def _refuse_unkept(before: Settings, after: Settings, standing: TableState, layers: Layers, facts: Facts) -> None:
+def _refuse_unkept(before: Settings, after: Settings, state: TableState, layers: Layers, facts: Facts) -> None:
     """Check the limits beneath the plans, and the seats that keep the old minimum, both computed from the state
     before."""
     if msgspec.to_builtins(own_beneath(limits_in(after), facts.own)) != msgspec.to_builtins(after.own_limits):
         raise AuditFailure("the table itself was set to other limits than it says")
-    due = enforcement.kept_minimums(before, limits_in(after), layers, standing)
+    due = enforcement.kept_minimums(before, limits_in(after), layers, state)
     if msgspec.to_builtins(due) != msgspec.to_builtins(after.kept_minimums):
         raise AuditFailure("other seats keep the old minimum than it says")
 
 
-def _refuse_without_notice(
-    before: Settings, after: Settings, standing: TableState, plans: ByPlans, entry: Entry
-) -> None:
+def _refuse_without_notice(before: Settings, after: Settings, state: TableState, plans: ByPlans, entry: Entry) -> None:
     _refuse_other_notice(plans.notice_minutes, entry)
     moment = datetime.fromisoformat(plans.moment)
     if says := limit_notice.fault(
-        standing,
+        state,
         limits_in(before),
         limits_in(after),
         moment=moment,

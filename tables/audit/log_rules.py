@@ -19,29 +19,29 @@ from tables.log.state import TableState
 from tables.refusals import Refused
 
 
-def enact(floor: Floor, standing: TableState, event: Event, entry: Entry, move_kinds: Collection[str]) -> None:
+def enact(floor: Floor, state: TableState, event: Event, entry: Entry, move_kinds: Collection[str]) -> None:
     """Raise AuditFailure unless the entry is one that the program would have written there.
 
-    ``standing`` is the table's state before the entry, ``move_kinds`` the kinds of its transfers.
+    ``state`` is the table's state before the entry, ``move_kinds`` the kinds of its transfers.
     """
     if wrong := set(move_kinds) - event.may_make():
         raise AuditFailure(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
     if event.of_the_house is not floor.is_the_house or event.kind != entry.kind:
         raise AuditFailure(f"the house writes no entry {entry.subject} {entry.kind} in this book")
-    if stands_still(standing, event):
+    if stands_still(state, event):
         raise AuditFailure("the table waited to be confirmed after a restore, and nothing was to be entered there")
-    refuse_signers(event, entry.by, standing.dealer)
-    floor.follow(standing, event, entry)
+    refuse_signers(event, entry.by, state.dealer)
+    floor.follow(state, event, entry)
     floor.attest(event, entry)
-    floor.hold_to_post(standing, event, entry)
+    floor.check_assignment(state, event, entry)
     if check := CHECKS.get(type(event)):
         check(event, entry)
     if type(event) in ENACTMENTS:
-        _enact_anew(floor, standing, event, entry)
+        _enact_anew(floor, state, event, entry)
 
 
-def _enact_anew(floor: Floor, standing: TableState, event: Event, entry: Entry) -> None:
-    enactment, scene = ENACTMENTS[type(event)], floor.scene(standing, entry)
+def _enact_anew(floor: Floor, state: TableState, event: Event, entry: Entry) -> None:
+    enactment, scene = ENACTMENTS[type(event)], floor.scene(state, entry)
     try:
         if enactment.permit is not None:
             enactment.permit(scene, staff_of(scene, entry))

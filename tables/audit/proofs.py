@@ -19,7 +19,7 @@ from django.db.models import Exists, Max, OuterRef
 from ledger import queue
 from ledger.alerts import raise_alert, raise_lasting
 from ledger.cage import chart, transfers
-from ledger.inspection import OUTAGE, unforeseen
+from ledger.inspection import OUTAGE, unexpected_fault
 from ledger.log import entries, read_head
 from ledger.models import HOUSE, Book, LogEntry, Recount
 from ledger.proof import p256
@@ -61,7 +61,7 @@ NAMED: Final = 3
 """The number of faults that an alert names; it counts the rest."""
 ENOUGH: Final = 110
 """Characters of each fault in an alert with several faults."""
-STRAYED: Final = 1_000
+MOST_ORPHANS: Final = 1_000
 """The maximum number of rows of one kind without an entry that are named: a report is held in memory."""
 Check = Callable[[], Iterable[Fault | None]]
 
@@ -119,7 +119,7 @@ def _followed(book: Book, since: Verification | None) -> BookProof:
         raise
     except Exception as error:
         start = since.through_seq if since else 0
-        report = BookProof(book.name, fault=unforeseen(book.name, start + 1, error))
+        report = BookProof(book.name, fault=unexpected_fault(book.name, start + 1, error))
     return report
 
 
@@ -132,7 +132,7 @@ def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
         lambda: [day_seals.wrong_root(book, since=start)],
     ]
     if book.name == HOUSE:
-        checks += [lambda: strayed(book), lambda: [queue.fault(book, start)]]
+        checks += [lambda: orphan_rows(book), lambda: [queue.fault(book, start)]]
         checks += [lambda: [sealed_note_checks.fault()]] if noted else []
         checks += [lambda: [unlisted_root(listed_roots())]]
     return checks
@@ -148,7 +148,7 @@ def _make(check: Check, report: BookProof, start: int, *, every: bool) -> None:
     except OUTAGE:
         raise
     except Exception as error:
-        report.add(unforeseen(report.book, start + report.entries + 1, error))
+        report.add(unexpected_fault(report.book, start + report.entries + 1, error))
 
 
 def prove(book: Book, after: Head | None, through: Head) -> BookProof:
@@ -162,7 +162,7 @@ def prove(book: Book, after: Head | None, through: Head) -> BookProof:
             proof.check(entry, posted)
         # Only a verification from the first entry knows all commitments.
         if after is None and book.name != HOUSE:
-            report.fault = commitments.kept_fault(book, proof.committed, proof.replay.seals, through)
+            report.fault = commitments.stored_order_fault(book, proof.committed, proof.replay.seals, through)
     except Broken as broken:
         report.fault = broken.fault
     except Unproven as unproven:
@@ -179,11 +179,11 @@ def prove(book: Book, after: Head | None, through: Head) -> BookProof:
     return report
 
 
-def strayed(book: Book) -> Iterator[Fault]:
+def orphan_rows(book: Book) -> Iterator[Fault]:
     """Rows of the site without the log entry that they index."""
     for model, subject, kind in ROWS_OF_ENTRIES:
         entry = LogEntry.objects.filter(book=book, seq=OuterRef("seq"), subject=subject, kind=kind)
-        for seq in model.objects.filter(~Exists(entry)).order_by("seq").values_list("seq", flat=True)[:STRAYED]:
+        for seq in model.objects.filter(~Exists(entry)).order_by("seq").values_list("seq", flat=True)[:MOST_ORPHANS]:
             yield Fault(book.name, seq, f"a row of {model._meta.verbose_name} names it, and it is no such entry")
 
 

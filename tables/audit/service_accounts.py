@@ -37,7 +37,9 @@ def check_account(event: ServiceAccountSet, entry: Entry) -> None:
     sets = [_facts(earlier) for earlier in _before(event, entry) if isinstance(earlier, ServiceAccountSet)]
     before, after = sets[-1] if sets else {}, _facts(event)
     matter = rules.of_service_account(before, after)
-    dual_control.hold(matter, event.proposal, entry, {"about": event.name, "before": before, "after": after})
+    dual_control.require_approval(
+        matter, event.proposal, entry, {"about": event.name, "before": before, "after": after}
+    )
 
 
 def _facts(event: ServiceAccountSet) -> dict[str, object]:

@@ -19,7 +19,7 @@ from tables.audit.checkpoints import WHOLE, Lost
 from tables.audit.outside.testimony import Source
 from tables.audit.outside.witness_file import Cosigned, HeadsRecord, Record, origin_of
 
-A_LOOK: Final = 2_000
+HEADS_PER_QUERY: Final = 2_000
 """The number of heads that one query looks up."""
 
 
@@ -113,8 +113,8 @@ class _Proof:
 
 
 def _refuse_missing(places: list[tuple[str, int, str]]) -> None:
-    for some in _chunks(places, A_LOOK):
-        if says := next(checkpoints.entry_faults(some), None):
+    for chunk in _chunks(places, HEADS_PER_QUERY):
+        if says := next(checkpoints.entry_faults(chunk), None):
             raise Fault(says)
 
 
@@ -156,13 +156,13 @@ class Testimony:
     faults: list[str] = field(default_factory=list)
 
 
-def hear(source: Source) -> Testimony:
+def read_testimony(source: Source) -> Testimony:
     """Read a witness's records and compare all of them with the log. Raises BadFile and OSError."""
     origins = list(dict.fromkeys(tree.origin for tree in checkpoints.trees()))
     testimony = Testimony(tuple(dict.fromkeys(key.name for key in source.keys)))
     with source.records(origins) as records:
-        for some in _chunks(_of_this_house(records, origins), 500):
-            _take_in(testimony, some)
+        for chunk in _chunks(_of_this_house(records, origins), 500):
+            _take_in(testimony, chunk)
     _hold_trees(testimony, origins)
     return testimony
 
@@ -174,9 +174,9 @@ def _of_this_house(records: Iterable[Record], origins: list[str]) -> Iterator[Re
             yield record
 
 
-def _take_in(testimony: Testimony, some: Iterable[Record]) -> None:
+def _take_in(testimony: Testimony, chunk: Iterable[Record]) -> None:
     places: list[tuple[str, int, str]] = []
-    for record in some:
+    for record in chunk:
         if isinstance(record, HeadsRecord):
             places += [(name, *head) for name, head in record.moved.items()]
             if record.leaf.sealed and (testimony.leaf is None or testimony.leaf.sealed != record.leaf.sealed):
@@ -187,7 +187,7 @@ def _take_in(testimony: Testimony, some: Iterable[Record]) -> None:
             testimony.latest[record.checkpoint.origin] = record
         else:
             testimony.faults.append("the house's key signed another tree beside the one that the witness cosigned")
-    for part in _chunks(places, A_LOOK):
+    for part in _chunks(places, HEADS_PER_QUERY):
         for says in checkpoints.entry_faults(part):
             _note_fault(testimony, says, None)
 

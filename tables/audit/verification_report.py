@@ -72,7 +72,7 @@ def of_trees() -> Iterator[Finding]:
 def of_witness(source: Source) -> Iterator[Finding]:
     """The lines about a witness's records: all of them must be in the log."""
     try:
-        testimony = tree_proof.hear(source)
+        testimony = tree_proof.read_testimony(source)
     except (BadFile, OSError) as wrong:
         yield Finding.fault(f"the witness at {source.place} cannot be heard: {wrong}")
         return

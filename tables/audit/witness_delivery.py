@@ -189,7 +189,7 @@ def submit(witness: Witness, row: HeadsRow) -> str:
 def _submission(origin: str, old: int, size: int, checkpoint: Note) -> Submission:
     proof: Sequence[bytes] = ()
     if old:
-        proof = checkpoints.ask(origin, size, lambda proofs: proofs.consistency(old))
+        proof = checkpoints.make_proof(origin, size, lambda proofs: proofs.consistency(old))
     return Submission(old, tuple(proof), checkpoint)
 
 
@@ -214,7 +214,7 @@ def _line(witness: Witness, checkpoint: Note, body: str) -> str:
 def show_heads(witness: Witness, row: HeadsRow) -> None:
     """Send a witness the heads of all logs at the leaf that it has just cosigned. Raises Silent and Refusing."""
     size = row.number + 1
-    path = checkpoints.ask(row.origin, size, lambda proofs: proofs.inclusion(row.number))
+    path = checkpoints.make_proof(row.origin, size, lambda proofs: proofs.inclusion(row.number))
     document = {
         "origin": row.origin,
         "size": size,

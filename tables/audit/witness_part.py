@@ -23,7 +23,7 @@ def lines_of(day: DayRoot) -> Iterator[bytes]:
     note = checkpoints.checkpoint_of(row)
     lines = [signature for cosignature in cosignatures for signature in read_signatures(cosignature.line)]
     later = DayRoot.objects.filter(number__gt=day.number, number__lte=leaf.sealed[0] if leaf.sealed else 0)
-    path = checkpoints.ask(row.origin, size, lambda proofs: proofs.inclusion(row.number))
+    path = checkpoints.make_proof(row.origin, size, lambda proofs: proofs.inclusion(row.number))
     yield canonical(
         {
             "checkpoint": str(Note(note.text, (*note.signatures, *lines))),

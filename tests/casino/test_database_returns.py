@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import PoolTimeout, TooManyRequests
 
 from casino.database.base import LanePool
-from casino.web.pool_sizes import widths
+from casino.web.pool_sizes import pool_sizes
 from tests import load, processes
 from tests.database import database_url
 from tests.load import Dealer
@@ -110,7 +110,7 @@ def test_an_outage_under_a_full_floor_ends_with_the_outage(dora: Dealer, cable: 
     somebody restarts them."""
     assert dora.input().status == 200
     cable.cut()
-    crowd = 2 * widths(1)["dealers"].queue + 20
+    crowd = 2 * pool_sizes(1)["dealers"].queue + 20
     with ThreadPoolExecutor(60) as screens:
         answers = list(screens.map(lambda _: dora.input().status, range(crowd)))
     assert set(answers) == {503}

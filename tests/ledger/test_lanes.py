@@ -78,7 +78,7 @@ def test_a_failure_gives_its_place_up() -> None:
 
 @pytest.mark.parametrize("connections", [6, 7, 12, 24, 48, 200])
 def test_the_lanes_together_take_no_more_than_a_process_may_have(connections: int) -> None:
-    lanes = pool_sizes.widths(connections, {})
+    lanes = pool_sizes.pool_sizes(connections, {})
     assert sum(lane.connections for lane in lanes.values()) <= connections
     assert lanes["dealers"].connections >= 2
     assert all(lanes[name].connections >= 1 for name in ("seats", "pages", "door", "exports"))
@@ -86,13 +86,13 @@ def test_the_lanes_together_take_no_more_than_a_process_may_have(connections: in
 
 def test_a_screen_is_answered_before_it_gives_up() -> None:
     """Its input would be sent again while the first one still waits."""
-    dealers = pool_sizes.widths(48, {})["dealers"]
+    dealers = pool_sizes.pool_sizes(48, {})["dealers"]
     turn_ms = 2_000
     assert 2 * dealers.wait_ms + turn_ms + dealers.lock_ms < 8_000
 
 
 def test_a_worker_has_no_pool_and_waits_as_it_is_told() -> None:
-    lanes = pool_sizes.widths(0, {"COMMANDS_LOCK_MS": "1234"})
+    lanes = pool_sizes.pool_sizes(0, {"COMMANDS_LOCK_MS": "1234"})
     assert not any(lane.connections for lane in lanes.values())
     assert "-c lock_timeout=1234 " in lanes["commands"].options
 

@@ -30,12 +30,12 @@ class Source:
     def records(self, origins: Iterable[str]) -> Iterator[Iterator[Record]]:
         """The witness's records; an address is queried for these trees. Raises BadFile and OSError."""
         if urlsplit(self.place).scheme in ("http", "https"):
-            yield (record for origin in origins for record in self._asked(origin))
+            yield (record for origin in origins for record in self._fetched(origin))
             return
         with Path(self.place).open("rb") as file:
             yield _read(file, self.keys)
 
-    def _asked(self, origin: str) -> Iterator[Record]:
+    def _fetched(self, origin: str) -> Iterator[Record]:
         address = f"{self.place.rstrip('/')}/show?origin={quote(origin, safe='')}"
         try:
             with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310 -- http(s), looked at above

@@ -54,7 +54,7 @@ def verify(
         try:
             house = _Verifier(bundle, lambda sentence: say(printable(sentence)))
             house.run(key, others, terminal_roots)
-            house.hear(witnesses, witness_keys)
+            house.check_witnesses(witnesses, witness_keys)
         except Wrong as wrong:
             if damage and damage[0].part != wrong.part:
                 raise Wrong(wrong.part, f"{wrong.what}; and {damage[0]}") from None
@@ -135,7 +135,7 @@ class _Verifier:
         self._trust(key, chain)
         return chain
 
-    def hear(self, witnesses: Sequence[str], keys: Sequence[VerifierKey]) -> None:
+    def check_witnesses(self, witnesses: Sequence[str], keys: Sequence[VerifierKey]) -> None:
         """Compare these days with the records of outside witnesses. Raises Wrong."""
         before, last = next(iter(self.leaves.values())), self.leaves[self.bundle.days[1]]
         chain = list(self.days.values())
@@ -198,10 +198,10 @@ class _Verifier:
         self._refuse_twice(books)
         every = [signature.event.attested for book in books.values() for signature in book.signatures]
         if trust.keys:
-            terminals = sum(given is not None and given.is_by_terminal for given in every)
+            terminals = sum(attestation is not None and attestation.is_by_terminal for attestation in every)
             self.say(f"holds  the terminals: {terminals} of {len(every)} signatures carry one by a key that is trusted")
         if trust.passkeys:
-            passkeys = sum(given is not None and given.passkey is not None for given in every)
+            passkeys = sum(attestation is not None and attestation.passkey is not None for attestation in every)
             self.say(f"holds  the passkeys: {passkeys} of {len(every)} signatures carry one by a passkey of who signed")
         if not listed:
             for key in trust.roots:
@@ -229,12 +229,12 @@ class _Verifier:
         for name, book in books.items():
             for act in book.acts:
                 try:
-                    count += self._hold_to_post(act, name, books[HOUSE].posts)
+                    count += self._check_act(act, name, books[HOUSE].posts)
                 except AuditFailure as wrong:
                     raise Wrong(book.part, f"{name}, entry {act.seq}: {wrong}") from None
         self.say(f"holds  the posts: {count} acts of those who run the floor, each in a pit that was theirs")
 
-    def _hold_to_post(self, act: Act, book: str, posts: Posts) -> int:
+    def _check_act(self, act: Act, book: str, posts: Posts) -> int:
         """Check one act. Returns the number of supervisors who acted. Raises AuditFailure."""
         runners = list(posts_rule.runners(act.event, act.by, act.dealer, posts))
         posts_rule.refuse(posts, runners, posts_rule.table_of(act.event) or book, act.at)

@@ -97,7 +97,7 @@ class Command(BaseCommand):
         self.stdout.write(str(tree.key))
 
     def _note(self, restored: str | None, by: list[str], witness: str | None) -> None:
-        """Write the note of the sealed days, after every log was verified. Raises CommandError for one that fails."""
+        """A note is made of a database that holds, and never of another."""
         testimony = tree_proof.hear(Source(witness, witness_delivery.keys())) if witness else None
         for book in proofs.books():
             if fault := proofs.verify(book, noted=False).fault:

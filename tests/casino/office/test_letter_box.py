@@ -44,7 +44,7 @@ def test_sealed_days_go_in_once_byte_by_byte(
     admin: psycopg.Connection, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Harm: the head office reads something that is not a bundle; or a new box after a loss stays empty."""
-    monkeypatch.setattr(export_database, "A_PIECE", 5_000)
+    monkeypatch.setattr(export_database, "PIECE_BYTES", 5_000)
     assert export_database.fill() == 2
     assert export_database.fill() == 0
     pieces = admin.execute("SELECT number, start, content FROM office_piece ORDER BY number, start").fetchall()

@@ -76,7 +76,7 @@ def line(house: House, client: Client, monkeypatch: pytest.MonkeyPatch) -> Line:
     line = Line(client)
     monkeypatch.setattr(delivery, "post_bytes", line.post)
     monkeypatch.setattr(receiving, "queue_verification", receiving.verify_waiting)
-    monkeypatch.setattr(day_delivery, "A_PIECE", 5_000)
+    monkeypatch.setattr(day_delivery, "PIECE_BYTES", 5_000)
     return line
 
 

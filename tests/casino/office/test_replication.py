@@ -38,7 +38,7 @@ from tests.tiers import Tier, belongs_to
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
 NAMES: Final = ("north", "south-east")
-SHIPPED_PIECE: Final = export_database.A_PIECE
+SHIPPED_PIECE: Final = export_database.PIECE_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def company(
 ) -> Mapping[str, House]:  # fmt: skip
     settings.OFFICE_FOLDER = str(tmp_path / "office")
     monkeypatch.setattr(receiving, "queue_verification", receiving.verify_waiting)
-    monkeypatch.setattr(export_database, "A_PIECE", 5_000)
+    monkeypatch.setattr(export_database, "PIECE_BYTES", 5_000)
     otto = staff(Role.OPERATOR, "otto")
     return {
         name: houses.register(Registration(name, name.title(), "EUR", evidence[name].public), by=otto) for name in NAMES
