@@ -39,6 +39,7 @@ def raise_alert(book: Book | None, kind: str, message: str, evidence: Mapping[st
     with transaction.atomic():
         moment = _alone(kind, book)
         recent = Q(acknowledgement=None) | Q(acknowledgement__at__gt=moment - QUIET)
+        # Compared under the lock of _alone, so that two workers cannot both see no earlier alert.
         earlier = Alert.objects.filter(recent, book=book, kind=kind, message=message).order_by("pk").last()
         return earlier if isinstance(earlier, Alert) else _opened(book, kind, message, evidence, moment)
 
@@ -120,6 +121,7 @@ def escalate(alert: Alert, step: int, level: int, roles: Sequence[str]) -> Escal
     escalated it."""
     with transaction.atomic():
         moment = _alone(alert.kind, alert.book)
+        # An acknowledgement may have arrived between the search for overdue alerts and this lock.
         is_acknowledged = Acknowledgement.objects.filter(alert=alert).exists()
         if is_acknowledged or Escalation.objects.filter(alert=alert, step=step).exists():
             return None
@@ -145,6 +147,7 @@ def acknowledge(alert: Alert, by: str, note: str = "") -> Acknowledgement:
             acknowledgement = Acknowledgement.objects.create(alert=alert, by=by, at=clock.read().database, note=note)
             findings.record(findings.ACKNOWLEDGEMENTS, acknowledgement.pk, acknowledgement.at, by)
             announce(alert)
+    # The one-to-one key decides: two users may press the button at one moment.
     except IntegrityError as refused:
         raise AlreadyAcknowledged(f"{alert} was acknowledged before") from refused
     return acknowledgement

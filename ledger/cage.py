@@ -151,6 +151,7 @@ def balances(book_id: int) -> dict[Account, int]:
     """The balance in cents of each place of this log. Transfers of all logs move the shared places of the site, so all
     logs are added up for them."""
     accounts = list(Account.objects.filter(book_id=book_id).order_by("place", "seat", "wager"))
+    # A table's balance needs only its own log; adding up all logs would cost much more.
     shared = any(account.place in HOUSE_PLACES for account in accounts)
     net = net_effect(all_books() if shared else [book_id])
     return {account: net.get(account.pk, 0) for account in accounts}

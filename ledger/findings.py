@@ -91,6 +91,7 @@ def record(journal: Journal, row: int, moment: datetime, by: str = BY, *, queued
     """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
+        # The database formats the row, so that verification uses the same SQL.
         content: dict[str, Any] = json.loads(cursor.fetchone()[0])
     tell = site_log.enqueue_at if queued_only else site_log.report
     tell(journal.subject, journal.kind, by, content, moment)

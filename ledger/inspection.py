@@ -83,6 +83,7 @@ def inspect_house() -> list[Alert]:
     net = net_effect(all_books())
     for account, place in Account.objects.values_list("pk", "place"):
         totals[place] = totals.get(place, 0) + net.get(account, 0)
+    # Chips of non-tracked tables reach players without a transfer until the rack is counted.
     with_players = totals.get(PLAYERS, 0) + _uncounted()
     short = short_places(totals | {PLAYERS: with_players})
     alerts = [_less_than_nothing(house, place, cents) for place, cents in short]

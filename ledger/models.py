@@ -78,6 +78,7 @@ class Book(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="ledger_book_head_whole",
+                # A head without a hash, or the reverse, would start a second chain in the log.
                 condition=Q(head_seq=0, head_hash=None) | Q(head_seq__gt=0, head_hash__isnull=False),
             )
         ]
@@ -93,6 +94,7 @@ class ShortBookKey(models.ForeignKey[Any, Any]):
     """A foreign key to a log in four bytes, for the two largest tables. No site has more logs than that."""
 
     def db_type(self, connection: Any) -> str:
+        # Two tables have a row per input; four bytes less in each row and index keep more of them in memory.
         return "integer"
 
 
@@ -119,6 +121,7 @@ class LogEntry(AppendOnly):
         verbose_name_plural = "log entries"
         constraints = [
             models.UniqueConstraint(fields=["book", "seq"], name="ledger_logentry_seq"),
+            # A repeated request must not become a second entry, whichever process receives it.
             models.UniqueConstraint(fields=["book", "key"], condition=Q(key__isnull=False), name="ledger_logentry_key"),
             models.CheckConstraint(name="ledger_logentry_gapless", condition=Q(seq__gte=1)),
             models.CheckConstraint(name="ledger_logentry_legs", condition=Q(legs__gte=0)),
@@ -201,7 +204,10 @@ class Account(AppendOnly):
                 name="ledger_account_wager_on_layout", condition=Q(wager=None) | Q(place="layout", seat__isnull=False)
             ),
             models.UniqueConstraint(
-                fields=["place"], condition=Q(place__in=sorted(HOUSE_PLACES)), name="ledger_account_one_house"
+                # Two vaults would make the vault's balance depend on which of them a transfer names.
+                fields=["place"],
+                condition=Q(place__in=sorted(HOUSE_PLACES)),
+                name="ledger_account_one_house",
             ),
             models.CheckConstraint(name="ledger_account_known_place", condition=Q(place__in=PLACES)),
             models.CheckConstraint(
@@ -245,9 +251,13 @@ class Transfer(AppendOnly):
         constraints = [
             models.UniqueConstraint(fields=["book", "seq", "leg"], name="ledger_transfer_leg"),
             models.UniqueConstraint(
-                fields=["reverses"], condition=Q(reverses__isnull=False), name="ledger_transfer_reversed_once"
+                # A second reversal of one transfer would create chips.
+                fields=["reverses"],
+                condition=Q(reverses__isnull=False),
+                name="ledger_transfer_reversed_once",
             ),
             models.CheckConstraint(name="ledger_transfer_leg_counted", condition=Q(leg__gte=1, leg__lte=F("legs"))),
+            # A negative amount would be a movement in the other direction, which may not be permitted.
             models.CheckConstraint(name="ledger_transfer_positive", condition=Q(amount_cents__gt=0)),
             models.CheckConstraint(name="ledger_transfer_moves", condition=~Q(source=F("target"))),
             models.CheckConstraint(
@@ -276,6 +286,7 @@ class Recount(AppendOnly):
 
     class Meta:
         constraints = [
+            # Concurrent recounts write equal rows: one of them stays.
             models.UniqueConstraint(fields=["book", "through_seq", "account"], name="ledger_recount_once"),
             models.CheckConstraint(name="ledger_recount_of_something", condition=Q(through_seq__gte=1)),
         ]
@@ -331,6 +342,7 @@ class Acknowledgement(AppendOnly):
     note = models.TextField(blank=True)
 
     class Meta:
+        # An anonymous acknowledgement would close an alert without a person who answers for it.
         constraints = [models.CheckConstraint(name="ledger_acknowledgement_by_name", condition=~Q(by=""))]
 
     def __str__(self) -> str:
@@ -348,6 +360,7 @@ class Escalation(AppendOnly):
 
     class Meta:
         constraints = [
+            # Workers that escalate one alert at a time must not notify its recipients twice.
             models.UniqueConstraint(fields=["alert", "step"], name="ledger_escalation_once"),
             models.CheckConstraint(name="ledger_escalation_step", condition=Q(step__gte=1)),
             models.CheckConstraint(name="ledger_escalation_level", condition=Q(level__gte=0, level__lte=3)),
@@ -418,6 +431,7 @@ class DayRoot(AppendOnly):
     class Meta:
         constraints = [
             models.CheckConstraint(
+                # The previous number is a column, so that a CHECK can enforce the sequence without a query.
                 name="ledger_dayroot_gapless",
                 condition=Q(number=1, prev_number=None, prev_hash=None)
                 | Q(number__gt=1, prev_number__isnull=False, prev_number=F("number") - 1, prev_hash__isnull=False),
@@ -493,6 +507,7 @@ class Slip(AppendOnly):
             models.UniqueConstraint(fields=["series", "year", "number"], name="ledger_slip_number"),
             models.UniqueConstraint(fields=["book", "seq"], name="ledger_slip_entry_once"),
             models.CheckConstraint(
+                # Internal controls require slips without gaps: a missing number would hide a movement of chips.
                 name="ledger_slip_gapless",
                 condition=Q(number=1, previous=None)
                 | Q(number__gt=1, previous__isnull=False, previous=F("number") - 1),

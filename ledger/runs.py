@@ -110,6 +110,7 @@ def alone(task: str) -> Iterator[bool]:
     """Yields whether this worker got the lock of a task, without waiting. The lock ends with the connection, and so
     with a killed process."""
     with connection.cursor() as cursor:
+        # A session lock, because the work has transactions of its own.
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [task])
         is_locked = bool(cursor.fetchone()[0])
     try:

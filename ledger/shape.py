@@ -181,6 +181,7 @@ def _planned(table: str, expression: str) -> str:
     false, while a check constraint accepts it. Nothing is read or written, so this works on a standby."""
     source = connection.ops.quote_name(table)
     explain = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT {expression} FROM {source}"  # noqa: S608
+    # A failed EXPLAIN must not abort the transaction of the caller.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(explain)
         return str(cursor.fetchone()[0][0]["Plan"]["Output"])

@@ -75,6 +75,7 @@ def write(signing: Signing, book_id: int, seq: int) -> None:
             series=name.series,
             year=name.year,
             number=name.number,
+            # The database checks that this number exists, which excludes gaps even for concurrent transactions.
             previous=name.number - 1 or None,
             book_id=book_id,
             seq=seq,
@@ -89,6 +90,7 @@ def write(signing: Signing, book_id: int, seq: int) -> None:
         book_id=book_id,
         seq=seq,
     )
+    # In this transaction: a count that ends in a variance must not be stored without it.
     if signing.variance:
         _open_discrepancy(name, signing.variance, book_id, seq)
 

@@ -142,6 +142,7 @@ def walk(
         yield entry
     if proven.seq < head.seq:
         raise Broken(Fault(head.name, proven.seq + 1, f"is missing: the book knows {head.seq} entries"))
+    # The head is stored apart from the entries: an attacker would have to change both.
     if proven.hash != head.hash:
         raise Broken(Fault(head.name, proven.seq, "is not the last entry that the book knows"))
 
@@ -245,6 +246,7 @@ def _mends(entry: Entry, before: Head) -> bool:
     entry."""
     try:
         mends = mends_in(entry)
+        # The correction names the hash before it, so it cannot be moved to another place of the chain.
         heads = mends and _mending(entry).head == (before.hash or b"").hex()
         return bool(heads) and _joined(mends, entry, before.seq)
     except (TypeError, ValueError, KeyError, AttributeError):
@@ -293,6 +295,7 @@ def _disagreement(entry: Entry, book: str) -> str | None:
         value = columns[name]
         if spelled != value or type(spelled) is not type(value):  # 1 is True, and 1.0
             return f"its {name} is {value!r}, its body says {spelled!r}"
+    # The count is a column that the database uses to require all transfers of an entry.
     if len(entry.moves) != entry.legs:
         return f"its body moves chips {len(entry.moves)} times, not {entry.legs}"
     return None

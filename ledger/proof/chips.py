@@ -139,6 +139,7 @@ def cut(amount_cents: int, denominations: Iterable[Denomination]) -> Cut:
     by_value = {chip.value_cents: chip for chip in sorted(denominations, reverse=True)}
     if not by_value:
         raise Uncuttable(amount_cents)
+    # The tables are cached per set of values: a site has few sets, and many payouts.
     counts = _cutter(tuple(sorted(by_value))).counts(amount_cents)
     if counts is None:
         raise Uncuttable(amount_cents)
@@ -275,6 +276,7 @@ class _Cutter:
         amount, remainder = divmod(amount_cents, self.unit)
         if remainder:
             return None
+        # An answer from an incomplete table could use more chips than necessary, so there is none.
         if self.truncated and amount >= len(self.best):
             raise ValueError("these denominations have too little in common to cut so large an amount")
         small = self._smaller_part(amount)
@@ -288,6 +290,7 @@ class _Cutter:
             count = self.best[part]
             if count is None:
                 continue
+            # Above the pivot the greedy choice is optimal, so only the small part needs a search.
             whole = count + sum(chips for _, chips in self._chain_counts(amount - part))
             if fewest is None or whole < fewest:
                 fewest, small = whole, part

@@ -108,6 +108,7 @@ def loss(before: Heads, after: Heads) -> str | None:
     """The first log that lost entries between two times, as a sentence; None if none did. A log only grows and is never
     removed."""
     for name, (seq, digest) in sorted(before.items()):
+        # A missing log is the most serious loss, and would have no entry to compare.
         if name not in after:
             return f"{name} is missing: it went up to entry {seq}"
         if after[name][0] < seq:

@@ -187,6 +187,7 @@ def check_consistency(old: int, new: int, old_root: bytes, new_root: bytes, path
         if path or old_root != new_root:
             raise Unproved("two trees of one size are the same tree, or nothing proves it")
         return
+    # A full old tree is a subtree of the new one, so its root starts the proof and is left out of it.
     steps = [old_root, *path] if old & (old - 1) == 0 else list(path)
     if not steps:
         raise Unproved("the path is empty")

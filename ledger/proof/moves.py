@@ -69,6 +69,7 @@ class Posted:
 
 def undone(transfers: Iterable[Posted]) -> list[Move]:
     """The reversals of these transfers, the last one first."""
+    # The last first: chips must be back in a place before an earlier movement from it is undone.
     last_first = sorted(transfers, key=lambda transfer: (transfer.seq, transfer.leg), reverse=True)
     return [transfer.move.undone(transfer.id) for transfer in last_first]
 

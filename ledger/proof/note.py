@@ -94,6 +94,7 @@ class Note:
     @classmethod
     def parse(cls, content: str) -> Note:
         """A note from its text form. Raises BadNote."""
+        # Control characters could make a note look different on a screen from the signed bytes.
         if any(letter < " " and letter != "\n" for letter in content):
             raise BadNote("A signed note has no control characters but line feeds.")
         text, gap, lines = content.rpartition("\n\n")
@@ -157,6 +158,7 @@ def time_of(signature: NoteSignature, key: VerifierKey, text: str) -> int:
         Ed25519PublicKey.from_public_bytes(key.public).verify(content, message)
     except (InvalidSignature, ValueError):
         raise BadNote(f"The signature of {key.name} is not by its key.") from None
+    # Such a value does not fit a signed 64-bit time.
     if seconds >= 1 << 63:
         raise BadNote(f"The signature of {key.name} is of no time.")
     return seconds

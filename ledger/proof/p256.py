@@ -117,6 +117,7 @@ def _read(public: str) -> EllipticCurvePublicKey:
         key = load_der_public_key(_key_bytes(public))
     except (ValueError, UnsupportedAlgorithm):
         raise BadKey("it is no public key") from None
+    # A key of another curve or type would be verified by other rules than those documented.
     if not isinstance(key, EllipticCurvePublicKey) or not isinstance(key.curve, SECP256R1):
         raise BadKey("its key is not one for P-256")
     return key

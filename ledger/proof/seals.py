@@ -130,6 +130,7 @@ def numbered(before: Sequence[Sequence[Any]], begun: Sequence[str]) -> tuple[Num
     for slip in sorted(set(begun)):
         name = SlipName.parse(slip)
         highest, missing = runs.get(name.run, (0, set()))
+        # A slip may be filed on the next day if its hosts' clocks differ at a day's end, but not later.
         coming = missing | set(range(highest + 1, name.number + 1))
         if name.number not in coming:
             wrong.append(f"the slip {slip} is there twice")

@@ -90,6 +90,7 @@ def split(text: bytes) -> tuple[list[Any] | None, bytes]:
     except (ValueError, RecursionError) as wrong:
         raise Misspelled(f"its heading is not JSON: {wrong}") from None
     body = decoded[end:].encode()
+    # The line must be canonical: otherwise two lines could give one entry with two hashes.
     if not isinstance(heading, list) or not body.startswith(b" [") or text != canonical(heading) + body:
         raise Misspelled("its line is not a heading and a body")
     return heading, body[1:]
@@ -217,6 +218,7 @@ def _long(value: Any) -> Any:
     if tag == _MARK:
         return [_long(item) for item in items]
     shape = _BY_TAG.get(tag)
+    # An unknown shape belongs to a newer format, which this program must not guess.
     if shape is None or len(items) != len(shape.names):
         raise Misspelled(f"its body has an array {tag!r} of {len(items)} values, which is no shape of format 2")
     members = dict(zip(shape.names, map(_long, items), strict=True))
@@ -251,6 +253,7 @@ def _short_move(move: Any) -> Any:
     match move:
         case [str(kind), str(source), str(target), cents, None] if kind in ROUTES:
             accounts = _ACCOUNT.fullmatch(source), _ACCOUNT.fullmatch(target)
+            # Only the usual places are implied: any other pair is stored in full, so that no information is lost.
             if accounts[0] and accounts[1] and (accounts[0][1], accounts[1][1]) == ROUTES[kind]:
                 return [kind, int(accounts[0][2]), int(accounts[1][2]), cents]
     return move

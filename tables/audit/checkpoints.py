@@ -124,6 +124,7 @@ def grow() -> HeadsRow | None:
     """
     if (tree := current_tree()) is None:
         return None
+    # Key and clock are checked first: without them no leaf may be added.
     key, moment = signing_key(tree), clock.agreed()
     with runs.alone("checkpoint") as is_alone:
         last = newest(tree.origin) if is_alone else None
@@ -134,6 +135,7 @@ def grow() -> HeadsRow | None:
 
 
 def _leaf(tree: SignedTree, key: Ed25519PrivateKey, last: HeadsRow | None, moment: datetime) -> HeadsRow:
+    # Seals before heads: a day sealed in between is in the next leaf, and never in a leaf without its entries.
     sealed, heads = sealed_last(), present_heads()
     earlier = heads_at(last) if last else {}
     # A signed leaf after a loss would make the site vouch for the shortened log.
@@ -162,6 +164,7 @@ def _loss(last: HeadsRow, earlier: Heads, heads: Heads) -> str | None:
     """The first loss since the last leaf, whose heads must still be entries of the log; None if nothing was lost."""
     if loss := heads_of_books.loss(earlier, heads):
         return loss
+    # A head that grew hides a rewritten past: the earlier head must still be an entry.
     moved = [(name, *head) for name, head in earlier.items() if heads[name] != head]
     if fault := next(entry_faults(moved), None):
         return fault

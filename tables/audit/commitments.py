@@ -40,6 +40,7 @@ def prove(table: Table) -> Iterator[Order]:
         if opened is not None:
             yield opened
     live = seals.live
+    # A sealed order is checked here without being revealed: only this host has its nonce.
     if live is not None:
         shoe = HouseShoe.objects.filter(commitment=live.commitment).first()
         if shoe is None:

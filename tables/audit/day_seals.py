@@ -77,6 +77,7 @@ def seal_days() -> int:
 def seal(day: date) -> DayRoot:
     """Seal one day after all days before it, or return its existing seal. Raises BadKey and WrongClock."""
     key = keys.the_key()
+    # A seal by an unpublished key would convince no verifier.
     keys.refuse_another(key)
     note = sealed_note_checks.agreed(seals.public_of(key))
     activity_checks.refuse_day(gaming_hours.span(day)[1] + GRACE, clock.agreed())

@@ -235,6 +235,7 @@ def require_approval(matter: str | None, number: int | None, entry: Entry, value
     if matter is not None and end.proposal.matter != matter:
         raise AuditFailure(f"proposal {number} is about another matter")
     for name, value in builtins(values).items():
+        # The approval covers exactly these values: a change after it needs another one.
         if getattr(end.proposal, name) != value:
             raise AuditFailure(f"it is not what proposal {number} says: its {name} is another")
     _refuse_other_place(end, entry)
@@ -283,6 +284,7 @@ def check_proposed(event: Proposed, entry: Entry) -> None:
     if not proposals.may_propose(event.matter, signing.author_of(event, entry)):
         raise AuditFailure(f"{event.name} may not propose it as {event.role}")
     lifetime = int(str(_terms(entry)["proposal_hours"])) * 3_600
+    # A longer lifetime would let an approval wait for a moment when nobody remembers it.
     if abs((datetime.fromisoformat(event.expires) - entry.at).total_seconds() - lifetime) > 1:
         raise AuditFailure("it waits for another time than the house's terms say")
 

@@ -35,6 +35,7 @@ class NotYet(Exception):
 
 def export(first: date, last: date, file: IO[bytes]) -> None:
     """Write the bundle of some gaming days, read from the replica if there is one. Raises NotYet and Unread."""
+    # An export reads whole logs: on the primary it would slow the dealers down.
     with replica.reading():
         _export(first, last, file)
 

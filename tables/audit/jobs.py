@@ -132,6 +132,7 @@ def ask(errand: AuditJob, by: str) -> Run:
             moment = clock.read().database
             run = Run.objects.create(task=errand.task, slot=moment, begun_at=moment)
             _write(run, Account(by=by))
+        # A held lock means that a worker is running the job: a second task would only find it done.
         if not runs.is_held(LOCK):
             # After the commit: a fast worker would otherwise not find the run.
             transaction.on_commit(partial(_send, run.pk))
@@ -211,6 +212,7 @@ class Work:
     def do(self, errand: AuditJob) -> None:
         """Run the job from its start; a missing prerequisite becomes a report line."""
         account = account_of(self.run)
+        # A job that a killed worker left starts again, so its old lines are dropped.
         account.begun, account.lines = True, []
         _write(self.run, account)
         try:
@@ -244,6 +246,7 @@ class Work:
         if deed == JobKind.VERIFY:
             self._reach("verifying the bundle, as an outsider does")
             report: list[str] = []
+            # The stand-alone verifier, as an outsider would run it: it shares no database with this process.
             code = verifier.report(
                 path, key=keys.published_key(), terminal_root=settings.TERMINAL_ROOTS, say=report.append
             )
@@ -331,6 +334,7 @@ def make_bundle(day: date) -> Path:
     path = bundle_of(day)
     part = path.with_suffix(".part")
     try:
+        # A reader must never find an incomplete bundle under its final name.
         with part.open("wb") as file:
             export.export(day, day, file)
         part.rename(path)
@@ -368,6 +372,7 @@ def _account_path(run: Run) -> Path:
 def _write(run: Run, account: Account) -> None:
     path = _account_path(run)
     part = path.with_suffix(".part")
+    # Written aside and renamed: the page reads this file while the worker updates it.
     part.write_bytes(msgspec.json.encode(account))
     part.rename(path)
 

@@ -117,6 +117,7 @@ def _moment(plans: ByPlans, entry: Entry) -> datetime:
 
 def _refuse_stale(plans: ByPlans, moment: datetime) -> None:
     """Raise AuditFailure if the site log had newer plans or pits than those applied, by more than LATE."""
+    # Two logs have no common order, so entries within LATE may be missing from the evaluation.
     house = LogEntry.objects.filter(book__name=HOUSE, seq__gt=plans.house_seq, at__lt=moment - LATE)
     if house.filter(subject__in=(LimitPlanSet.subject, PitSectionSet.subject)).exists():
         raise AuditFailure("plans or pits were set meanwhile that it does not go by")

@@ -24,10 +24,12 @@ def enact(floor: Floor, state: TableState, event: Event, entry: Entry, move_kind
 
     ``state`` is the table's state before the entry, ``move_kinds`` the kinds of its transfers.
     """
+    # Kinds of transfers first: an entry must not move chips for which it has no reason.
     if wrong := set(move_kinds) - event.may_make():
         raise AuditFailure(f"it makes a {min(wrong)}, which no {event.subject} {event.kind} does")
     if event.of_the_house is not floor.is_the_house or event.kind != entry.kind:
         raise AuditFailure(f"the house writes no entry {entry.subject} {entry.kind} in this book")
+    # Until a restored table is confirmed, its log may lack entries that were dealt.
     if stands_still(state, event):
         raise AuditFailure("the table waited to be confirmed after a restore, and nothing was to be entered there")
     refuse_signers(event, entry.by, state.dealer)

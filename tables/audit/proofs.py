@@ -98,6 +98,7 @@ def verify(book: Book, since: Verification | None = None, *, noted: bool = True,
     to the key is compared with all logs, if the key is on this host and ``noted`` is set. ``every``: continue after the
     first fault. The chain is followed up to its first fault only; the other checks are made in any case.
     """
+    # The chain is first: the other checks rely on entries that it has verified.
     report, start = _followed(book, since), since.through_seq if since else 0
     for check in _checks(book, start, noted=noted):
         if every or report.fault is None:
@@ -309,6 +310,7 @@ class _Proof:
             non_tracked.refuse(event, settings, None if held is None else held.get(RACK, 0))
         move_kinds = {transfer.move.kind for transfer in posted}
         self.messages.follow(self.replay.standing, event, entry)
+        # Before the replay applies the entry: its rules are those of the state before it.
         log_rules.enact(self.floor, self.replay.standing, event, entry, move_kinds)
         self.replay.follow(entry, event, posted)
         if (commitment := event.commits) is not None:

@@ -86,6 +86,7 @@ PROTECTIONS: Final = (
 
 def off() -> list[Protection]:
     """The protections that are off on a site that deals; empty before its first table was opened."""
+    # A new site is still being set up: alerts about it would only teach its staff to ignore them.
     if not Slip.objects.filter(series="opener").exists():
         return []
     return [protection for protection in PROTECTIONS if not protection.is_on()]

@@ -39,6 +39,7 @@ def document_of(book: Book, day: date, first: int, last: int, before: Mapping[st
     head_hash = hash_at(book, last)
     spans = [[mend.entry, *mend.spelled()] for mend in clock_corrections.of(book.pk, first, last)]
     return {
+        # Left out if empty, so that documents from before this member existed are computed unchanged.
         **({"mended": spans} if spans else {}),
         "format": seals.BOOK_ROOT,
         "book": book.name,

@@ -80,6 +80,7 @@ class RoundFilter:
 
     def admits(self, line: RoundLine) -> bool:
         """Whether a round, after its corrections, matches. A round that cannot be replayed always matches."""
+        # A fault may hide the very round that is searched for.
         if line.fault:
             return True
         if self.corrected and not line.taken_back:

@@ -101,6 +101,7 @@ def _refuse_reader(name: str, entry: Entry) -> None:
             account = event
         elif isinstance(event, ServiceAccountEnded) and event.name == name:
             account = None
+    # A reader decides which cards the log has: it must be assigned to exactly this table.
     if account is None or CARDS not in account.scopes or account.tables != (entry.book,):
         raise AuditFailure(f"the program {name} was not given the cards of {entry.book} then")
     if entry.at is None or entry.at >= datetime.fromisoformat(account.expires):

@@ -74,6 +74,7 @@ def check_pay_table(event: PayTableMade, entry: Entry) -> None:
     entries = LogEntry.objects.filter(book_id=entry.book_id, seq__lt=entry.seq, subject=event.subject)
     earlier = [read_as(PayTableMade, body) for body in entries.values_list("body", flat=True)]
     versions = [before.version for before in earlier if (before.game, before.name) == (event.game, event.name)]
+    # A missing version could have been used by a table and removed afterwards.
     if event.version != len(versions) + 1:
         raise AuditFailure(f"version {event.version} of {event.name} does not follow {len(versions)} of before")
     dual_control.check_pay_table(event, entry)
@@ -120,6 +121,7 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     expected, through = event.after.expected_cents, event.through or {}
     books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
     for name, pk in books.items():
+        # The counter chose how far each log was read: an old position would hide later transfers.
         _refuse_other_time(entry, name, pk, through.get(name, 0))
     # The expected amount is recomputed as of the count: later transfers must not excuse a wrong one.
     extent = {books[name]: seq for name, seq in through.items()} | {entry.book_id: entry.seq - 1}
@@ -140,6 +142,7 @@ def _check_chip_series(event: HouseSlipSigned, entry: Entry) -> None:
         raise AuditFailure(f"it is about a series {name}, which there was not")
     if strange := {value for value, _ in (*slip.chips, *slip.noted, *event.chips)} - set(series.values):
         raise AuditFailure(f"the series {name} has no chip of {min(strange)} cents")
+    # The final slip of a series must account for all pieces that were ever recorded.
     if slip.series.count and slip.series.count.rest and slip.noted:
         pieces = chip_stock.of(name, before_seq=entry.seq).left
         if pieces != slip.noted:

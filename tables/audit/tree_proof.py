@@ -89,6 +89,7 @@ class _Proof:
         where = f"leaf {row.number}"
         if row.number != self.tree.size or leaf.number != row.number:
             raise Fault(f"the leaf {self.tree.size} is missing")
+        # Stored hashes serve later proofs, so each of them is recomputed.
         if b"".join(self.tree.add(bytes(leaf))) != bytes(row.hashes) or leaf.moment != row.at:
             raise Fault(f"{where}: what is kept with it is not what it comes to")
         moved = self._take_heads(row, leaf)
@@ -104,6 +105,7 @@ class _Proof:
     def _take_heads(self, row: HeadsRow, leaf: HeadsLeaf) -> list[tuple[str, int, str]]:
         kept = checkpoints.heads_of(row.heads)
         after = kept if row.number % WHOLE == 0 else self.heads | kept
+        # The tree itself may be consistent although a log shrank between two leaves.
         if loss := heads_of_books.loss(self.heads, after):
             raise Fault(f"{loss} (leaf {row.number}, {leaf.at})")
         leaf.refuse_other(after)
@@ -211,6 +213,7 @@ def _hold_trees(testimony: Testimony, origins: list[str]) -> None:
             except Lost as lost:
                 testimony.faults.append(str(lost))
                 continue
+            # Equal sizes with different roots mean that an earlier leaf was replaced.
             if root != checkpoint.root:
                 testimony.faults.append(f"{seen}, and they are others now: history was written anew")
 

@@ -67,6 +67,7 @@ def watch() -> list[str]:
     try:
         _carry()
         for plan in PLANS:
+            # Read again for each plan: a verification before it may have taken an hour.
             if runs.run(plan, DEEDS[plan.task], clock.agreed()):
                 tasks.append(plan.task)
         _carry()
@@ -223,6 +224,7 @@ def prove_sums() -> int:
     afresh, recounts = by_place_afresh(), by_place()
     faults = _imbalances(afresh)
     for place, cents in recounts.items():
+        # A wrong recount would be the start of all later sums, and so make them agree with each other.
         if cents != afresh.get(place, 0):
             house, key = Book.objects.get(name=HOUSE), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
             difference = cents - afresh.get(place, 0)

@@ -170,6 +170,7 @@ def submit(witness: Witness, row: HeadsRow) -> str:
     Refusing."""
     checkpoint, size = checkpoints.checkpoint_of(row), row.number + 1
     rows = Cosignature.objects.filter(origin=row.origin, witness=str(witness.key))
+    # The witness accepts growth only from the size that it saw last.
     old = min(rows.aggregate(size=Max("size"))["size"] or 0, size)
     status, body = _post(witness, "add-checkpoint", bytes(_submission(row.origin, old, size, checkpoint)))
     if status == http.client.CONFLICT and (seen := _size(body)) != old:

@@ -296,6 +296,7 @@ class BookProof:
         for account, place in accounts:
             if self.places.get(account, ("", None))[0] != place:
                 raise self._wrong(f"it moves {move.spelled()}, and the account {account} is no {place} of {self.name}")
+        # True and 1.0 equal 1 in Python, but are other bytes in the log.
         if type(move.amount_cents) is not int or move.amount_cents <= 0 or accounts[0] == accounts[1]:
             raise self._wrong(f"it moves {move.spelled()}, which is no amount from one place to another")
         if (move.kind == REVERSAL) != (move.reverses is not None):
@@ -406,6 +407,7 @@ class BookProof:
         """Check that a round has the rules, limits, cards and chips in force at its start. Raises AuditFailure."""
         if settings is None:
             raise AuditFailure("the log does not say how the table was set up before it")
+        # A gap in round numbers could hide a round that was dealt and removed.
         if before.round_open or entry.round != before.next_number:
             raise AuditFailure(f"it opens round {entry.round}, where {before.next_number} is due")
         try:
@@ -428,6 +430,7 @@ class BookProof:
             self._key(event)
 
     def _key(self, event: AboutKey) -> None:
+        # The part with keys is unsigned: the site log is the evidence for it.
         if self.keys_published >= len(self.signed.keys) or event.content() != self.signed.keys[self.keys_published]:
             raise self._wrong(f"it published a key that is not in {KEYS} at that place")
         self.keys_published += 1
@@ -441,6 +444,7 @@ class BookProof:
         self.part = self.files["carried"]
         days = {line["day"]: line for line in self.bundle.documents(self.files["proofs"])}
         lines = list(self.bundle.documents(self.files["carried"]))
+        # The signed document lists these entries, so the sender cannot leave one out.
         if missing_seqs := carried_seqs - {line["seq"] for line in lines}:
             raise Wrong(self.part, f"{self.name}, entry {min(missing_seqs)}: it is missing, and the day rests on it")
         for line in lines:
@@ -478,6 +482,7 @@ class BookProof:
         except merkle.Unproved as unproved:
             raise self._wrong(f"it is not in the root that was signed for {day['day']}: {unproved}") from None
         entry = self._read(line["seq"], spelled, previous)
+        # A genuine entry of another log would pass both proofs.
         if leaf["book"] != self.name or entry.book != self.name or entry.line != spelled:
             raise self._wrong("it is an entry of another book, or another one of this book")
         return entry
@@ -489,6 +494,7 @@ class BookProof:
             if len(line) < 66 or line[64:65] != b" ":
                 raise Wrong(self.part, f"{self.name}, entry {seq}: its line is not a hash and a body")
             entry = self._read(seq, line[65:], previous)
+            # The printed hash lets outsiders search a bundle; it must be the computed one.
             if entry.hash.hex().encode() != line[:64]:
                 raise self._wrong("its hash is not the hash of what it says and of the entry before it")
             yield entry

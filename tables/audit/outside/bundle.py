@@ -178,6 +178,7 @@ class Bundle:
         faults = [
             Wrong(name, "is in the bundle, and not in its manifest") for name in sorted(names - self._listed.keys())
         ]
+        # Damage is reported apart from verification, so that a broken copy is not taken for fraud.
         for name, part in self._listed.items():
             if name not in names:
                 faults.append(Wrong(name, "is missing: the manifest lists it"))

@@ -56,6 +56,7 @@ def verify(
             house.run(key, others, terminal_roots)
             house.check_witnesses(witnesses, witness_keys)
         except Wrong as wrong:
+            # The first fault may be a consequence of a damaged part, so both are named.
             if damage and damage[0].part != wrong.part:
                 raise Wrong(wrong.part, f"{wrong.what}; and {damage[0]}") from None
             raise
@@ -171,6 +172,7 @@ class _Verifier:
             theirs = [line["document"] for line in bundle.documents(ROOTS)]
         if not theirs:
             raise Wrong(ROOTS, f"{other.name} has no day to hold it against")
+        # The older bundle ends earlier: the common days must be equal.
         for ours, noted_day in zip(chain, theirs, strict=False):
             if canonical(ours) != canonical(noted_day):
                 raise Wrong(ROOTS, f"the day {ours['day']} is not the one in {other.name}: history was written anew")
@@ -212,6 +214,7 @@ class _Verifier:
         log."""
         for name, book in books.items():
             keys = [signature.key for signature in book.signatures if signature.event.attested and signature.key]
+            # A copied signature would be valid for a second entry with equal content.
             if len(set(keys)) < len(keys):
                 twice = next(key for place, key in enumerate(keys) if key in keys[:place])
                 raise Wrong(book.part, f"{name}: two entries carry the signature of one input, {twice}")
@@ -369,10 +372,12 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
         before = chain[-1] if chain else None
         if document["format"] != seals.DAY_ROOT or document["number"] != len(chain) + 1:
             raise Wrong(ROOTS, f"the day {day} is not day {len(chain) + 1}")
+        # The chain of hashes makes each later day evidence for all earlier ones.
         if document["previous"] != (seals.hash_of(before) if before else None):
             raise Wrong(ROOTS, f"the day {day} does not name the day before it: one of the two was written anew")
         if before and date.fromisoformat(before["day"]) + timedelta(days=1) != date.fromisoformat(day):
             raise Wrong(ROOTS, f"the day {day} does not follow {before['day']}")
+        # Days without gaps or overlaps: otherwise entries could be in no day, or in two.
         if not (before["ends"] if before else document["begins"]) == document["begins"] < document["ends"]:
             raise Wrong(ROOTS, f"the day {day} does not begin where the day before it ended, or has no time")
         chain.append(document)

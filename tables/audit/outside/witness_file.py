@@ -70,6 +70,7 @@ class HeadsRecord:
         """A record from a parsed line. Raises BadFile if none of the keys signed it."""
         try:
             body, signature = document["heads"], decoded(document["signature"])
+            # The file may come from the casino: only the witness's signature makes its records evidence.
             if not any(_signs(key, signature, HEADS_RECORD + canonical(body)) for key in keys):
                 raise BadFile("A record of heads is not signed by the witness.")
             leaf = HeadsLeaf.parse(body["leaf"].encode())

@@ -94,6 +94,7 @@ class Witnessed:
         days = [self.chain[-1], *later]
         digests = [seals.hash_of(day) for day in days]
         linked = all(day["previous"] == before for day, before in zip(days[1:], digests, strict=False))
+        # The witness may have signed some days later: the chain connects its seal to the bundle's last day.
         if not linked or leaf.sealed != (days[-1]["number"], digests[-1]):
             raise Wrong(WITNESS, f"the witness did not see the day {self.chain[-1]['day']} sealed as it is here")
 
@@ -117,6 +118,7 @@ class Witnessed:
                         raise Wrong(source.place, f"it saw {' and '.join(sorted(trees))}, and the bundle names no tree")
                     if origins and origin_of(record) not in origins:
                         continue
+                    # A conflict record is proof by itself, whatever the bundle contains.
                     if isinstance(record, Note):
                         raise Wrong(source.place, "the house's key signed two trees: the witness has both")
                     if isinstance(record, Cosigned):
