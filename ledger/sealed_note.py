@@ -57,11 +57,11 @@ class Note:
     def with_day(self, number: int, day: str, digest: str, books: Mapping[str, tuple[int, str]]) -> Note:
         """The note with another signed day. Raises BadNote if a different document was signed under its number."""
         # Two documents under one number would be two histories of one day, both with a valid signature.
-        known = self.hash_of(number)
-        if known not in (None, digest):
+        earlier = self.hash_of(number)
+        if earlier not in (None, digest):
             sentence = f"{day} was signed as day {number} before, and was another then: history was written anew."
             raise BadNote(f"{sentence} Nothing is signed; {HOW}.")
-        return self if known else Note((*self.days, (number, day, digest)), books, self.left)
+        return self if earlier else Note((*self.days, (number, day, digest)), books, self.left)
 
 
 def path_of(key_file: Path) -> Path:

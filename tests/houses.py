@@ -52,7 +52,7 @@ print(json.dumps({"taken": taken, "to_go": state.behind, "says": state.says}))
 FILL: Final = """
 import json
 from tables.audit import export_database
-print(json.dumps({"put_in": export_database.fill(), "says": export_database.standing().says}))
+print(json.dumps({"put_in": export_database.fill(), "says": export_database.status().says}))
 """
 TAKE: Final = """
 import json

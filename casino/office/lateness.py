@@ -33,12 +33,12 @@ class ReportingStatus:
         return self.late.days if self.late else 0
 
 
-def standings(moment: datetime) -> list[ReportingStatus]:
+def statuses(moment: datetime) -> list[ReportingStatus]:
     """The status of all sites, by name."""
-    return [standing(house, moment) for house in House.objects.order_by("name")]
+    return [status_of(house, moment) for house in House.objects.order_by("name")]
 
 
-def standing(house: House, moment: datetime) -> ReportingStatus:
+def status_of(house: House, moment: datetime) -> ReportingStatus:
     """One site's status at a time."""
     last = houses.last_day(house)
     since = last.ends + A_DAY if last else house.at
@@ -65,7 +65,7 @@ def _fault(house: House, last: Day | None) -> str:
 
 def report() -> int:
     """Raise an alert for each late site. Returns the number of late sites."""
-    late = [state for state in standings(clock.read().database) if state.late]
+    late = [state for state in statuses(clock.read().database) if state.late]
     for state in late:
         since = f"since {state.last.day}" if state.last else "so far"
         message = f"Nothing has arrived from {state.house.name} {since}."

@@ -35,8 +35,8 @@ def front(request: HttpRequest) -> HttpResponse:
 @require_GET
 def houses(request: HttpRequest) -> HttpResponse:
     """The progress and faults of each site."""
-    standings = lateness.standings(timezone.now())
-    context = {"standings": standings, "late": sum(bool(standing.late) for standing in standings)}
+    statuses = lateness.statuses(timezone.now())
+    context = {"standings": statuses, "late": sum(bool(status.late) for status in statuses)}
     return render(request, "office/houses.html", context)
 
 
@@ -50,7 +50,7 @@ def house(request: HttpRequest, code: str) -> HttpResponse:
     newest = list((days.filter(day__lt=before) if before else days)[: DAYS_SHOWN + 1])
     context = {
         "house": subject,
-        "standing": lateness.standing(subject, timezone.now()),
+        "standing": lateness.status_of(subject, timezone.now()),
         "days": _with_sums(subject, newest[:DAYS_SHOWN]),
         "older": newest[DAYS_SHOWN - 1].day if len(newest) > DAYS_SHOWN else None,
         "paged": before is not None,

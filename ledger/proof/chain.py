@@ -125,8 +125,8 @@ def walk(
     stored in the past, in order; they reveal a chain that was hashed again with other contents.
     """
     proven = after or Head(head.book_id, head.name, 0, None)
-    noted = iter(anchors)
-    anchor = next(noted, None)
+    remaining = iter(anchors)
+    anchor = next(remaining, None)
     for entry in entries:
         if reason := _fault(entry, proven):
             raise Broken(Fault(head.name, *reason))
@@ -137,7 +137,7 @@ def walk(
         while anchor and anchor[0] == entry.seq:
             if anchor[1] != entry.hash:
                 raise Broken(Fault(head.name, entry.seq, "is not the entry that a recount noted: hashed anew"))
-            anchor = next(noted, None)
+            anchor = next(remaining, None)
         proven = Head(head.book_id, head.name, entry.seq, entry.hash, entry.at)
         yield entry
     if proven.seq < head.seq:

@@ -218,9 +218,9 @@ def _webhooks() -> ConditionPart:
 
 def _replication() -> ConditionPart:
     if settings.LETTER_BOX_URL:
-        standing = export_database.standing()
+        status = export_database.status()
         well = "The letter box answers, it has the sealed days, and a head office reads it."
-        return _part("Replication", standing.says, well, standing.do, state=Urgency.WATCH)
+        return _part("Replication", status.says, well, status.do, state=Urgency.WATCH)
     with connection.cursor() as cursor:
         cursor.execute(_SUBSCRIPTIONS)
         subscriptions_running = dict(cursor.fetchall())
@@ -269,12 +269,12 @@ def _witnesses() -> ConditionPart:
     if checkpoints.current_tree() is None:
         says = "No outside witness follows the books: nobody would notice if the end of a log were cut off."
         return ConditionPart("Witnesses", Urgency.WATCH, says, "docs/witness.md shows how to set one up.")
-    standings = witness_delivery.standings(timezone.now())
-    if not standings:
+    statuses = witness_delivery.statuses(timezone.now())
+    if not statuses:
         return ConditionPart("Witnesses", Urgency.WATCH, "No witness is named.", "Name one in the house's terms.")
-    silent = [standing for standing in standings if standing.is_silent]
-    wrong = "; ".join(f"{standing.witness.name} {_silent_since(standing)}" for standing in silent)
-    names = ", ".join(standing.witness.name for standing in standings)
+    silent = [status for status in statuses if status.is_silent]
+    wrong = "; ".join(f"{status.witness.name} {_silent_since(status)}" for status in silent)
+    names = ", ".join(status.witness.name for status in statuses)
     return _part("Witnesses", f"{wrong}." if wrong else "", f"{names} cosigned the books recently.", do)
 
 
@@ -293,10 +293,10 @@ def _payouts() -> ConditionPart:
     return _part("Payouts", " ".join(filter(None, [rounding, favoured])), well, do, state=Urgency.WATCH)
 
 
-def _silent_since(standing: witness_delivery.WitnessStatus) -> str:
-    if not standing.size or standing.since is None:
+def _silent_since(status: witness_delivery.WitnessStatus) -> str:
+    if not status.size or status.since is None:
         return "has never cosigned the books"
-    return f"has not cosigned the books since {standing.since:%Y-%m-%d %H:%M} UTC"
+    return f"has not cosigned the books since {status.since:%Y-%m-%d %H:%M} UTC"
 
 
 def _statics() -> ConditionPart:
@@ -363,9 +363,9 @@ def watch_ages() -> Iterator[tuple[str, float]]:
 def witness_ages() -> Iterator[tuple[str, float]]:
     """For each outside witness, the seconds since its last cosignature; before the first, since it was configured."""
     moment = timezone.now()
-    for standing in witness_delivery.standings(moment):
-        if standing.since is not None:
-            yield standing.witness.name, (moment - standing.since).total_seconds()
+    for status in witness_delivery.statuses(moment):
+        if status.since is not None:
+            yield status.witness.name, (moment - status.since).total_seconds()
 
 
 def connections() -> dict[str, int]:

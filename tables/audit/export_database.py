@@ -165,7 +165,7 @@ class OutboxStatus:
     do: str = ""
 
 
-def standing() -> OutboxStatus:
+def status() -> OutboxStatus:
     """Check that days are inserted, and that a head office fetches them."""
     try:
         with _box(SECONDS) as box:

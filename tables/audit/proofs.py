@@ -91,16 +91,16 @@ class BookProof:
             self.further.append(fault)
 
 
-def verify(book: Book, since: Verification | None = None, *, noted: bool = True, every: bool = False) -> BookProof:
+def verify(book: Book, since: Verification | None = None, *, with_note: bool = True, every: bool = False) -> BookProof:
     """Verify a log from its first entry, or from the end of an earlier verification.
 
     Any content of the log leads to a report, because other logs are verified after it. For the site log, the note next
-    to the key is compared with all logs, if the key is on this host and ``noted`` is set. ``every``: continue after the
-    first fault. The chain is followed up to its first fault only; the other checks are made in any case.
+    to the key is compared with all logs, if the key is on this host and ``with_note`` is set. ``every``: continue after
+    the first fault. The chain is followed up to its first fault only; the other checks are made in any case.
     """
     # The chain is first: the other checks rely on entries that it has verified.
     report, start = _followed(book, since), since.through_seq if since else 0
-    for check in _checks(book, start, noted=noted):
+    for check in _checks(book, start, with_note=with_note):
         if every or report.fault is None:
             _make(check, report, start, every=every)
     if report.fault is not None:
@@ -124,7 +124,7 @@ def _followed(book: Book, since: Verification | None) -> BookProof:
     return report
 
 
-def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
+def _checks(book: Book, start: int, *, with_note: bool) -> list[Check]:
     """The checks of a log apart from its chain, for entries after ``start``."""
     checks: list[Check] = [
         lambda: [beyond_head(book.pk)],
@@ -134,7 +134,7 @@ def _checks(book: Book, start: int, *, noted: bool) -> list[Check]:
     ]
     if book.name == HOUSE:
         checks += [lambda: orphan_rows(book), lambda: [queue.fault(book, start)]]
-        checks += [lambda: [sealed_note_checks.fault()]] if noted else []
+        checks += [lambda: [sealed_note_checks.fault()]] if with_note else []
         checks += [lambda: [unlisted_root(listed_roots())]]
     return checks
 
@@ -305,9 +305,9 @@ class _Proof:
 
     def check(self, entry: Entry, posted: Sequence[Posted]) -> None:
         """Verify one entry of the chain with the transfers that its body records."""
-        event, settings, held = event_of(entry), self.floor.settings, self.replay.held
+        event, settings, balances = event_of(entry), self.floor.settings, self.replay.held
         if settings is not None:
-            non_tracked.refuse(event, settings, None if held is None else held.get(RACK, 0))
+            non_tracked.refuse(event, settings, None if balances is None else balances.get(RACK, 0))
         move_kinds = {transfer.move.kind for transfer in posted}
         self.messages.follow(self.replay.standing, event, entry)
         # Before the replay applies the entry: its rules are those of the state before it.

@@ -113,16 +113,16 @@ def rounds(book_id: int, *, through: int, count: int = PAGE) -> RoundPage:
     return RoundPage(tuple(_lines(book_id, range(since, through + 1))), through, since)
 
 
-def search(table: Table, wanted: RoundFilter, *, through: int, count: int = PAGE) -> RoundPage:
+def search(table: Table, criteria: RoundFilter, *, through: int, count: int = PAGE) -> RoundPage:
     """At most ``count`` matching rounds among the SEARCHED that end with ``through``, newest first."""
     oldest, book_id = max(through - SEARCHED + 1, 1), table.book_id
-    candidates = _candidates(book_id, wanted, oldest, through, count, kind=kind_of(GAMES[table.game]))
-    lines = tuple(line for line in _lines(book_id, candidates) if wanted.admits(line))
+    candidates = _candidates(book_id, criteria, oldest, through, count, kind=kind_of(GAMES[table.game]))
+    lines = tuple(line for line in _lines(book_id, candidates) if criteria.admits(line))
     return RoundPage(lines, through, candidates[-1] if len(candidates) == count else oldest)
 
 
 def _candidates(
-    book_id: int, wanted: RoundFilter, since: int, through: int, count: int, *, kind: GameKind
+    book_id: int, criteria: RoundFilter, since: int, through: int, count: int, *, kind: GameKind
 ) -> list[int]:
     """Rounds with an entry that may match: cheap to find, still to be replayed.
 
@@ -130,12 +130,12 @@ def _candidates(
     formats of entries.
     """
     written, pieces = "play", list[bytes]()
-    if wanted.corrected:
+    if criteria.corrected:
         written = "take_back"
-    elif wanted.outcome:
-        pieces = [f'"outcome":"{wanted.outcome}"'.encode(), *_payouts(wanted.outcome, wanted.seat)]
+    elif criteria.outcome:
+        pieces = [f'"outcome":"{criteria.outcome}"'.encode(), *_payouts(criteria.outcome, criteria.seat)]
     else:
-        pieces = kind.traces(wanted.seat)
+        pieces = kind.traces(criteria.seat)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"

@@ -103,8 +103,8 @@ class _Proof:
         return moved
 
     def _take_heads(self, row: HeadsRow, leaf: HeadsLeaf) -> list[tuple[str, int, str]]:
-        kept = checkpoints.heads_of(row.heads)
-        after = kept if row.number % WHOLE == 0 else self.heads | kept
+        stored = checkpoints.heads_of(row.heads)
+        after = stored if row.number % WHOLE == 0 else self.heads | stored
         # The tree itself may be consistent although a log shrank between two leaves.
         if loss := heads_of_books.loss(self.heads, after):
             raise Fault(f"{loss} (leaf {row.number}, {leaf.at})")
@@ -204,9 +204,9 @@ def _hold_trees(testimony: Testimony, origins: list[str]) -> None:
         checkpoint = cosigned.checkpoint
         row = checkpoints.newest(origin)
         size = row.number + 1 if row and origin in origins else 0
-        seen = f"it saw {checkpoint.size:,} leaves of {origin} at {moment_of(cosigned)}"
+        claim = f"it saw {checkpoint.size:,} leaves of {origin} at {moment_of(cosigned)}"
         if size < checkpoint.size:
-            testimony.faults.append(f"{seen}, and {size:,} are there: the tail was cut off, or an older log put back")
+            testimony.faults.append(f"{claim}, and {size:,} are there: the tail was cut off, or an older log put back")
         else:
             try:
                 root = checkpoints.root_at(origin, checkpoint.size)
@@ -215,7 +215,7 @@ def _hold_trees(testimony: Testimony, origins: list[str]) -> None:
                 continue
             # Equal sizes with different roots mean that an earlier leaf was replaced.
             if root != checkpoint.root:
-                testimony.faults.append(f"{seen}, and they are others now: history was written anew")
+                testimony.faults.append(f"{claim}, and they are others now: history was written anew")
 
 
 def moment_of(cosigned: Cosigned) -> str:

@@ -73,15 +73,15 @@ def keys() -> tuple[VerifierKey, ...]:
     return tuple(dict.fromkeys(Witness.parse(str(text)).key for text in every if text))
 
 
-def standings(moment: datetime) -> list[WitnessStatus]:
+def statuses(moment: datetime) -> list[WitnessStatus]:
     """The state of each witness; empty if the site has no tree."""
     if (tree := checkpoints.current_tree()) is None:
         return []
     grace = timedelta(minutes=policies.number("witness_grace_minutes"))
-    return [_standing(tree.origin, witness, moment, grace) for witness in witnesses()]
+    return [_status_of(tree.origin, witness, moment, grace) for witness in witnesses()]
 
 
-def _standing(origin: str, witness: Witness, moment: datetime, grace: timedelta) -> WitnessStatus:
+def _status_of(origin: str, witness: Witness, moment: datetime, grace: timedelta) -> WitnessStatus:
     rows = Cosignature.objects.filter(origin=origin, witness=str(witness.key)).order_by("-size")
     size, since = rows.values_list("size", "at").first() or (0, _named_since(witness, origin))
     return WitnessStatus(witness, size, since, since is not None and moment - since > grace)
@@ -151,9 +151,9 @@ def _hand_over(witness: Witness, row: HeadsRow) -> bool:
 
 
 def _report_silence(moment: datetime) -> None:
-    for standing in standings(moment):
-        if standing.is_silent:
-            name, since = standing.witness.name, standing.since.isoformat() if standing.since else None
+    for status in statuses(moment):
+        if status.is_silent:
+            name, since = status.witness.name, status.since.isoformat() if status.since else None
             message = f"The witness {name} is silent: nobody would notice if the end of a log were cut off now."
             alerts.raise_alert(_house(), "witness_silent", message, {"witness": name, "since": since})
 
@@ -173,13 +173,13 @@ def submit(witness: Witness, row: HeadsRow) -> str:
     # The witness accepts growth only from the size that it saw last.
     old = min(rows.aggregate(size=Max("size"))["size"] or 0, size)
     status, body = _post(witness, "add-checkpoint", bytes(_submission(row.origin, old, size, checkpoint)))
-    if status == http.client.CONFLICT and (seen := _size(body)) != old:
+    if status == http.client.CONFLICT and (known_size := _size(body)) != old:
         # It cosigned more than is stored here: its answer was lost, or this database was restored.
-        if seen > size:
+        if known_size > size:
             raise Refusing(
-                f"it saw {seen:,} leaves, the house has {size:,}: the tail was cut off, or an older log put back"
+                f"it saw {known_size:,} leaves, the house has {size:,}: the tail was cut off, or an older log put back"
             )
-        status, body = _post(witness, "add-checkpoint", bytes(_submission(row.origin, seen, size, checkpoint)))
+        status, body = _post(witness, "add-checkpoint", bytes(_submission(row.origin, known_size, size, checkpoint)))
     if status == http.client.OK:
         return _line(witness, checkpoint, body)
     if status in (http.client.CONFLICT, http.client.UNPROCESSABLE_ENTITY):

@@ -178,10 +178,10 @@ class BookProof:
         self.part = self.files["entries"]
         self.balances = {account: cents for account, _, _, cents in (opening["accounts"] if opening else ())}
         before, after = _head(opening), _head(self.leaves[-1])
-        left: dict[str, int] = {}
+        opening_cents: dict[str, int] = {}
         for _, place, _, cents in opening["accounts"] if opening else ():
-            left[place] = left.get(place, 0) + cents
-        self.at_the_cage = TablePart(before.seq, after.seq, left)
+            opening_cents[place] = opening_cents.get(place, 0) + cents
+        self.at_the_cage = TablePart(before.seq, after.seq, opening_cents)
         chain = walk(self._entries(before), after, after=before if opening else None)
         proven = reconcile(chain, self._transfers(), self.name)
         replay: Replay | None = None

@@ -140,9 +140,9 @@ class Witnessed:
         if not self.bundle.has(WITNESS):
             return
         own = Checkpoint.parse(Note.parse(next(self.bundle.documents(WITNESS))["checkpoint"]).text)
-        seen = record.checkpoint
+        checkpoint = record.checkpoint
         # Trees of different sizes are compared by the witness itself, which accepts only consistent growth.
-        if (own.origin, own.size) == (seen.origin, seen.size) and own.root != seen.root:
+        if (own.origin, own.size) == (checkpoint.origin, checkpoint.size) and own.root != checkpoint.root:
             raise Wrong(WITNESS, f"the witness cosigned another tree of {own.size:,} leaves: history was written anew")
 
     def _refuse_cut(self, source: Source, record: HeadsRecord, places: dict[str, dict[int, str]]) -> None:

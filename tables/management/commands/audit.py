@@ -100,7 +100,7 @@ class Command(BaseCommand):
         """A note is made of a database that holds, and never of another."""
         testimony = tree_proof.hear(Source(witness, witness_delivery.keys())) if witness else None
         for book in proofs.books():
-            if fault := proofs.verify(book, noted=False).fault:
+            if fault := proofs.verify(book, with_note=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
         keys.signing_key()
         signers = None if restored is None else _people(by)

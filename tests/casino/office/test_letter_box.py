@@ -51,7 +51,7 @@ def test_sealed_days_go_in_once_byte_by_byte(
     for number, bundle in ((1, evidence.first), (2, evidence.second)):
         assert b"".join(content for day, _, content in pieces if day == number) == bundle.read_bytes()
         assert [start for day, start, _ in pieces if day == number] == list(range(0, bundle.stat().st_size, 5_000))
-    assert export_database.standing().says == "The letter box answers, but no head office reads it."
+    assert export_database.status().says == "The letter box answers, but no head office reads it."
     admin.execute("TRUNCATE office_piece")
     assert export_database.fill() == 2
     assert days(admin) == [1, 2]
@@ -126,7 +126,7 @@ def test_a_box_that_is_away_raises_an_alert_and_does_no_harm(
     """Harm: the house's worker fails, or nobody notices."""
     settings.LETTER_BOX_URL = f"postgresql://{WRITER}@/letter_box?host={tmp_path}"
     assert export_database.fill() == 0
-    assert export_database.standing().says == "The letter box does not answer."
+    assert export_database.status().says == "The letter box does not answer."
     assert Alert.objects.get(kind="not_delivered").message == "Sealed days do not reach the letter box."
 
 
@@ -134,4 +134,4 @@ def test_a_box_that_is_ahead_of_its_house_is_reported(admin: psycopg.Connection)
     """Harm: a house that was restored to an earlier day puts nothing in, and nobody knows why."""
     admin.execute("INSERT INTO office_piece (bundle, start, number, size, content) VALUES ('b', 0, 9, 1, 'x')")
     assert export_database.fill() == 0
-    assert export_database.standing().says == "The letter box has day 9, but this house has sealed only 2."
+    assert export_database.status().says == "The letter box has day 9, but this house has sealed only 2."

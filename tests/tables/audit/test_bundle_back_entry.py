@@ -62,7 +62,7 @@ class Night:
         site_log.flush_queue()
         table_state.cache.clear()
         for book in Book.objects.filter(head_seq__gt=0):
-            fault = proofs.verify(book, noted=False).fault
+            fault = proofs.verify(book, with_note=False).fault
             assert fault is None, str(fault)
 
     def finish(self) -> None:

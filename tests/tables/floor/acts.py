@@ -61,7 +61,7 @@ def fault(table: Table) -> Fault:
 
 def _fault(table: Table) -> Fault | None:
     table_state.cache.clear()
-    return proofs.verify(table.book, noted=False).fault
+    return proofs.verify(table.book, with_note=False).fault
 
 
 def latest_kinds(table: Table, count: int) -> list[str]:

@@ -225,5 +225,5 @@ def test_a_table_closes_after_an_evacuation_in_any_state(
         assert not any(balances[str(account.pk)] for account in lying)
         walk.open_again()
     table_state.cache.clear()
-    report = proofs.verify(walk.dealer.table.book, noted=False)
+    report = proofs.verify(walk.dealer.table.book, with_note=False)
     assert report.fault is None, str(report.fault)

@@ -159,7 +159,7 @@ def test_the_cage_has_a_book_of_its_own(night: Night) -> None:
     assert second_refusal.code == "entered_already"
     back_entry.enter(EndBackEntry("carl"), by=boss, key=key())
     assert back_entry.mode_at(None) is None
-    assert proofs.verify(Book.objects.get(name="house"), noted=False).fault is None
+    assert proofs.verify(Book.objects.get(name="house"), with_note=False).fault is None
 
 
 def test_the_round_that_was_open_is_finished_from_paper(clock: Clock) -> None:

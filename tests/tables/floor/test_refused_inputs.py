@@ -54,14 +54,14 @@ def test_who_tried_what_they_may_not_is_read_in_the_morning() -> None:
     entry = LogEntry.objects.get(subject="refusal")
     assert entry.by == dealer.by.signature
     assert refusals_of_the_day()[0].startswith(refusals[0])
-    assert proofs.verify(Book.objects.get(name=HOUSE), noted=False).fault is None
+    assert proofs.verify(Book.objects.get(name=HOUSE), with_note=False).fault is None
 
 
 def test_a_note_that_nobody_left_is_found() -> None:
     """Harm: whoever has the application's database role blames somebody for what they never tried."""
     dealer, _ = dealt()
     site_log.append(InputRefused(entered="void_round", code="not_permitted", says="No."), dealer.by.signature)
-    fault = proofs.verify(Book.objects.get(name=HOUSE), noted=False).fault
+    fault = proofs.verify(Book.objects.get(name=HOUSE), with_note=False).fault
     assert fault is not None
     assert "was not left at the book's door" in fault.what
 

@@ -89,11 +89,11 @@ class Command(BaseCommand):
                 )
 
     def _list(self, **_: Any) -> None:
-        for standing in lateness.standings(clock.read().database):
-            last = f"day {standing.last.number}, {standing.last.day}" if standing.last else "nothing yet"
-            late = f", late by {standing.late}" if standing.late else ""
-            fault = f"; {standing.fault}" if standing.fault else ""
-            self.stdout.write(f"{standing.house.code:24} {standing.house.currency}  {last}{late}{fault}")
+        for status in lateness.statuses(clock.read().database):
+            last = f"day {status.last.number}, {status.last.day}" if status.last else "nothing yet"
+            late = f", late by {status.late}" if status.late else ""
+            fault = f"; {status.fault}" if status.fault else ""
+            self.stdout.write(f"{status.house.code:24} {status.house.currency}  {last}{late}{fault}")
 
 
 def _take(house: House, path: Path) -> receiving.ArrivalAnswer:
