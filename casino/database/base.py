@@ -22,8 +22,8 @@ from ledger import standby_confirmation
 from ledger.connection_pools import Lane, lane
 
 RECONNECT_SECONDS: Final = 0.5
-"""A pool stops trying to connect after this, and starts again with the next request. By itself it would back off ever
-longer, so that an outage could last twice as long for the house as for the database."""
+"""A pool stops trying to connect after this time, and starts again with the next request. By default it would back off
+ever longer, so that an outage could last twice as long for the site as for the database."""
 
 
 class LanePool(ConnectionPool[Any]):
@@ -48,6 +48,7 @@ class LanePool(ConnectionPool[Any]):
             return super().getconn(timeout)
         except PoolTimeout as late:
             with self._lock:
+                # Under the pool's lock: its worker takes clients from this queue at the same time.
                 self._waiting = deque(client for client in self._waiting if client.error is None)
             # The database may have come back just as this request gave up.
             if self.is_away or self.last_refusal >= began:
@@ -101,6 +102,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
+        # A commit that only this host has would be lost in a failover, so it is not acknowledged.
         standby_confirmation.check(self.connection)
 
     def close_pool(self) -> None:

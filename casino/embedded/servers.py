@@ -174,6 +174,7 @@ class ServerSet:
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(fresh)
             with contextlib.suppress(FileExistsError):
+                # A link fails if the file exists, so the first of several callers decides and none reads half a file.
                 os.link(draft, path)
             draft.unlink()
         return path

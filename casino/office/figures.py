@@ -142,6 +142,7 @@ def _settings(settings: Settings | None, entry: _Entry) -> Settings | None:
 def _move(line: TableFigures, source: str, target: str, cents: int) -> None:
     """Add a chip movement to win and drop. The gains of rack and box are win, except from and to the cage; removing a
     box is no loss."""
+    # Fills and credits only exchange chips with the cage: they are neither win nor loss.
     if TRANSIT in (source, target):
         return
     if {source, target} == {CASH, DROP_BOX}:

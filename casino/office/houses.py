@@ -90,6 +90,7 @@ def pin(house: House, *, by: Staff, reason: str, key: str = "", secret: str = ""
 
 
 def _refuse_person(by: Staff) -> None:
+    # The pinned key decides whose days are trusted, so only the operators who also set alert channels may change it.
     if not by.has_perm("tables.add_alertchannel"):
         raise Refused(
             "not_permitted", "Only an operator of the head office may register houses and change their keys.", 403
@@ -141,6 +142,7 @@ def trusted_key(house: House) -> str:
     newest = current_pin(house)
     pinned = Pin.objects.filter(house=house, key=newest.key).order_by("version")[0]
     last = last_day(house)
+    # A key that was pinned after the last day replaces a lost one; otherwise the key must not go back.
     return newest.key if last is None or pinned.at > last.at else last.key
 
 

@@ -41,6 +41,7 @@ def statuses(moment: datetime) -> list[ReportingStatus]:
 def status_of(house: House, moment: datetime) -> ReportingStatus:
     """One site's status at a time."""
     last = houses.last_day(house)
+    # The next day ends a day after the last one, whatever its number.
     since = last.ends + A_DAY if last else house.at
     late = moment - since - PATIENCE
     return ReportingStatus(

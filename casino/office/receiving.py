@@ -98,6 +98,7 @@ def _fresh(house: House, outline: Outline) -> list[dict[str, Any]]:
     """The bundle's days that are not here yet. Raises Wrong if a day that is here was sealed differently."""
     digests = {document["number"]: seals.hash_of(document) for document in outline.chain}
     latest = Day.objects.filter(house=house, number__lte=len(digests)).order_by("-number").first()
+    # Each day's document has the hash of the one before, so the newest known day stands for all earlier ones.
     if latest is not None and digests[latest.number] != latest.digest:
         first = next(day for day in Day.objects.filter(house=house).order_by("number") if _differs(day, digests))
         raise Wrong(ROOTS, f"{first.day} is sealed differently from the day that is here: history was written anew")
@@ -116,6 +117,7 @@ def _keep(house: House, bundle: Path, digest: str, outline: Outline, by: str) ->
     if earlier is not None and not hasattr(earlier, "verdict"):
         return answer
     path = folder(house) / f"{digest}.zip"
+    # Atomic: a worker never sees an incomplete file under the bundle's name.
     bundle.replace(path)
     arrival = Arrival(
         house=house, sha256=digest, attempt=earlier.attempt + 1 if earlier else 1, size=path.stat().st_size,

@@ -43,7 +43,7 @@ class Bundle:
 
 
 def subscription_of(house: House) -> str:
-    """The house's subscription, named as in deploy/subscription.sql."""
+    """The name of a site's subscription, as in deploy/subscription.sql."""
     return "house_" + house.code.replace("-", "_")
 
 
@@ -76,6 +76,7 @@ def _submissible(house: House, *, again: bool) -> Iterator[Bundle]:
     """The bundles that are due, up to one that claims a day which cannot be next; at most BUNDLES_PER_TURN."""
     candidates = (bundle for bundle in _complete(house) if _is_due(house, bundle, again=again))
     for bundle in islice(candidates, BUNDLES_PER_TURN):
+        # Later days cannot be accepted before this one: trying them would only raise alerts.
         if bundle.number > houses.due(house):
             return
         yield bundle
@@ -129,6 +130,7 @@ def _assemble(house: House, bundle: Bundle, path: Path) -> str:
     pieces, digest = _pieces(house, bundle), sha256()
     with path.open("wb") as file:
         for start in list(pieces.order_by("start").values_list("start", flat=True)):
+            # A gap or an overlap: the pieces belong to different attempts, or were altered.
             if start != file.tell():
                 return DAMAGED
             content = pieces.get(start=start).content

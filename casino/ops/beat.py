@@ -35,6 +35,7 @@ class BeatLock:
         try:
             if self._session is None:
                 self._session = _session()
+            # The lock is re-entrant: taken at each tick, it would need as many releases.
             has_lock = self._is_ours or self._take(self._session)
             self._session.execute("SELECT 1")
         except (psycopg.Error, OSError) as fault:

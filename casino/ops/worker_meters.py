@@ -71,6 +71,7 @@ _signed: Final[dict[str, float]] = {}
 def sign(name: str, queues: str = "") -> None:
     """Record a sign of life, at most one every ten seconds."""
     moment = time.monotonic()
+    # Heartbeats come every two seconds; the broker need not store each.
     if moment - _signed.get(name, -SIGN_EVERY) < SIGN_EVERY or not settings.REDIS_URL:
         return
     _signed[name] = moment

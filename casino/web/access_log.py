@@ -59,6 +59,7 @@ class AccessLog:
             self._write(scope, request)
 
     def _write(self, scope: Scope, request: Request) -> None:
+        # Refusals can come by the thousand, so only their sums are written.
         limit = scope.get(LIMIT)
         if limit is None:
             request.write(**{"stream": "closed"} if request.is_stream else {})

@@ -77,6 +77,7 @@ def check_headers(headers: dict[bytes, bytes]) -> None:
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
         raise NO_LENGTH
+    # The length is compared as text first: int() of a million digits would take long.
     if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
         raise TOO_LARGE
     content = Message()

@@ -22,6 +22,7 @@ from tables.refusals import Refused
 def server_error(request: HttpRequest) -> HttpResponseBase:
     """The response to an unhandled exception, while Django handles it. Data that the database cannot store, such as a
     NUL or too large a number, are the client's fault."""
+    # The outage comes first: errors that follow from it would name the wrong cause.
     if is_outage(sys.exception()):
         return away(request, sys.exception())
     if isinstance(wrong := sys.exception(), WrongClock):

@@ -53,6 +53,7 @@ class Handler(ASGIHandler):
         variables."""
         context, loop = copy_context(), asyncio.get_running_loop()
         try:
+            # The body is read on the event loop: a slow client must not occupy a thread.
             body = await self.read_body(receive)
         except RequestAborted:
             return

@@ -28,6 +28,7 @@ class Sessions(SessionMiddleware):
         renewed = was_renewed(session)  # reads it, and only then is known whether it is still there
         if session.is_empty():
             return super().process_response(request, response)
+        # Without a save the response must still vary by cookie, or a cache could serve it to another user.
         if not session.modified and (renewed or follows(request)):
             patch_vary_headers(response, ("Cookie",))
             return response

@@ -68,6 +68,7 @@ class Streams:
             return
         streams = self._open.setdefault(asyncio.get_running_loop(), Open())
         with streams.place(origin.of(scope).place, player=scope["path"].startswith("/seat/")):
+            # Django decides on a few streams at a time, so that a mass reconnection leaves threads for dealers.
             async with streams.desk:
                 head = await self._admit(scope, receive, send)
             if head is not None:

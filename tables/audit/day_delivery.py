@@ -40,6 +40,7 @@ def ask_due() -> int:
     count = 0
     for channel, row in _rows():
         if channel.is_on and row.place < newest and subscriptions.is_due(row, moment):
+            # Noted before the task is queued, so that the next minute does not queue it again.
             FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
             subscriptions.ask_worker("tables.tasks.hand_over_days", row.name)
             count += 1

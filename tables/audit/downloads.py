@@ -154,6 +154,7 @@ def _about(by: Caller, name: str) -> list[tuple[str, str]]:
 async def _in_slices(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:
     try:
         async for part in parts:
+            # Small slices let the server notice a client that stopped reading.
             for start in range(0, len(part), SLICE):
                 yield part[start : start + SLICE]
     finally:

@@ -190,6 +190,7 @@ def _make_room(backup: Backup) -> None:
         raise Failed("No folder is named to restore into: set DRILL_FOLDER, or give --folder.")
     mark = backup.folder / MARK
     if backup.folder.exists() and any(backup.folder.iterdir()):
+        # Without its own mark the folder may be a live database: a drill never deletes it.
         if not mark.is_file() or mark.is_symlink():
             raise Failed(f"{backup.folder} is not empty: a drill makes and removes it.")
         if (backup.data / "PG_VERSION").exists():
@@ -302,6 +303,7 @@ def compare_heads(restored: psycopg.Connection[Any]) -> tuple[list[str], int, in
         for name, seq, digest in heads:
             entries += seq
             behind += max(0, house_heads.get(name, 0) - seq)
+            # The restored log must be a prefix of the present one; any other hash means a different history.
             if seq and not _house_has(cursor, name, seq, digest):
                 faults.append(f"{name}, entry {seq} of the backup is not the house's")
     behind += sum(seq for name, seq in house_heads.items() if name not in {head[0] for head in heads})

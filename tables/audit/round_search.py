@@ -91,11 +91,13 @@ def search(sought: Sought, before: datetime | None = None) -> ResultPage:
         starts = round_list.first_since(latest, start)
         spans = {book: range(starts[book], ends[book]) for book in ends if starts[book] < ends[book]}
         count = sum(map(len, spans.values()))
+        # A full slice is halved before its rounds are replayed: replaying is the costly part.
         if count > AT_ONCE and width > SHORTEST:
             width = max(width / 2, SHORTEST)
             continue
         judged = _judged(sought, tables, _lines(spans))
         seats.update(view.seat for hit in judged for view in hit.line.seats)
+        # The whole slice is listed, even above PAGE: the next page starts at its begin.
         hits += [hit for hit in judged if not hit.differs]
         near += [hit for hit in judged if len(hit.differs) == 1][: NEAR - len(near)]
         looked_at, end, ends = looked_at + count, start, starts
@@ -204,6 +206,7 @@ def _corrections(lines: Sequence[tuple[int, RoundLine]]) -> dict[tuple[int, int]
         rows = cursor.fetchall()
     corrections: dict[tuple[int, int], list[Correction]] = {}
     for book, kind, body in rows:
+        # A malformed entry is reported by verification; the search must still find the other rounds.
         with suppress(*UNREADABLE):
             event = read(CORRECTION.name, kind, body)
             assert isinstance(event, AboutCorrection)  # noqa: S101 -- the catalog has no other of this subject

@@ -203,6 +203,7 @@ def prove(table: Table, story: Story) -> BookProof:
     first, last = story.steps[0].entry, story.steps[-1].entry
     after = Head(book.pk, book.name, first.seq - 1, first.prev_hash) if first.prev_hash else None
     end = Head(book.pk, book.name, last.seq, bytes(last.hash))
+    # The hash before the first entry is taken from its row, so the range alone is verified, not the past.
     report = proofs.prove(book, after, end)
     return report if report.fault else replace(report, fault=_fault_of_follower(book, end))
 

@@ -170,7 +170,7 @@ def read_testimony(source: Source) -> Testimony:
 
 
 def _of_this_house(records: Iterable[Record], origins: list[str]) -> Iterator[Record]:
-    """The records of this site's trees. If the log names no tree any more, any record may be of this site."""
+    """The records of this site's trees. If the log names no tree, as after a loss, any record may be of this site."""
     for record in records:
         if not origins or origin_of(record) in origins:
             yield record

@@ -387,7 +387,7 @@ def _chain(bundle: Bundle, keys: Sequence[str]) -> list[Document]:
 
 
 def _refuse_no_time(document: Document) -> None:
-    """Refuse a day or a time that is not in canonical form, because days are compared as text, or that lies outside of
+    """Refuse a day or a time that is not in canonical form, because days are compared as text, or that is outside of
     the years that each time zone can represent. Raises Wrong, or one of UNREADABLE."""
     day, spelled = document["day"], (document["begins"], document["ends"])
     read_day, read = date.fromisoformat(day), tuple(map(datetime.fromisoformat, spelled))

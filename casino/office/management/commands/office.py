@@ -50,7 +50,7 @@ class Command(BaseCommand):
         commands.add_parser("list", help="list the casinos and their progress")
 
     def handle(self, *args: Any, command: str, **options: Any) -> None:
-        """Run the sub-command; what it refuses is a sentence and no traceback."""
+        """Run the sub-command; a refusal becomes a sentence without a traceback."""
         try:
             getattr(self, f"_{command}")(**options)
         except Refused as refused:
