@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
     def _note(self, restored: str | None, by: list[str], witness: str | None) -> None:
         """A note is made of a database that holds, and never of another."""
-        testimony = tree_proof.hear(Source(witness, witness_delivery.keys())) if witness else None
+        testimony = tree_proof.read_testimony(Source(witness, witness_delivery.keys())) if witness else None
         for book in proofs.books():
             if fault := proofs.verify(book, with_note=False).fault:
                 raise CommandError(f"No note is made of a log that does not hold: {fault}")
