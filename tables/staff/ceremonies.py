@@ -1,6 +1,6 @@
-"""WebAuthn's two ceremonies, registration and authentication, by the webauthn library. Bytes are in base64url.
+"""WebAuthn registration and authentication ceremonies, by the `webauthn` library. Bytes are in base64url.
 
-The library takes as long to import as half of Django, and few processes meet a passkey: import this module in the
+The library takes as long to import as half of Django, and few processes handle a passkey: import this module inside the
 function that needs it.
 """
 
@@ -28,7 +28,9 @@ from webauthn.helpers.structs import (
 )
 
 _KINDS: Final = [COSEAlgorithmIdentifier.ECDSA_SHA_256, COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256]
-"""The first that a device has: only keys of the first kind sign slips, for proofs read no others."""
+"""Signature algorithms offered to the device, in order of preference. Only ES256 keys sign slips: proofs verify no
+others.
+"""
 _BAD: Final = (WebAuthnException, ValueError, KeyError, TypeError)
 
 
@@ -38,7 +40,7 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a browser asks the device for, as JSON, and the challenge in it."""
+    """Options of a ceremony as the JSON document for the browser, and the challenge inside it."""
 
     document: str
     challenge: str

@@ -1,8 +1,8 @@
-"""One-time codes: with one, somebody makes the PIN or the password that nobody else knows.
+"""One-time codes, with which the owner of an account sets a PIN or a password that no other person knows.
 
-An operator asks for a code and sees its first half. A second person, an operator or a pit boss, confirms it and sees
-the second half. Its owner types both, once, in time. So no operator obtains a secret alone. Where there was a secret
-before, the confirmation is its reset: it opens nothing from that moment on.
+An operator requests a code and sees its first half. A second person, an operator or a pit boss, confirms it and sees
+the second half. The owner types both halves, once, before the code expires. So no operator obtains a secret without a
+second person. If the account already had a secret, the confirmation resets it: from then on it opens nothing.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from tables.setup import policies
 from tables.staff import secret_ages
 
 _DIGITS: Final = 8
-"""Of each half. Whoever knows one of them has to guess the other, and is counted."""
+"""Digits in each half. A person who knows one half has to guess the other, and failed guesses are counted."""
 
 WRONG: Final = "The code is wrong, used, or too old: type both halves, or ask an operator for another code."
 
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """What one person gets to see of a code; both halves where there was nobody else to agree."""
+    """The halves of a code that one person may see: both if there was no second person to confirm it."""
 
     code: OneTimeCode
     first: str = ""
@@ -53,15 +53,15 @@ class Halves:
 
 
 def hours() -> int:
-    """So long a code is good from its confirmation on; and so long it waits for that."""
+    """Hours for which a code is valid after its confirmation, and for which it can be confirmed after the request."""
     return policies.number("code_hours")
 
 
 def ask(staff: Staff, secret: str, *, by: Staff) -> Halves:
-    """The first half of a code for somebody, to be shown once. One that was asked for before is worthless.
+    """Request a code for a staff member: returns its first half, to be shown once. Replaces an earlier code.
 
-    The house's only operator gives an operator, or themselves, the whole code alone; the log and an alert say so.
-    Raises Refused.
+    An installation with a single operator gives an operator the whole code without a second person; a log entry and an
+    alert record that. Raises Refused.
     """
     half = _half()
     with transaction.atomic():
@@ -85,7 +85,10 @@ def ask(staff: Staff, secret: str, *, by: Staff) -> Halves:
 
 
 def confirm(code: OneTimeCode, *, by: Staff) -> Halves:
-    """The second half, to be shown once, to another person than who asked and than who gets it. Raises Refused."""
+    """Confirm a code: returns its second half, to be shown once. The confirmer is neither the requester nor the owner.
+
+    Raises Refused.
+    """
     with transaction.atomic():
         site_log.lock()
         row = OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff", "asked_by")
@@ -97,7 +100,7 @@ def confirm(code: OneTimeCode, *, by: Staff) -> Halves:
 
 
 def withdraw(code: OneTimeCode, *, by: Staff) -> None:
-    """It opens nothing any more. Raises Refused."""
+    """Withdraw a code before it is used; it opens nothing from then on. Raises Refused."""
     _permit(by, "tables.confirm_code", "An operator or a pit boss withdraws a code.")
     with transaction.atomic():
         head = site_log.lock()
@@ -109,16 +112,17 @@ def withdraw(code: OneTimeCode, *, by: Staff) -> None:
 
 
 def withdraw_all(staff: Staff, of: tuple[str, ...] = (PIN, PASSWORD), *, by: Staff) -> None:
-    """Whoever works here no more, or has no badge, needs none."""
+    """Withdraw the codes of a staff member who has left or no longer has a badge."""
     for code in OneTimeCode.objects.filter(staff=staff, secret__in=of):
         code.delete()
         site_log.append(CodeWithdrawn(**_about(staff, code.secret, by)), by.signature)
 
 
 def _confirm(code: OneTimeCode, by: Staff, *, alone: bool = False) -> str:
-    """The second half. Where a secret is there, it is gone with this."""
+    """Create and store the second half, and reset the present secret if there is one."""
     staff, secret, half = code.staff, code.secret, _half()
-    # Held before the entry is dated: a signature that is just being given is there before it, or sees the reset.
+    # Lock the row before the entry gets its time: a signature being given at this moment precedes the reset or sees
+    # it.
     staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
     head = site_log.lock()
     code.second = _sealed(half, staff, secret, "second")
@@ -153,7 +157,7 @@ def _reset(staff: Staff, code: OneTimeCode, by: Staff) -> None:
 
 
 def due(staff: Staff) -> list[str]:
-    """What is to be done before somebody can work, as sentences."""
+    """Sentences on what a staff member still lacks before they can work: a badge, a PIN, a password."""
     if not staff.is_active:
         return []
     waiting = {code.secret: code for code in OneTimeCode.objects.filter(staff=staff)}
@@ -179,13 +183,15 @@ def due(staff: Staff) -> list[str]:
 
 
 def is_right(staff: Staff | None, secret: str, halves: tuple[str, str], moment: datetime) -> bool:
-    """Whether these are both halves of somebody's code, and it is good still. Nothing is used up."""
+    """Whether these are both halves of the staff member's code and it has not expired. Does not use the code up."""
     code = OneTimeCode.objects.filter(staff=staff, secret=secret).first() if staff and staff.is_active else None
     return _matches(code, halves, moment)
 
 
 def spend(staff: Staff, secret: str, halves: tuple[str, str], moment: datetime) -> int:
-    """Use a code up; the entry that confirmed it. Of many at once, one gets it. Raises Refused."""
+    """Use a code up; returns the number of the entry that confirmed it. Of concurrent uses one succeeds. Raises
+    Refused.
+    """
     code = OneTimeCode.objects.select_for_update(of=("self",)).filter(staff=staff, secret=secret).first()
     if code is None or not staff.is_active or not _matches(code, halves, moment) or code.confirmed_seq is None:
         raise Refused("wrong_code", WRONG, 403)
@@ -214,7 +220,7 @@ def _opened(kept: str, code: OneTimeCode, which: str) -> str:
 
 
 def operators_who_can_act() -> list[str]:
-    """The user names of those who can sign in by name, by password or passkey."""
+    """User names of the active operators who can sign in by name, with a password or a passkey."""
     operators = Staff.objects.filter(role=Role.OPERATOR, is_active=True).order_by("username")
     return [
         operator.username
@@ -253,7 +259,7 @@ def _refuse_confirming(code: OneTimeCode, by: Staff, moment: datetime) -> None:
 
 
 def _asker(code: OneTimeCode) -> Signatory:
-    """The person who asked for a code, with the badge of that moment."""
+    """The person who requested a code, with the badge recorded at that time."""
     rows = LogEntry.objects.filter(book__name=HOUSE, seq=code.asked_seq)
     return with_badge_from(rows.values_list("by", flat=True).get(), code.asked_by.username, code.asked_by.name)
 
@@ -287,10 +293,10 @@ def _digest(half: str) -> str:
 
 
 def _sealed(half: str, staff: Staff, secret: str, which: str) -> str:
-    """Eight digits are guessed from their digest at once, so that is kept sealed, and bound to its owner and place."""
+    """Seal the digest of a half, bound to its owner and place: eight digits are guessed from a bare digest at once."""
     return pepper.seal(_digest(half), owner_of(staff, secret, which))
 
 
 def owner_of(staff: Staff, secret: str, which: str) -> str:
-    """Whom and what a sealed half is bound to."""
+    """The text that binds a sealed half to its owner, secret and place."""
     return f"{which} half of a code for a {secret} of {staff.username}"

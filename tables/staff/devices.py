@@ -1,7 +1,8 @@
-"""Devices on which somebody has signed in by name: strangers' failures elsewhere never lock those out.
+"""Device cookies: failed sign-ins from unknown devices never lock out a device on which a name has signed in before.
 
-The browser holds a signed cookie with a nonce for each name (OWASP: "Slow Down Online Guessing Attacks with Device
-Cookies"). It opens nothing. It says only whose failures a try counts with: its own, or those of everybody unknown.
+The browser holds a signed cookie with a nonce for each user name (OWASP: "Slow Down Online Guessing Attacks with Device
+Cookies"). It grants no access. It only selects the count that an attempt falls under: the device's own, or that of all
+unknown devices.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from tables.staff.guess_counts import called
 
 _SALT: Final = "tables.devices"
 _LONGEST_SECONDS: Final = 400 * 24 * 3600
-"""As long as browsers keep a cookie; it is set anew at every sign-in."""
+"""Lifetime of the cookie, the maximum that browsers allow; each sign-in sets it again."""
 _MOST_NAMES: Final = 16
-"""So many people share one desk. Who came longest ago is a stranger there again."""
+"""User names remembered on one shared device. Above that, the name that signed in longest ago is dropped."""
 
 
 def place_of(request: HttpRequest, username: str) -> str | None:
-    """This device, as the place that a name's tries are counted at; None where the name never signed in on it."""
+    """Key under which attempts for this name from this device are counted; None if the name never signed in on it."""
     nonce = dict(_read(request)).get(called(username))
     return f"device {nonce}" if nonce else None
 
 
 def remember(request: HttpRequest, response: HttpResponse, username: str) -> None:
-    """From now on this is a device of the name's own, with a count of its own."""
+    """Mark this device as known for the user name, so that its attempts have a count of their own."""
     name = called(username)
     others = [pair for pair in _read(request) if pair[0] != name]
     pairs = [*others, (name, secrets.token_urlsafe(16))][-_MOST_NAMES:]
@@ -52,5 +53,6 @@ def _read(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _cookie() -> str:
-    # With this prefix a browser takes the cookie from this host over TLS alone, so no neighbour can plant one.
+    # Browsers accept this prefix over TLS and from this host only, so that a neighbouring host cannot plant the
+    # cookie.
     return "__Host-devices" if settings.SESSION_COOKIE_SECURE else "devices"

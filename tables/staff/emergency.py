@@ -1,7 +1,7 @@
-"""A way in that nobody can shut: two operators' printed codes at once let the first of them in.
+"""Emergency sign-in, which no lock-out blocks: printed codes of two operators, used together, admit the first of them.
 
-A code is 128 random bits, so nobody guesses one: no count of failures is kept, and none can lock it. The database
-keeps its digest. It works once, for as long as its owner is an operator; another one takes its place.
+A code has 128 random bits and cannot be guessed, so failures are not counted and cannot lock it. The database stores
+its digest. A code works once, while its owner is an operator; a new one replaces it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tables.roles import Role
 _BITS: Final = 128
 _GROUP: Final = 5
 _LOOKS_LIKE: Final = str.maketrans("018", "OIB", " -–\t")
-"""What is read off paper wrongly; there are no such digits in a code."""
+"""Characters often misread on paper, with the character meant: codes contain none of these digits."""
 
 
 def make(operator: Staff) -> str:
-    """A new code, to be shown once and printed; the one before is worthless. Raises Refused."""
+    """Create an emergency code, to be shown once and printed; it replaces the earlier one. Raises Refused."""
     if operator.role != Role.OPERATOR or not operator.is_active:
         raise Refused("not_permitted", "Only an operator has an emergency code.", 403)
     code = base64.b32encode(secrets.token_bytes(_BITS // 8)).decode().rstrip("=")
@@ -39,9 +39,9 @@ def make(operator: Staff) -> str:
 
 
 def use(first: str, second: str, *, address: str | None) -> Staff:
-    """The operator whose code is the first. Both codes are used up, and the pit hears of it. Raises Refused."""
+    """The operator whose code is the first one. Uses both codes up and raises an alert. Raises Refused."""
     with transaction.atomic():
-        # In one order, so that two who use the same codes at once wait for each other, and the second finds none.
+        # Lock the rows in one order: of two sessions with the same codes the second waits, and finds no codes.
         rows = EmergencyCode.objects.select_for_update(of=("self",)).order_by("pk").select_related("operator")
         codes = {row.digest: row for row in rows.filter(digest__in=[_digest(first), _digest(second)])}
         code, helper_code = codes.get(_digest(first)), codes.get(_digest(second))
@@ -65,7 +65,7 @@ def use(first: str, second: str, *, address: str | None) -> Staff:
 
 
 def withdraw(staff: Staff) -> None:
-    """Whoever is no operator any more has no code."""
+    """Delete the emergency code of a staff member who is no longer an operator."""
     EmergencyCode.objects.filter(operator=staff).delete()
 
 

@@ -1,7 +1,8 @@
-"""Counts of guesses at a secret: each is counted before it is looked at, so that many at once get no more than few.
+"""Counts of guesses at a secret. Each guess is counted before the secret is checked, so concurrent guesses gain
+nothing.
 
-A count belongs to a kind of secret, a place that guesses come from and a name that they are made for. Which counts a
-try falls under is told in ``sign_in.py`` and ``terminals.py``; what that leaves a guesser is in docs/signing-in.md.
+A count belongs to a kind of secret, the place that guesses come from and the name that they target. `sign_in.py` and
+`terminals.py` select the counts for an attempt; docs/signing-in.md says how many guesses that leaves.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from tables.refusals import Refused
 
 DAY: Final = 24 * 3600
 ANYWHERE: Final = "anywhere"
-"""Every device that has not shown yet that it is somebody's own."""
+"""The place of all devices that are not known as a user's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuessLimit:
-    """So many failures from a place, for a name, within a time that begins with the first one."""
+    """Maximum of failures from a place, for a name, within a period that begins with the first failure."""
 
     kind: str
     place: str
@@ -38,13 +39,13 @@ class GuessLimit:
     most: int
     seconds: int
     forgives: bool = False
-    """Whether a success forgets the failures before it. Else it takes back only itself."""
+    """Whether a success clears earlier failures. Otherwise it takes back only its own attempt."""
     closes: bool = True
-    """Whether nothing is looked at any more once it is full. Else it is only watched."""
+    """Whether a full count blocks further checks. Otherwise it only raises an alert."""
 
 
 class TooMany(Exception):
-    """A count is full: the secret must not be looked at."""
+    """A count is full: the secret must not be checked."""
 
     def __init__(self, limit: GuessLimit, is_first: bool) -> None:
         super().__init__(f"{limit.kind} at {limit.place}")
@@ -63,7 +64,9 @@ _COUNT: Final = """
 
 
 def count(limit: GuessLimit) -> int:
-    """One more try; how many that are. The row is the lock: of tries at once each gets a number of its own."""
+    """Add an attempt; returns the number of attempts in the period. The row is the lock: concurrent attempts get
+    different numbers.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, {"kind": limit.kind, "place": limit.place, "name": limit.name, "window": limit.seconds})
         (tries,) = cursor.fetchone()
@@ -71,10 +74,10 @@ def count(limit: GuessLimit) -> int:
 
 
 def reserve(limits: Sequence[GuessLimit]) -> list[GuessLimit]:
-    """Count a try under each limit, in this order; those that are only watched, and full with it. Raises TooMany at the
-    first that is full and closes.
+    """Count an attempt under each limit, in this order; returns the limits that only raise alerts and are now full.
 
-    Outside of a transaction: what one that is rolled back counted would be forgotten."""
+    Raises TooMany at the first full limit that blocks. Call it outside a transaction: a rollback would undo the count.
+    """
     alarms = []
     for limit in limits:
         tries = count(limit)
@@ -86,13 +89,13 @@ def reserve(limits: Sequence[GuessLimit]) -> list[GuessLimit]:
 
 
 def give_back(limits: Sequence[GuessLimit]) -> None:
-    """The secret was not looked at after all."""
+    """Take an attempt back because the secret was not checked."""
     for limit in limits:
         _rows(limit).update(tries=Greatest(F("tries") - 1, 0))
 
 
 def succeed(limits: Sequence[GuessLimit]) -> None:
-    """The secret was right: this try does not count, and the failures are forgotten that a success forgives."""
+    """Record a success: takes this attempt back, and clears the failures under limits that a success forgives."""
     give_back([limit for limit in limits if not limit.forgives])
     for limit in limits:
         if limit.forgives:
@@ -107,7 +110,7 @@ def _rows(limit: GuessLimit) -> QuerySet[AttemptCount]:
 
 
 def forget_name(name: str) -> None:
-    """Whatever failed for a name is forgotten, wherever it was tried."""
+    """Clear all failures for a name, from any place."""
     AttemptCount.objects.filter(name=called(name)).delete()
 
 
@@ -116,7 +119,7 @@ def forget_place(place: str) -> None:
 
 
 def forget_old() -> None:
-    """Counts that no limit asks for any more."""
+    """Delete counts older than the period of any limit."""
     AttemptCount.objects.filter(since__lt=timezone.now() - timedelta(seconds=2 * DAY)).delete()
 
 
@@ -124,19 +127,21 @@ def forget_old() -> None:
 
 
 def called(name: str) -> str:
-    """A name as counts keep it: digested, because people type passwords into the wrong field."""
+    """A name's key in counts. It is a digest, because users type passwords into the wrong field."""
     return salted_hmac("tables.attempts", name, algorithm="sha256").hexdigest()[:32]
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where a request comes from, as tries are counted by it."""
+    """Key under which attempts from a request's address are counted."""
     return f"address {network_of(request.META.get('REMOTE_ADDR', ''))}".strip()
 
 
 @lru_cache(maxsize=10_000)
 def network_of(address: str) -> str:
-    """The address that limits count by, "" where it is none. Of IPv6, the network: whoever has one address there has
-    them all."""
+    """The address under which attempts are counted; "" if it is not an IP address.
+
+    IPv6 is counted by its /64 network, since the holder of one address there holds them all.
+    """
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -151,6 +156,6 @@ def place_of(terminal: Terminal) -> str:
 
 
 def locked(says: str, full: GuessLimit) -> Refused:
-    """The refusal of a try whose secret was not looked at, with how long to wait."""
+    """The refusal for an attempt that was not checked, with the time to wait."""
     wait = "try again tomorrow" if full.seconds >= DAY else f"wait {full.seconds // 60} minutes"
     return Refused("locked_out", f"{says}: {wait}, or ask an operator to let you in.", 429)

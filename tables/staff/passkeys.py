@@ -1,9 +1,9 @@
-"""Passkeys (WebAuthn): whoever signs in by name may do it with a key of their device's, unlocked there by its owner.
+"""Passkeys (WebAuthn): sign-in by name with a key on the user's device, which its owner unlocks there.
 
-A challenge lies in the session that it was given to, for one purpose, and is gone with the first answer to it. Origin
-and relying party are those of the page's own address. What the device signs with is in the house's book, by its public
-key, from its registration on. It signs slips once a terminal vouched for it: what makes it trusted for that stands in
-``tables/log/trusted_keys.py``.
+A challenge is stored in the session that requested it, for one purpose, and the first answer removes it. Origin and
+relying party are those of the page's own address. The site log records each public key from its registration on. A
+passkey can sign slips once a terminal has vouched for it; `tables/log/trusted_keys.py` defines when it is trusted for
+that.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from tables.staff import terminal_keys
 
 _CHALLENGE: Final = "passkey_challenge"
 _SECONDS: Final = 300
-"""So long somebody may take to touch their device."""
+"""Seconds within which the device has to answer a challenge."""
 MOST: Final = 10
-"""So many passkeys one person has."""
+"""Maximum of active passkeys for each user."""
 _WRONG: Final = "This passkey does not open the house: use another one, or sign in by password."
 REGISTER: Final = "register"
 SIGN_IN: Final = "sign in"
@@ -51,7 +51,7 @@ LATER: Final = 2**62
 
 
 def registration_options(request: HttpRequest, staff: Staff) -> str:
-    """What the browser asks the device for, as JSON. Raises Refused."""
+    """Options for registering a passkey, as JSON for the browser. Raises Refused."""
     from tables.staff import ceremonies  # see there why so late
 
     _refuse_many(staff)
@@ -67,7 +67,7 @@ def registration_options(request: HttpRequest, staff: Staff) -> str:
 
 
 def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Passkey:
-    """Keep the device's new key, as the house's book says. Raises Refused."""
+    """Store a new passkey and record it in the site log. Raises Refused."""
     from tables.staff import ceremonies
 
     challenge = _take(request, REGISTER, staff.username)
@@ -96,12 +96,14 @@ def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Pass
 
 
 def withdraw(row: Passkey, *, by: Staff) -> None:
-    """It opens nothing any more, and signs nothing: by its owner, or by an operator for whom it was lost. Raises
-    Refused."""
+    """Withdraw a passkey, by its owner or, for a lost device, by an operator: it no longer signs in or signs slips.
+
+    Raises Refused.
+    """
     if by.pk != row.staff_id and not by.has_perm("tables.change_staff"):
         raise Refused("not_permitted", "Its owner withdraws a passkey, or an operator.", 403)
     with transaction.atomic():
-        # Books first: whoever signs a slip holds one, and then the row.
+        # Logs are locked before rows: signing a slip takes its locks in that order.
         through, head = terminal_keys.everything_so_far()
         row = Passkey.objects.select_for_update(of=("self",)).select_related("staff").get(pk=row.pk)
         if not row.is_active:
@@ -128,8 +130,9 @@ def _refuse_many(staff: Staff) -> None:
 
 
 def sign_in_options(request: HttpRequest) -> str:
-    """What the browser asks the device for; whose it is, the device says. It is the same for every name, so it tells
-    nobody who has passkeys."""
+    """Options for signing in, as JSON for the browser. They are equal for every name, so they do not reveal who has
+    passkeys.
+    """
     from tables.staff import ceremonies
 
     options = ceremonies.sign_in_options(_host(request))
@@ -138,7 +141,7 @@ def sign_in_options(request: HttpRequest) -> str:
 
 
 def who_signs_in(request: HttpRequest, username: str, answer: str) -> tuple[Staff, str]:
-    """Whose passkey answered, and its digest. A user name that was typed has to be theirs. Raises Refused."""
+    """The owner of the passkey that answered, and its digest. A typed user name must be the owner's. Raises Refused."""
     challenge = _take(request, SIGN_IN, "")
     row = _checked(request, answer, challenge)
     if username and username != row.staff.username:
@@ -150,15 +153,17 @@ def who_signs_in(request: HttpRequest, username: str, answer: str) -> tuple[Staf
 
 
 def statement_of(row: Passkey, terminal: str, origin: str) -> dict[str, Any]:
-    """What a terminal and a passkey both sign, so that it signs slips from then on."""
+    """The statement that a terminal and a passkey both sign to let the passkey sign slips."""
     return attestation.passkey_voucher(
         row.staff.username, digest_of(row.credential), signature_checks.public_of(row.public_key), origin, by=terminal
     )
 
 
 def vouch(row: Passkey, terminal: Terminal, origin: str, given: Attestation | None, *, by: Staff) -> None:
-    """Let the terminal on which its owner stands vouch for a passkey, which is used there: it signs slips from then on.
-    Raises Refused."""
+    """Record that a terminal vouches for a passkey used on it by its owner; the passkey can sign slips from then on.
+
+    Raises Refused.
+    """
     if by.pk != row.staff_id or not row.is_active:
         raise Refused("not_permitted", "Its owner lets a terminal vouch for a passkey, and nobody else.", 403)
     public = signature_checks.public_of(row.public_key)
@@ -182,7 +187,7 @@ def vouch(row: Passkey, terminal: Terminal, origin: str, given: Attestation | No
 
 
 def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
-    """From now on the signatures of these roles, and those on these slips, carry one by a passkey. Raises Refused."""
+    """Require passkey signatures of these roles, and on these kinds of slip, from now on. Raises Refused."""
     if not by.has_perm("tables.enrol_terminal"):
         raise Refused("not_permitted", "Only an operator says who signs by passkey.", 403)
     with transaction.atomic():
@@ -198,7 +203,7 @@ def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
 
 
 def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
-    """An entry that every proof will take. Raises Refused."""
+    """Append an entry about passkeys once the trust rules accept it, as every proof will. Raises Refused."""
     keys = signature_checks.trust_before(head.seq + 1)
     try:
         keys.follow(event, head.seq + 1)
@@ -208,10 +213,10 @@ def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
 
 
 def asked_of(badge: str, series: str) -> SignatureRequest:
-    """Whether whoever has this badge signs slips of a series by passkey, and by which."""
+    """Whether the owner of this badge has to sign slips of a series by passkey, and by which passkeys."""
     staff = Staff.objects.filter(badge=badge, is_active=True).first() if badge else None
     keys = signature_checks.trust()
-    # Of a book and an entry to come: whatever is demanded by now.
+    # Checked for no particular log and a future entry: all demands in force apply.
     if staff is None or not keys.passkey_due(staff.role, series, "", LATER):
         return SignatureRequest(is_wanted=False, credentials=[])
     signing = {key.credential for key in keys.signs(staff.username)}
@@ -220,15 +225,15 @@ def asked_of(badge: str, series: str) -> SignatureRequest:
 
 
 class SignatureRequest(NamedTuple):
-    """What a page has to ask a device for before it sends a signature."""
+    """Whether a page has to request a passkey's signature, and of which passkeys."""
 
     is_wanted: bool
     credentials: list[str]
-    """The ids of the passkeys that may answer."""
+    """Ids of the passkeys that may answer."""
 
 
 def tell_copied(refused: Refused) -> None:
-    """The pit hears of a passkey that counts backwards, whatever was to be signed by it."""
+    """Raise the alert about a passkey whose counter went backwards while signing."""
     _alert_copied(str(refused.facts["username"]), str(refused.facts["passkey"]))
 
 
@@ -236,8 +241,10 @@ def tell_copied(refused: Refused) -> None:
 
 
 def _checked(request: HttpRequest, answer: str, challenge: str) -> Passkey:
-    """The passkey that gave this answer to this challenge. Raises Refused. Its counter only rises: one that does not
-    was copied, and the pit hears of it."""
+    """The passkey that gave this answer to this challenge. Raises Refused.
+
+    A counter only rises: one that does not indicates a copied passkey, which raises an alert.
+    """
     from tables.staff import ceremonies
 
     with transaction.atomic():
@@ -278,19 +285,21 @@ def _give(request: HttpRequest, purpose: str, challenge: str, username: str) -> 
 
 
 def _take(request: HttpRequest, purpose: str, username: str) -> str:
-    """The challenge that this session was given for this; it is gone now. Raises Refused."""
+    """Remove and return the session's challenge for a purpose and a user. Raises Refused if there is none or it
+    expired.
+    """
     kept: list[Any] = request.session.pop(_CHALLENGE, None) or ["", "", "", 0.0]
-    request.session.save()  # whatever comes of the answer
+    request.session.save()  # a challenge is used once, even if the answer is wrong
     if kept[:1] + kept[2:3] != [purpose, username] or time.time() - kept[3] > _SECONDS:
         raise Refused("no_challenge", "That took too long, or was answered before: start again.", 409)
     return str(kept[1])
 
 
 def _host(request: HttpRequest) -> str:
-    """The relying party: the house's name, without its port."""
+    """The relying party: the site's host name, without its port."""
     return request.get_host().rsplit(":", 1)[0] if ":" in request.get_host() else request.get_host()
 
 
 def origin_of(request: HttpRequest) -> str:
-    """The pages of the house, as a browser names them."""
+    """The origin of the site's pages, as a browser states it."""
     return f"{request.scheme}://{request.get_host()}"

@@ -1,6 +1,6 @@
-"""A relief at the felt: the dealer who leaves hands their own screen over, and whoever comes signs in on it.
+"""Relief at the table: the dealer who leaves hands the screen over, and the relief signs in on it.
 
-The screen is theirs who leave, at a terminal and by a sign-in of their own: handing it over is how they agree.
+The screen belongs to the leaving dealer's session at that terminal: handing it over is that dealer's consent.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from tables.staff import sign_in, terminals
 
 
 def take_over(request: HttpRequest, table: Table, *, leaving: Staff, badge: str, pin: str) -> Staff:
-    """Let the owner of this badge and PIN deal on, and sign them in here. Raises Refused with nothing changed: the
-    dealer who wanted to leave deals on."""
+    """Let the owner of this badge and PIN continue the deal, and sign them in here.
+
+    Raises Refused with nothing changed: the leaving dealer then continues.
+    """
     terminals.for_dealing(request, table)
     dealer, terminal = sign_in.prove(request, badge, pin)
     recorder.relieve(table, dealer, leaving.username, confirmed_by=leaving, terminal=terminal.name)

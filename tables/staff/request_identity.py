@@ -39,8 +39,9 @@ _NOBODY: Final = 0
 _MOST: Final = 10_000
 
 _people: Final[dict[str, int]] = {}
-"""The person's id that each session had when it was last read: a guess, so that the person can be read in the same
-query. It counts only if the session read with them names the same person."""
+"""User id that each session named when last read. It is a guess that lets one query read the user as well, and counts
+only if the session read with it names that user.
+"""
 
 
 def read(request: HttpRequest) -> None:

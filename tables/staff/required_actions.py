@@ -1,5 +1,7 @@
-"""What somebody has to do first who signed in by name: another password, or a first passkey. Until then nothing but
-their account page opens."""
+"""Actions required of a user after sign-in by name: a new password or a first passkey.
+
+Until they are complete, only the account page opens.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,10 @@ _SAYS: Final = {
 
 
 def after_password(staff: Staff, *, is_busy: bool) -> str:
-    """What somebody owes whose password was right; empty for nothing, and for a dealer in the middle of a round. Raises
-    Refused where their role does not sign in so."""
+    """The action required of a user whose password was right; "" for none, and for a dealer in the middle of a round.
+
+    Raises Refused if the user's role has to sign in by passkey.
+    """
     if is_busy:
         return ""
     if staff.role in policies.words("passkey_roles"):
@@ -39,37 +43,37 @@ def after_password(staff: Staff, *, is_busy: bool) -> str:
 
 
 def note(request: HttpRequest, owes: str) -> None:
-    """Keep in the session what is due."""
+    """Store the required action in the session."""
     if owes:
         request.session[_OWES] = owes
 
 
 def is_done(request: HttpRequest, what: str) -> None:
-    """It was done in this session."""
+    """Clear the required action if this is the one that was completed."""
     if request.session.get(_OWES) == what:
         del request.session[_OWES]
 
 
 def refuse(request: HttpRequest) -> None:
-    """The same for programs, which are led nowhere. Raises Refused."""
+    """Raises Refused while an action is required, for API requests, which cannot be redirected."""
     if owes := request.session.get(_OWES):
         raise Refused(f"{owes}_due", _SAYS[owes], 403)
 
 
 def warn(request: HttpRequest, staff: Staff, secrets: Iterable[str]) -> None:
-    """Somebody who signs in hears of what runs out soon."""
+    """Show a user who signs in the warnings about secrets that expire soon."""
     for secret in secrets:
         if says := secret_ages.warning(staff, secret, CALLED[secret]):
             messages.warning(request, says, extra_tags=f"{secret}_ages")
 
 
 class PendingRequirement(MiddlewareMixin):
-    """Leads whoever owes something to their account page."""
+    """Redirects users with a required action to their account page."""
 
     def process_view(
         self, request: HttpRequest, view: Any, args: Iterable[Any], kwargs: dict[str, Any]
     ) -> HttpResponseBase | None:
-        """Only pages of the product's own are asked for: files need no sign-in."""
+        """Redirect pages of this site; static files do not require a sign-in."""
         owes = request.session.get(_OWES) if request.user.is_authenticated else None
         name = request.resolver_match.view_name if request.resolver_match else ""
         if not owes or name in _OPEN or name.startswith("api:"):

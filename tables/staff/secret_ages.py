@@ -1,7 +1,7 @@
-"""How old a PIN or a password may get, which may be used again, and how somebody hears of it in time.
+"""Expiry of PINs and passwords, the warning before it, and the ban on using an earlier one again.
 
-A secret that is too old opens and signs nothing but its own change. Nobody hears of it in the middle of a round: who
-deals goes on, and is told when they sign in the next time.
+An expired secret signs nothing and gives access only to its own change. A dealer is never interrupted in the middle of
+a round: the next sign-in requires the change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tables.setup import policies
 
 
 def days_left(staff: Staff, secret: str) -> int | None:
-    """Until it must be another; none left, 0 or less. None where it may get as old as it likes."""
+    """Days until a secret expires; 0 if it has expired, None if it never expires."""
     made_at, life = getattr(staff, f"{secret}_made_at"), policies.number(f"{secret}_days")
     if not life or made_at is None or not staff.has(secret):
         return None
@@ -27,14 +27,16 @@ def days_left(staff: Staff, secret: str) -> int | None:
 
 
 def is_expired(staff: Staff, secret: str) -> bool:
-    """Whether it opens nothing any more but its own change."""
+    """Whether a secret gives access only to its own change."""
     left = days_left(staff, secret)
     return left is not None and left <= 0
 
 
 def refuse_expired(staff: Staff) -> None:
-    """Raises Refused for somebody whose PIN is too old. Asked before the PIN is looked at, and answered whether it is
-    right or wrong: so it tells nothing of the PIN."""
+    """Raises Refused for a staff member whose PIN has expired.
+
+    Checked before the PIN is, and answered for right and wrong PINs alike, so that it reveals nothing about the PIN.
+    """
     if is_expired(staff, "pin"):
         most = policies.number("pin_days")
         says = (
@@ -45,7 +47,7 @@ def refuse_expired(staff: Staff) -> None:
 
 
 def warning(staff: Staff, secret: str, called: str) -> str:
-    """What somebody is told who signs in; empty where there is time."""
+    """The warning shown at sign-in that a secret expires soon; "" if it does not."""
     left = days_left(staff, secret)
     if left is None or left > policies.number("secret_warn_days"):
         return ""
@@ -57,7 +59,7 @@ def warning(staff: Staff, secret: str, called: str) -> str:
 
 
 def refuse_used(staff: Staff, secret: str, new: str) -> None:
-    """Raises Refused for one of the last secrets, the present one among them. Each costs a hash."""
+    """Raises Refused for one of the latest secrets, including the present one. Each comparison costs a hash."""
     most = policies.number("secrets_barred")
     kept = [getattr(staff, secret)] if staff.has(secret) else []
     versions = SecretVersion.objects.filter(staff=staff, secret=secret).exclude(kept="").exclude(kept__in=kept)
@@ -76,7 +78,7 @@ def _hash(sealed: str, staff: Staff, secret: str) -> str:
 
 
 def keep_present(staff: Staff, secret: str) -> None:
-    """A secret of before owners made them is kept before another takes its place, or none does."""
+    """Store the present secret, if it has no stored version yet, before another replaces it."""
     versions = SecretVersion.objects.filter(staff=staff, secret=secret)
     if staff.has(secret) and not versions.exclude(kept="").exists():
         made_at = getattr(staff, f"{secret}_made_at") or timezone.now()
@@ -84,6 +86,6 @@ def keep_present(staff: Staff, secret: str) -> None:
 
 
 def had_one(staff: Staff, secret: str) -> bool:
-    """Whether they made one before: then another one by a code is a reset."""
+    """Whether the staff member ever set this secret: a code for another one then resets it."""
     versions = SecretVersion.objects.filter(staff=staff, secret=secret)
     return staff.has(secret) or versions.exclude(kept="").exists()

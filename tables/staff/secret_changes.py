@@ -1,7 +1,7 @@
-"""Making a PIN or a password: by its owner alone, with a one-time code or with the secret of before.
+"""Setting a PIN or a password, by its owner, with a one-time code or with the previous secret.
 
-A PIN is made and changed at a terminal, or changed on the account page by somebody who gives password and PIN. Tries
-are counted before they are looked at, and everything wrong with a code, a badge and a name reads the same.
+A PIN is set and changed at a terminal, or changed on the account page with password and PIN. Attempts are counted
+before they are checked, and the message does not reveal whether code, badge or name is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WRONG_PIN: Final = "Badge number or PIN is wrong."
 
 
 def make_pin(terminal: Terminal, badge: str, halves: Halves, new: str, again: str) -> Staff:
-    """The owner of a badge makes a PIN with both halves of their code. Raises Refused."""
+    """Set the PIN of a badge's owner with both halves of a code. Raises Refused."""
     _refuse_typed(PIN, new, again)
     counts = terminals.reserve("code", terminal, badge)
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
@@ -41,7 +41,7 @@ def make_pin(terminal: Terminal, badge: str, halves: Halves, new: str, again: st
 
 
 def change_pin(terminal: Terminal, badge: str, old: str, new: str, again: str) -> Staff:
-    """The owner of a badge and a PIN changes it, however old it is. Raises Refused."""
+    """Change the PIN of a badge's owner, even an expired one. Raises Refused."""
     _refuse_typed(PIN, new, again)
     counts = terminals.reserve("signature", terminal, badge)
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
@@ -54,7 +54,7 @@ def change_pin(terminal: Terminal, badge: str, old: str, new: str, again: str) -
 
 
 def make_password(request: HttpRequest, username: str, halves: Halves, new: str, again: str) -> Staff:
-    """Whoever signs in by name makes a password with both halves of their code. Raises Refused."""
+    """Set the password of a user who signs in by name, with both halves of a code. Raises Refused."""
     _refuse_typed(PASSWORD, new, again)
     counts = sign_in.name_limits(request, username, "code")
     try:
@@ -68,12 +68,12 @@ def make_password(request: HttpRequest, username: str, halves: Halves, new: str,
 
 
 def change_password(staff: Staff, *, new: str) -> Staff:
-    """Somebody who has proved who they are gives themselves another password; their other sign-ins end."""
+    """Set another password for an authenticated staff member; all their other sessions end."""
     return _make(staff, PASSWORD, new)
 
 
 def change_own_pin(request: HttpRequest, password: str, old: str, new: str, again: str) -> Staff:
-    """On the account page, wherever that is open: password and PIN, each counted. Raises Refused."""
+    """Change the user's own PIN on the account page, with password and PIN, each counted. Raises Refused."""
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
     _refuse_typed(PIN, new, again)
@@ -95,9 +95,13 @@ def change_own_pin(request: HttpRequest, password: str, old: str, new: str, agai
 def first_secrets(
     staff: Staff, *, asks: Staff, confirms: Staff | None, terminal: Terminal | None, **chosen: str | None
 ) -> Staff:
-    """What two people and the owner do to give somebody their first PIN and password, one after the other: for the demo
-    and for tests, which play all three. ``chosen``: pin, password; ``confirms`` is None where there is nobody else."""
-    for secret in (PIN, PASSWORD):  # who has a password can act, and from then on nobody gives codes alone
+    """Set the first PIN and password of a staff member with a code for each, as the demo and tests need it.
+
+    Plays the part of requester, confirmer and owner in turn. `chosen`: pin, password. `confirms` is None if there is no
+    second person.
+    """
+    # PIN first: once a user can sign in by password, a code needs a second person.
+    for secret in (PIN, PASSWORD):
         new = chosen.get(secret)
         if new:
             shown = codes.ask(staff, secret, by=asks)
@@ -118,15 +122,17 @@ def _other(confirms: Staff | None) -> Staff:
 def _make(
     staff: Staff, secret: str, new: str, *, halves: Halves | None = None, terminal: Terminal | None = None
 ) -> Staff:
-    """The new secret, once all that is proved about who makes it. Hashing takes long, so it is done before anything is
-    locked; what was proved is then asked again."""
+    """Set the new secret of an owner whose identity was proved.
+
+    Hashing is slow, so it precedes the locks; the proof is then checked again under them.
+    """
     staffing.refuse_secret(staff, secret, new)
     secret_ages.refuse_used(staff, secret, new)
     before, kept = getattr(staff, secret), pepper.seal(hashers.make_password(new), staff.owner_of(secret))
     with transaction.atomic():
         site_log.lock()
         staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
-        head = site_log.lock()  # dated after the row is held: see codes.confirm
+        head = site_log.lock()  # dated once the row is locked: see codes.confirm
         if getattr(staff, secret) != before and halves is None:
             raise Refused("changed_meanwhile", f"Your {CALLED[secret]} was changed or reset in this moment.", 409)
         code = codes.spend(staff, secret, halves, head.moment) if halves is not None else None
@@ -144,7 +150,7 @@ def _make(
 
 
 def _counted(counts: list[GuessLimit], act: Callable[[], Staff]) -> Staff:
-    """The owner was right: what is wrong with the new secret is no guess."""
+    """Run the change and settle the counts: the owner was right, so a fault of the new secret is not a guess."""
     try:
         staff = act()
     except Refused as refused:

@@ -1,6 +1,6 @@
-"""Codes, resets and secrets in the log, held against what the house lets people do: two of them, and then the owner.
+"""Checks of codes, resets and secrets in the log: two people issue a code, then the owner sets the secret.
 
-What a house wrote before its first code stands as it is: operators gave PINs and passwords then.
+Entries from before an installation's first code are accepted as they are: operators set PINs and passwords then.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ COMMAND_LINE: Final = "the command line"
 
 @checks(CodeAsked)
 def check_asked(event: CodeAsked, entry: Entry) -> None:
-    """An operator asks for a code; for one of their own only where the house has no other, which ``check_confirmed``
-    looks at."""
+    """An operator requests a code. A request for their own is checked in `check_confirmed`: it needs to be the only
+    operator's.
+    """
     _refuse_signer(event.signer, event.signer_role, "tables.change_staff", entry)
     if event.secret not in CALLED:
         raise AuditFailure(f"there is no secret {event.secret}")
@@ -53,7 +54,7 @@ def check_asked(event: CodeAsked, entry: Entry) -> None:
 
 @checks(CodeConfirmed)
 def check_confirmed(event: CodeConfirmed, entry: Entry) -> None:
-    """By another person than who asked and than who gets it, and of the code that was asked for last."""
+    """The confirmer is neither requester nor owner, and confirms the latest code requested."""
     _refuse_signer(event.signer, event.signer_role, "tables.confirm_code", entry)
     asked = _at(entry, event.asked)
     if not isinstance(asked, CodeAsked) or (asked.username, asked.secret) != (event.username, event.secret):
@@ -84,13 +85,13 @@ def check_withdrawn(event: CodeWithdrawn, entry: Entry) -> None:
 
 @checks(SecretReset)
 def check_reset(event: SecretReset, entry: Entry) -> None:
-    """A secret is taken away by the confirmation of a code for another one."""
+    """A secret is reset only by the confirmation of a code for a new one."""
     _confirmation(entry, event.code, event.username, event.secret)
 
 
 @checks(SecretMade)
 def check_made(event: SecretMade, entry: Entry) -> None:
-    """By its owner: with a code that was confirmed, good still, and used once; or with the secret of before."""
+    """The owner sets it, with a confirmed and unexpired code that is used once, or with the previous secret."""
     facts = _refuse_other_author(entry, event.username)
     if event.code is None:
         if event.secret == PIN and facts and not facts.get("pin", ""):
@@ -110,7 +111,7 @@ def _confirmation(entry: Entry, seq: int, username: str, secret: str) -> CodeCon
 
 
 def _refuse_spent(entry: Entry, username: str, secret: str, since: int) -> None:
-    """Raises Misconduct where a code was replaced, withdrawn or used before an entry."""
+    """Raises AuditFailure if a code was replaced, withdrawn or used before an entry."""
     for seq, event in _about(entry, username):
         if seq > since and isinstance(event, (CodeAsked, CodeWithdrawn)) and event.secret == secret:
             raise AuditFailure("its code was replaced or withdrawn before")
@@ -123,7 +124,7 @@ def _refuse_spent(entry: Entry, username: str, secret: str, since: int) -> None:
 
 @checks(StaffAdded)
 def check_added(event: StaffAdded, entry: Entry) -> None:
-    """Once a house knows codes, nobody is given a secret but the first operator, by whoever has the machine."""
+    """Once codes are in use, only the command line gives a new staff member a secret: the first operator."""
     if entry.by == COMMAND_LINE or not _knows_codes(entry):
         return
     if event.new or (event.secrets or {}).get("pin"):
@@ -132,14 +133,14 @@ def check_added(event: StaffAdded, entry: Entry) -> None:
 
 @checks(StaffAdded)
 def check_new_roles(event: StaffAdded, entry: Entry) -> None:
-    """Nobody is taken on with roles that are kept apart."""
+    """A new staff member's roles are compatible under the separation of duties."""
     if event.further:
         role_choices.check_roles({event.role, *event.further}, entry)
 
 
 @checks(StaffChanged)
 def check_roles(event: StaffChanged, entry: Entry) -> None:
-    """Nobody gets roles that are kept apart. Who works in another of their roles has them already."""
+    """Roles gained are compatible under the separation of duties. A change to another role already held gains none."""
     before, after = event.before or {}, event.after or {}
     facts = _facts_at(entry, event.username)
     gained = {after.get("role"), *(after.get("further") or ())} - {before.get("role"), *(before.get("further") or ())}
@@ -151,7 +152,7 @@ def check_roles(event: StaffChanged, entry: Entry) -> None:
 
 @checks(StaffChanged)
 def check_changed(event: StaffChanged, entry: Entry) -> None:
-    """Once a house knows codes, nobody's PIN is changed but by its owner; it can be taken away with a role."""
+    """Once an installation uses codes, a PIN is changed by its owner only; it can be removed with a role."""
     if not _knows_codes(entry):
         return
     pin = (event.secrets or {}).get("pin", "")
@@ -165,7 +166,7 @@ def check_changed(event: StaffChanged, entry: Entry) -> None:
 
 @checks(PasskeyRegistered)
 def check_registered(event: PasskeyRegistered, entry: Entry) -> None:
-    """By its owner, and the row beside the log has the same key."""
+    """The owner registers it, and the database row has the recorded key."""
     _refuse_other_author(entry, event.username)
     keys = Passkey.objects.filter(staff__username=event.username, public_key=event.public_key)
     if event.credential not in {digest_of(credential) for credential in keys.values_list("credential", flat=True)}:
@@ -174,7 +175,7 @@ def check_registered(event: PasskeyRegistered, entry: Entry) -> None:
 
 @checks(PasskeyWithdrawn)
 def check_passkey_withdrawn(event: PasskeyWithdrawn, entry: Entry) -> None:
-    """By its owner or by an operator; of one that was registered."""
+    """The owner or an operator withdraws a passkey that was registered."""
     role = str(_facts_at(entry, event.signer).get("role", Role.OPERATOR))
     if event.signer != event.username and role != Role.OPERATOR:
         raise AuditFailure(f"{event.signer} withdraws a passkey of {event.username}")
@@ -197,8 +198,11 @@ def _refuse_signer(username: str, role: str, permission: str, entry: Entry) -> N
 
 
 def _refuse_other_author(entry: Entry, username: str) -> dict[str, Any]:
-    """Compare the author of an entry, which names its signer by user name alone, with the name and badge that the log
-    has for that user name. Returns these facts; empty for a person whom no entry describes, who is not compared."""
+    """Compare the author of an entry, which names its signer by user name only, with the name and badge in the log.
+
+    Returns the facts that the log has on that user name; empty for a person whom no entry describes, who is not
+    compared.
+    """
     facts = _facts_at(entry, username)
     if facts:
         refuse_other_author(_signatory_of(username, facts), entry.by)
@@ -219,7 +223,7 @@ def _knows_codes(entry: Entry) -> bool:
 
 
 def _at(entry: Entry, seq: int) -> Event | None:
-    """An earlier entry about staff."""
+    """An earlier entry about staff, by its number; None if there is none."""
     rows = LogEntry.objects.filter(book_id=entry.book_id, seq=seq, subject="staff")
     row = rows.values_list("kind", "body").first() if seq < entry.seq else None
     return read("staff", row[0], row[1], house=True) if row else None
@@ -241,7 +245,10 @@ _KINDS: Final = [
 
 
 def _about(entry: Entry, username: str) -> Iterator[tuple[int, Event]]:
-    """What was said about somebody before an entry. User names hold nothing that JSON would escape."""
+    """Entries about a staff member before an entry, with their numbers.
+
+    The query searches the stored bytes: a user name has no character that JSON would escape.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_ABOUT, [entry.book_id, entry.seq, _KINDS, f'"{username}"'.encode()])
         rows = cursor.fetchall()
@@ -252,8 +259,10 @@ def _about(entry: Entry, username: str) -> Iterator[tuple[int, Event]]:
 
 
 def _facts_at(entry: Entry, username: str) -> dict[str, Any]:
-    """Name, badge, role and digests of somebody, as the log told them before an entry; empty where it does not tell who
-    they are: they were taken over with the rows of a house of before."""
+    """Name, badge, role and digests of a staff member as of an entry.
+
+    Empty if no entry describes them: they were imported with the rows of an older version.
+    """
     facts: dict[str, Any] = {}
     for _, event in _about(entry, username):
         match event:

@@ -1,8 +1,8 @@
-"""Passwords and PINs are hashed few at a time: a hash takes 100 MiB and a tenth of a second of one core, and a crowd
-of strangers who sign in must leave both to the tables.
+"""Password and PIN hashing, limited to few hashes at a time.
 
-Strangers have one line, and everybody else another: dealers at terminals, signatures, the house's own commands. While
-somebody waits or hashes, their connection is in the hands of others.
+A hash takes 100 MiB and a tenth of a second of one core, and a flood of sign-ins must leave both to the tables.
+Sign-ins by unknown clients wait in one queue; dealers at terminals, signatures and commands in another. A waiting or
+hashing thread returns its database connection to the pool.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ _house: Final = TurnQueue(places=settings.HASHES_AT_ONCE, queue=64, seconds=10, 
 
 
 class Argon2(Argon2PasswordHasher):
-    """Django's, in turn. One thread for a hash: with more, a single sign-in would take every core from the tables;
-    for whoever guesses from a stolen hash the work is the same."""
+    """Django's Argon2 hasher behind the queues, with one thread for each hash.
+
+    With more threads a single sign-in would take every core from the tables; the work of guessing from a stolen hash
+    does not change.
+    """
 
     memory_cost = settings.ARGON2_MEMORY_MIB * 1024
     parallelism = 1
@@ -34,7 +37,7 @@ class Argon2(Argon2PasswordHasher):
             return super().encode(password, salt)
 
     def verify(self, password: str, encoded: str) -> bool:
-        """Hash a secret that is to be compared."""
+        """Check a secret against its hash."""
         with _line().turn():
             give_back()
             return super().verify(password, encoded)

@@ -1,9 +1,9 @@
-"""The tokens by which programs are known: made and shown once, replaced without a gap, revoked at once.
+"""API tokens of service accounts: created and shown once, replaced with an overlap, revoked at once.
 
-A token is ``casino_``, ten letters by which it is told from others, 33 of chance (196 bits), and six of a checksum, so
-that one that was typed wrongly is told from one that was revoked, and scanners of repositories find one that was
-published. Its hash is sealed (``pepper``). Chance of that size is not guessed: so a token that is right is never shut
-out by wrong ones from the same address, and only tries that failed are counted.
+A token is `casino_`, ten letters that identify it, 33 random letters (196 bits) and six of a checksum. The checksum
+distinguishes a mistyped token from a revoked one, and lets repository scanners find a published one. The token's hash
+is sealed (`pepper`). A random part of that size cannot be guessed: wrong tokens never lock out a right one from the
+same address, and only failures are counted.
 """
 
 from __future__ import annotations
@@ -47,8 +47,11 @@ MINUTE: Final = 60
 
 
 def make(account: ServiceAccount, *, by: Staff) -> str:
-    """A new token, which nobody can find out later. One that the account has already is good for the overlap that the
-    house's terms give, so that the program takes the new one without standing still. Raises Refused."""
+    """Create a token, whose text cannot be recovered later. Raises Refused.
+
+    The account's earlier token remains valid for the overlap set in the policies, so that the client can change over
+    without interruption.
+    """
     permit(by)
     text = _new()
     with transaction.atomic():
@@ -80,7 +83,7 @@ def make(account: ServiceAccount, *, by: Staff) -> str:
 
 
 def end(token: ServiceToken, *, by: Staff) -> None:
-    """A token is good no more, at once. Raises Refused."""
+    """Revoke a token with immediate effect. Raises Refused."""
     permit(by)
     with transaction.atomic():
         head = site_log.lock()
@@ -114,8 +117,11 @@ def _digest(text: str) -> str:
 
 
 def known(text: str, request: HttpRequest) -> ServiceAccount:
-    """The program that shows a token. Raises Refused: 401 where it is no good, 403 from an address that it may not call
-    from, 429 for too many requests."""
+    """The service account that a token authenticates.
+
+    Raises Refused: 401 for an invalid token, 403 from an address that the account may not use, 429 for too many
+    requests.
+    """
     token = _right(text, request)
     account = token.account
     moment = timezone.now()
@@ -128,7 +134,7 @@ def known(text: str, request: HttpRequest) -> ServiceAccount:
 
 
 def _right(text: str, request: HttpRequest) -> ServiceToken:
-    """The row of a token; compared in constant time, whether there is one or not."""
+    """The row of a token. The comparison takes constant time, whether the row exists or not. Raises Refused."""
     form = _FORM.fullmatch(text)
     if form is None or not compare_digest(_check(form[1] + form[2]), form[3]):
         raise _failed(request, "token_misspelled", "That is no token of this house: a letter is missing or another.")
@@ -147,8 +153,10 @@ def _hash_of(token: ServiceToken) -> str:
 
 
 def _failed(request: HttpRequest, code: str, says: str) -> Refused:
-    """Counted like a sign-in that failed; an address that failed too often is refused without another word, and the pit
-    hears of it once."""
+    """Count a failure as a failed sign-in, and return its refusal.
+
+    An address over the limit gets no reason any more and raises one alert.
+    """
     place = guess_counts.address_of(request)
     most, seconds = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
     limit = GuessLimit("program token", place, "", most, seconds)
@@ -185,7 +193,9 @@ def _refuse_address(account: ServiceAccount, request: HttpRequest) -> None:
 
 
 def throttle(account: ServiceAccount) -> None:
-    """So many requests a minute, counted in the database: processes share the count. Raises Refused."""
+    """Count a request of this account in the current minute, in the database, for all processes. Raises Refused over
+    the limit.
+    """
     most = policies.number("program_requests_a_minute")
     if guess_counts.count(GuessLimit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
         says = f"{account} may ask {most} times a minute: wait, and ask again."
@@ -202,18 +212,18 @@ def _note_use(token: ServiceToken, moment: datetime) -> None:
 
 
 def behind() -> list[ServiceToken]:
-    """The tokens whose hash is not sealed with the current key."""
+    """The tokens whose hash is sealed with a key other than the current one."""
     return [token for token in ServiceToken.objects.order_by("pk") if not pepper.is_current(token.kept)]
 
 
 def refuse_unreadable() -> None:
-    """Raises NoSuchKey where the key of one is missing."""
+    """Raises NoSuchKey if the key that seals a token is missing."""
     for token in ServiceToken.objects.order_by("pk"):
         pepper.unseal(token.kept, token.owner)
 
 
 def carry_over(by: str) -> int:
-    """Seal anew whatever is not sealed with the current key; how many there were."""
+    """Reseal with the current key all token hashes sealed with another; returns how many there were."""
     rows = behind()
     for token in rows:
         token.kept = pepper.seal(pepper.unseal(token.kept, token.owner), token.owner)

@@ -1,7 +1,7 @@
-"""Signing in and out of the house: by badge and PIN on an enrolled terminal, elsewhere by user name and password.
+"""Sign-in and sign-out: by badge and PIN on an enrolled terminal, elsewhere by user name and password.
 
 An answer never reveals which part was wrong, nor does its duration: a secret is hashed in every case. Each attempt is
-counted before that (``guess_counts.py``), so that concurrent attempts get no more answers than successive ones.
+counted before that (`guess_counts.py`), so that concurrent attempts get no more answers than successive ones.
 """
 
 from __future__ import annotations
@@ -29,32 +29,33 @@ from tables.staff.terminals import identify
 from tables.state import table_state
 
 TERMINAL: Final = "terminal"
-"""Where a session keeps the name of the terminal that it was begun at by badge and PIN."""
+"""Session key for the name of the terminal on which the session was begun by badge and PIN."""
 BEGAN: Final = "began"
-"""Where a session keeps when it was begun, in seconds since 1970."""
+"""Session key for the time at which the session began, in seconds since 1970."""
 
 
 # --- Sessions --------------------------------------------------------------------------------------------------
 
 
 class TerminalSession(MiddlewareMixin):
-    """A session that was begun by badge and PIN lives on its terminal, and no longer than the terminal is enrolled.
-    None lives for ever."""
+    """Ends sessions begun by badge and PIN off their terminal or after its enrolment, and any session past its
+    lifetime.
+    """
 
     def process_request(self, request: HttpRequest) -> None:
-        """Sign out whoever carried such a session elsewhere, or kept one for too long."""
+        """Sign out a session that has left its terminal or is too old."""
         request_identity.read(request)
         if has_ended(request):
             logout(request)
 
 
 def has_ended(request: HttpRequest) -> bool:
-    """Whether whoever is signed in has to sign in again."""
+    """Whether the user has to sign in again."""
     return carried_off(request) or outlived(request)
 
 
 def carried_off(request: HttpRequest) -> bool:
-    """Whether a session that was begun by badge and PIN is not on its terminal, or that is enrolled no more."""
+    """Whether a session begun by badge and PIN is not on its terminal, or the terminal is no longer enrolled."""
     begun_at = request.session.get(TERMINAL)
     if begun_at is None:
         return False
@@ -63,7 +64,7 @@ def carried_off(request: HttpRequest) -> bool:
 
 
 def outlived(request: HttpRequest) -> bool:
-    """Whether a session is too old. Nobody is signed out in the middle of a round that they deal: it ends with it."""
+    """Whether a session is past its lifetime. A dealer's session lasts until the round that they are dealing ends."""
     if SESSION_KEY not in request.session:
         return False
     began = request.session.setdefault(BEGAN, time.time())
@@ -78,7 +79,7 @@ def _deals_a_round(request: HttpRequest) -> bool:
 
 
 def deals_a_round(staff: Staff) -> bool:
-    """Whether somebody stands at a table in the middle of a round."""
+    """Whether a staff member is dealing a round in progress."""
     table = table_opening.table_of(staff) if staff.role == Role.DEALER else None
     return table is not None and table_state.of(table).round_open
 
@@ -94,7 +95,9 @@ def by_badge(request: HttpRequest, badge: str, pin: str) -> Staff:
 
 
 def prove(request: HttpRequest, badge: str, pin: str) -> tuple[Staff, Terminal]:
-    """Whose badge and PIN it is, and the terminal where they were typed; nobody is signed in yet. Raises Refused."""
+    """The dealer who owns this badge and PIN, and the terminal on which they were typed, without signing in. Raises
+    Refused.
+    """
     terminal = identify(request)
     if terminal is None:
         raise terminals.not_enrolled(request)
@@ -113,7 +116,7 @@ def prove(request: HttpRequest, badge: str, pin: str) -> tuple[Staff, Terminal]:
 
 
 def begin_at(request: HttpRequest, dealer: Staff, terminal: Terminal) -> None:
-    """A session for a dealer who proved who they are at this terminal."""
+    """Begin a session for a dealer who was authenticated at this terminal."""
     _begin(request, dealer, terminal)
     request.session[TERMINAL] = terminal.name
     if _deals_here(table_opening.table_of(dealer), terminal):
@@ -129,13 +132,13 @@ def _refuse_expired(staff: Staff, counts: list[GuessLimit]) -> None:
 
 
 def is_right(staff: Staff | None, pin: str) -> bool:
-    """Whether it is the PIN of somebody who works here. Hashed in every case, so that the time tells nothing."""
+    """Whether this is the PIN of an active staff member. Hashes in every case, so that the duration reveals nothing."""
     right = (staff or Staff()).check_pin(pin)
     return right and staff is not None and staff.is_active
 
 
 def _refuse_elsewhere(table: Table | None, terminal: Terminal) -> None:
-    """A terminal for one table lets nobody in who deals another: they would deal it from here."""
+    """Raises Refused for a dealer whose table is not the terminal's: they would deal that table from here."""
     if table is None or _deals_here(table, terminal):
         return
     says = (
@@ -149,7 +152,7 @@ def _deals_here(table: Table | None, terminal: Terminal) -> bool:
 
 
 def by_password(request: HttpRequest, username: str, password: str) -> Staff:
-    """Sign somebody in by user name and password. Raises Refused."""
+    """Sign a user in by user name and password. Raises Refused."""
     limits = name_limits(request, username)
     try:
         guess_counts.reserve(limits)
@@ -168,22 +171,25 @@ def by_password(request: HttpRequest, username: str, password: str) -> Staff:
 
 
 def by_passkey(request: HttpRequest, staff: Staff, credential: str) -> None:
-    """Sign somebody in whose passkey was checked (``passkeys.py``)."""
+    """Sign in the owner of a verified passkey (see `passkeys.py`)."""
     _begin(request, staff, None, passkey=credential)
 
 
 def begin_without_secret(request: HttpRequest, staff: Staff) -> None:
-    """A session for somebody whom two emergency codes let in."""
+    """Begin a session for an operator admitted by two emergency codes."""
     _begin(request, staff, None)
 
 
 def failures() -> int:
-    """So many wrong secrets close a count."""
+    """Number of wrong secrets that fills a count."""
     return policies.number("lockout_failures")
 
 
 def name_limits(request: HttpRequest, username: str, kind: str = "password") -> list[GuessLimit]:
-    """A device where this name signed in before, or a terminal, counts alone. All others count together, too."""
+    """Limits for a sign-in attempt by name. A device known for the name, or a terminal, has its own count only.
+
+    All other devices are counted by address, by name and address, and by name over all of them.
+    """
     name, terminal = guess_counts.called(username), identify(request)
     own = devices.place_of(request, username) or (guess_counts.place_of(terminal) if terminal else None)
     few, window = policies.number("lockout_failures"), 60 * policies.number("lockout_minutes")
@@ -198,7 +204,7 @@ def name_limits(request: HttpRequest, username: str, kind: str = "password") -> 
 
 
 def _report(request: HttpRequest, full: GuessLimit, username: str) -> None:
-    """Only names that exist are written down for good: people type passwords into the wrong field."""
+    """Alert or log a full count. Only existing user names are recorded: users type passwords into the wrong field."""
     if not full.name:
         says = f"{full.most} failed sign-ins from one address: for a while, only known devices sign in from there."
         raise_alert(None, "sign_in_locked", says, {"address": full.place})
@@ -208,7 +214,7 @@ def _report(request: HttpRequest, full: GuessLimit, username: str) -> None:
 
 
 def _begin(request: HttpRequest, staff: Staff, terminal: Terminal | None, passkey: str | None = None) -> None:
-    """A session of their own; whoever was signed in on this device is signed out of the house, not of a table."""
+    """Begin a session, signing out another user of this device from the site, but not from their table."""
     before = request.user
     if isinstance(before, Staff):
         if before.pk != staff.pk:
@@ -225,8 +231,10 @@ def _where(request: HttpRequest, terminal: Terminal | None) -> dict[str, Any]:
 
 
 def stay(request: HttpRequest) -> None:
-    """A dealer who takes a table at a terminal stays signed in, however long a round pauses. Who takes none does not:
-    the next in line could take one under their name."""
+    """Keep a dealer who takes a table at a terminal signed in through long pauses.
+
+    A session without a table expires early, since the next dealer could take a table under its name.
+    """
     if TERMINAL in request.session:
         request.session.set_expiry(settings.TERMINAL_IDLE_SECONDS)
 
@@ -235,8 +243,10 @@ def stay(request: HttpRequest) -> None:
 
 
 def prove_again(request: HttpRequest, password: str) -> None:
-    """Whoever is signed in gives their password once more. Raises Refused; after too many tries the session ends,
-    which was somebody else's by then."""
+    """Check the signed-in user's password again.
+
+    Raises Refused; too many failures end the session, which is then assumed to be in other hands.
+    """
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
     session = sha256((request.session.session_key or "").encode()).hexdigest()[:32]
@@ -260,8 +270,10 @@ def prove_again(request: HttpRequest, password: str) -> None:
 
 
 def sign_out(request: HttpRequest) -> None:
-    """Tap out of the table, and sign out of the house. Raises Refused in mid-round, with nothing done. Where the table
-    may not be dealt from, one is signed out of the house alone."""
+    """Tap out of the table and sign out of the site. Raises Refused in the middle of a round, with nothing changed.
+
+    If this browser may not deal the table, signs out of the site only.
+    """
     staff = request.user
     if isinstance(staff, Staff):
         table = table_opening.table_of(staff) if staff.role == Role.DEALER else None

@@ -1,7 +1,7 @@
-"""Signing by badge and PIN, on an enrolled terminal: the one who signs need not be signed in there.
+"""Signing by badge and PIN on an enrolled terminal; the signer need not be signed in there.
 
-A refusal that concerns any signer is given before the PIN is checked. A refusal that concerns this person alone is
-given only after the right PIN: a wrong PIN reads and counts the same for every badge.
+A refusal that concerns any signer is given before the PIN is checked. A refusal that concerns this person only is given
+after the right PIN: a wrong PIN gets an equal answer and count for every badge.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ Signed = TypeVar("Signed")
 _PERSONAL: Final = {
     "wrong_role", "not_permitted", "signed_already", "not_the_dealer", "own_shift", "not_theirs", "not_your_pit",
 }  # fmt: skip
-"""Refusals of who signs, not of what is signed."""
+"""Codes of refusals that concern the signer, not the act being signed."""
 
 
 def of_here(given: Attestation | None, terminal: Terminal | None) -> Attestation | None:
-    """What a terminal's key or a passkey signed, if it did so on this terminal. Raises Refused for another's."""
+    """The signature of a terminal's key or a passkey if it was made on this terminal. Raises Refused for another
+    terminal's.
+    """
     if given is None or terminal is None:
         return None
     if given.terminal != terminal.name:
@@ -42,10 +44,10 @@ def sign(
     act: Callable[[Staff], Signed],
     rehearse: Callable[[Staff], object] | None = None,
 ) -> tuple[Staff, Signed]:
-    """Do what the owner of this badge and PIN signs at a terminal. Raises Refused.
+    """Perform an act signed by the owner of this badge and PIN at a terminal. Raises Refused.
 
-    ``rehearse`` raises what would refuse the act by somebody; without one, the act itself is done and undone. That
-    takes its locks, so nothing slow may be in it.
+    `rehearse` raises the refusal of the act for a staff member. Without it the act itself is run and rolled back. It
+    takes its locks then, so it must not be slow.
     """
     counts = terminals.reserve("signature", terminal, badge)
     staff = Staff.objects.filter(badge=badge, is_active=True).first()
@@ -54,7 +56,7 @@ def sign(
             secret_ages.refuse_expired(staff)
         personal = _personal_refusal(staff, act, rehearse) if staff is not None else None
     except Refused:
-        guess_counts.give_back(counts)  # the PIN was not looked at
+        guess_counts.give_back(counts)  # the PIN was not checked
         raise
     if not sign_in.is_right(staff, pin) or staff is None:
         raise _noted(Refused("wrong_credentials", "Badge number or PIN is wrong.", 403), terminal, staff)
@@ -63,7 +65,7 @@ def sign(
         raise _noted(personal, terminal, staff)
     try:
         result = act(staff)
-    except Refused as refused:  # what came in between is answered as it would have been before
+    except Refused as refused:  # changed since the rehearsal: answered as the rehearsal would have been
         if refused.code in _PERSONAL:
             guess_counts.give_back(counts)
             _noted(refused, terminal, staff)
@@ -73,7 +75,7 @@ def sign(
 
 
 def _noted(refused: Refused, terminal: Terminal, staff: Staff | None) -> Refused:
-    """Whose badge it was is noted; one that nobody has may be half a password, and is not."""
+    """Record the refusal under the badge. An unknown badge is not recorded: it may be part of a password."""
     by = f"badge {staff.badge}" if staff is not None else "a badge that nobody has"
     refused_inputs.note("signature", refused, by, terminal=terminal.name)
     return refused
@@ -89,7 +91,7 @@ def _personal_refusal(
             return None
         with transaction.atomic():
             act(staff)
-            transaction.set_rollback(True)  # before anybody can see it
+            transaction.set_rollback(True)  # never committed, so never visible to others
     except Refused as refused:
         if refused.code not in _PERSONAL:
             raise

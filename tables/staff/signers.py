@@ -1,4 +1,4 @@
-"""Who signs at a command line: people who work here, each by user name and PIN."""
+"""Signers at the command line: staff members, each by user name and PIN."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tables.staff import secret_ages
 
 
 def who_signs(username: str) -> Staff:
-    """Somebody who runs the house, by their PIN. Raises BadKey for anybody else."""
+    """The pit boss or operator with this user name, authenticated by PIN. Raises BadKey for any other person."""
     person = Staff.objects.filter(username=username, is_active=True).first()
     if person is None or not (person.has_perm("tables.run_floor") or person.has_perm("tables.close_day")):
         raise BadKey(f"{username!r} is nobody who may stand for this: name pit bosses or operators.")

@@ -1,7 +1,7 @@
-"""Who works here: taking people on, and changing what they may do.
+"""Adding staff members and changing their roles and data.
 
-Every change is an entry in the house's book that says who made it. Nobody is given a PIN or a password: their owners
-make them (``secret_changes.py``).
+Each change is an entry in the site log that names its author. Staff members set their own PINs and passwords
+(`secret_changes.py`).
 """
 
 from __future__ import annotations
@@ -44,8 +44,10 @@ def add_staff(
     further: Sequence[str] = (),
     proposal: int | None = None,
 ) -> Staff:
-    """Take somebody on. What they sign in and sign with they make themselves, by a code (see ``codes.py``).
-    ``further``: the roles that they may change to."""
+    """Add a staff member, who sets their own secrets by code (see `codes.py`). Raises Refused.
+
+    `further`: the other roles that they may work in.
+    """
     _permit(by, "tables.add_staff")
     staff = Staff(username=username)
     changes = {"name": name, "role": role, "badge": badge, "further": list(further)}
@@ -67,11 +69,14 @@ def add_staff(
 
 
 def change_staff(staff: Staff, changes: Mapping[str, Any], *, by: Staff, proposal: int | None = None) -> Staff:
-    """Change somebody's name, role, badge, or whether they work here. A dealer who stands at a table and may not deal
-    any more is tapped out; in mid-round that has to wait. All their sign-ins end when their role changes."""
+    """Change a staff member's name, roles, badge or active state. Raises Refused.
+
+    A dealer at a table who may not deal any more is tapped out; in the middle of a round that is refused. A change of
+    role ends all their sessions.
+    """
     _permit(by, "tables.change_staff")
     with transaction.atomic():
-        site_log.lock()  # one at a time: two operators may not take the role from each other
+        site_log.lock()  # one change at a time: two operators may not remove each other's role
         staff = Staff.objects.get(pk=staff.pk)
         _refuse(change_faults(staff, changes))
         before = staff.facts
@@ -101,8 +106,11 @@ def _withdraw_codes(staff: Staff, by: Staff) -> None:
 
 
 def draft(username: str, changes: Mapping[str, Any]) -> ToPropose | None:
-    """Somebody new, or what somebody may do, as it is proposed where that takes two people. Their secrets
-    are their own to make. Raises Refused."""
+    """The proposal for adding or changing a staff member, if dual control applies to it; otherwise None. Raises
+    Refused.
+
+    Secrets are never part of it: the owner sets them.
+    """
     staff = Staff.objects.filter(username=username).first()
     before = _proposed(staff.facts) if staff else {}
     typed = _proposed(changes)
@@ -119,7 +127,7 @@ def draft(username: str, changes: Mapping[str, Any]) -> ToPropose | None:
 
 
 def _proposed(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What of somebody can be proposed: no secret, and nothing that follows from the rest."""
+    """The facts that can be proposed: not secrets, nor what follows from other facts."""
     names = ("name", "role", "further", "badge", "is_active")
     return {name: facts[name] or None if name == "badge" else facts[name] for name in names if name in facts}
 
@@ -142,15 +150,18 @@ handles("staff", matter=ApprovalHandler(_stand, _apply_proposal, "tables.change_
 
 
 def _refuse_alone(before: Mapping[str, Any], after: Mapping[str, Any], proposal: int | None) -> None:
-    """Inside the transaction, once it is known what changes."""
+    """Raises Refused if dual control applies to this change and it has no approved proposal. Call it under the site
+    log's lock.
+    """
     terms = policies.as_entered(site_log.lock().moment)
     refuse_alone(dual_control.of_staff(before, after), terms, proposal)
 
 
 def work_as(staff: Staff, role: str) -> Staff:
-    """Somebody works in another of the roles that they were given, from now on. They sign in anew. Raises Refused.
+    """Change a staff member's role to another one assigned to them; they sign in again. Raises Refused.
 
-    Their PIN stays: it is theirs, and what it signs is said by the role. Who stands at a table taps out first."""
+    The PIN remains, since signatures record the role. A dealer at a table has to tap out first.
+    """
     with transaction.atomic():
         site_log.lock()
         staff = Staff.objects.get(pk=staff.pk)
@@ -172,7 +183,7 @@ def work_as(staff: Staff, role: str) -> Staff:
 
 
 def lift_lock_out(staff: Staff, *, by: Staff) -> None:
-    """Let somebody try again who was locked out after too many failed sign-ins."""
+    """Clear the failed sign-ins of a staff member who was locked out."""
     _permit(by, "tables.change_staff")
     with transaction.atomic():
         guess_counts.forget_name(staff.username)
@@ -191,7 +202,7 @@ def _refuse(faults: Faults) -> None:
 
 
 def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
-    """A PIN is made for what somebody may do: with another role, two people agree to another one."""
+    """Set the changed facts and save. A change of role removes the PIN, and a new one needs a code."""
     role = staff.role
     for name in STAFF_FACTS:
         if name in changes:
@@ -213,13 +224,13 @@ def _apply(staff: Staff, changes: Mapping[str, Any]) -> None:
 
 
 def _stops_dealing(staff: Staff, changes: Mapping[str, Any]) -> bool:
-    """Whether a change takes away that they may deal."""
+    """Whether a change ends the staff member's right to deal."""
     after = {"role": staff.role, "is_active": staff.is_active, **changes}
     return staff.role == Role.DEALER and (after["role"] != Role.DEALER or not after["is_active"])
 
 
 def _tap_out(staff: Staff, by: Staff) -> None:
-    """Sign them out of the table where they stand. Raises Refused in mid-round: a relief goes first."""
+    """Sign a dealer out of their table. Raises Refused in the middle of a round: a relief has to come first."""
     table = table_opening.table_of(staff)
     if table is None:
         return
@@ -247,7 +258,7 @@ def _relief_sentence(staff: Staff, table: Table, state: TableState) -> str:
 
 
 def username_faults(username: str) -> Faults:
-    """What is wrong with the user name of somebody new. It is theirs for good: the log knows them by it."""
+    """Faults of a new user name. It is permanent, since log entries refer to it."""
     if not re.fullmatch(r"[a-z][a-z0-9._-]{1,39}", username):
         return {"username": "A user name has 2 to 40 small letters, digits, dots or dashes, and begins with a letter."}
     if username in ("seat", "program"):
@@ -258,7 +269,7 @@ def username_faults(username: str) -> Faults:
 
 
 def change_faults(staff: Staff, changes: Mapping[str, Any]) -> Faults:
-    """What is wrong with changes to somebody, who may be new."""
+    """Faults of changes to a staff member, present or new, by field."""
     after = staff.facts | {name: value for name, value in changes.items() if name in STAFF_FACTS}
     faults = _fact_faults(staff, after) | _duty_faults(after)
     if _stops_dealing(staff, changes):
@@ -283,7 +294,7 @@ def _fact_faults(staff: Staff, after: Mapping[str, Any]) -> Faults:
 
 
 def _duty_faults(after: Mapping[str, Any]) -> Faults:
-    """What the separation of duties has against somebody's roles."""
+    """Faults of a set of roles under the separation of duties."""
     roles = {after["role"], *after["further"]}
     if strangers := roles - set(Role.values):
         return {"further": f"There is no role {min(strangers)}."}
@@ -300,7 +311,7 @@ def _password_faults(staff: Staff, password: str) -> Faults:
 
 
 def refuse_rule(secret: str, new: str) -> None:
-    """Raises Refused for what nobody may have as a PIN."""
+    """Raises Refused for a PIN that is too short, malformed or among the first to be guessed."""
     if secret == PIN and (not re.fullmatch(PIN_DIGITS, new) or len(new) < policies.number("pin_digits_min")):
         _refuse({"pin": pin_rule()})
     if secret == PIN and (len(set(new)) == 1 or new in "01234567890" or new in "09876543210"):
@@ -308,7 +319,7 @@ def refuse_rule(secret: str, new: str) -> None:
 
 
 def refuse_secret(staff: Staff, secret: str, new: str) -> None:
-    """Raises Refused for what this person may not have."""
+    """Raises Refused for a secret that breaks the general rules or is unsuitable for this person."""
     refuse_rule(secret, new)
     if secret == PASSWORD:
         _refuse(_password_faults(staff, new))
@@ -322,13 +333,13 @@ _FIRST_TRIED: Final = "This PIN is among the first that anybody would try: choos
 
 
 def pin_rule() -> str:
-    """What a new PIN has to be, in words."""
+    """The rule for new PINs, as a sentence."""
     least = policies.number("pin_digits_min")
     return f"A PIN has {least} to 8 digits." if least < 8 else "A PIN has 8 digits."
 
 
 def _is_last_operator(staff: Staff, after: Mapping[str, Any]) -> bool:
-    """Whether nobody could undo this change."""
+    """Whether a change would leave no active operator to undo it."""
     was = staff.pk and staff.is_active and staff.role == Role.OPERATOR
     stays = after["is_active"] and after["role"] == Role.OPERATOR
     if not was or stays:

@@ -1,7 +1,8 @@
-"""The keys that terminals sign with: made in the browser of each, vouched for by another, ended with its device.
+"""Signing keys of terminals: created in each terminal's browser, vouched for by another terminal, ended with the
+device.
 
-A key is what the house's log says of it. Here it is asked for, proved and entered; what makes it trusted stands in
-``tables/log/trusted_keys.py``, which every proof asks too.
+The log determines a key's state. This module requests, verifies and records keys; `tables/log/trusted_keys.py`, which
+all proofs use, defines which are trusted.
 """
 
 from __future__ import annotations
@@ -40,13 +41,15 @@ _CHALLENGE_SECONDS: Final = 600
 
 
 def challenge_for(terminal: Terminal) -> str:
-    """What the browser of a terminal signs by its new key, so that nobody enters a key that they do not have."""
+    """The challenge that a terminal's browser signs with its new key, as proof that it has the private key."""
     return signing.dumps([terminal.pk, terminal.token_digest[:16], secrets.token_hex(16)], salt=_CHALLENGE)
 
 
 def may_make(terminal: Terminal, staff: Staff | None, keys: Trust) -> bool:
-    """Whether a key may be made there now: an operator is signed in, or the device was enrolled just now by the
-    operator who made its link."""
+    """Whether a key may be created at a terminal now.
+
+    An operator is signed in, or the device has just been enrolled by link and the terminal has no key.
+    """
     if staff is not None and staff.has_perm("tables.enrol_terminal"):
         return True
     fresh = timezone.now() - terminal.enrolled_at < timedelta(seconds=settings.ENROLMENT_LINK_SECONDS)
@@ -56,10 +59,11 @@ def may_make(terminal: Terminal, staff: Staff | None, keys: Trust) -> bool:
 def make(
     terminal: Terminal, public: str, proof: str, challenge: str, *, by: Staff | None, old: str = ""
 ) -> TerminalKey:
-    """Enter the key that a terminal's browser made. ``old`` is the signature of its old key for it, where it has one.
+    """Record the key that a terminal's browser created. Raises Refused.
 
-    It is trusted at once where the old key vouches for it, or where no terminal could: then it is a root. Raises
-    Refused."""
+    `old` is the signature of the terminal's previous key for it, if any. The key is trusted at once if the previous key
+    vouches for it, or if no terminal could: it is then a root key.
+    """
     _refuse_challenge(terminal, challenge)
     with transaction.atomic():
         through, head = everything_so_far()
@@ -81,7 +85,8 @@ def make(
         )
         signer = by or terminal.enrolled_by
         if is_root and before is not None and before.until is None:
-            # The last key of the house is lost with the browser that held it: it ends first, and vouches for nothing.
+            # The site's only key is lost with its browser: it ends before the new root begins, and vouches for
+            # nothing.
             head = _append(head, _ended(before, "its browser lost it", through), signer.signature)
         _write(head, event, signer.signature)
         if is_root and keys.keys:
@@ -93,7 +98,7 @@ def make(
 
 
 def vouch(terminal: Terminal, name: str, fingerprint: str, signature: str, *, by: Staff) -> None:
-    """Let a trusted terminal vouch for a key that waits; its browser signed that. Raises Refused."""
+    """Record that a trusted terminal vouches for a waiting key; its browser signed that. Raises Refused."""
     _permit(by)
     with transaction.atomic():
         through, head = everything_so_far()
@@ -106,7 +111,9 @@ def vouch(terminal: Terminal, name: str, fingerprint: str, signature: str, *, by
 
 
 def demand(*, by: Staff) -> None:
-    """From now on every signature carries one by its terminal's key. Raises Refused where no terminal could sign."""
+    """Require a terminal key's signature with every staff signature from now on. Raises Refused if no terminal could
+    sign.
+    """
     _permit(by)
     with transaction.atomic():
         through, head = everything_so_far()
@@ -114,7 +121,7 @@ def demand(*, by: Staff) -> None:
 
 
 def end(terminal: Terminal, reason: str, *, by: str) -> None:
-    """The key of a terminal signs nothing any more; one that has none is left alone."""
+    """End a terminal's key, if it has one: signatures by it are not accepted from then on."""
     if signature_checks.trust().of(terminal.name) is None:
         return
     with transaction.atomic():
@@ -125,7 +132,7 @@ def end(terminal: Terminal, reason: str, *, by: str) -> None:
 
 
 def state_of(key: TerminalKey | None) -> str:
-    """What a key is worth, in a few words."""
+    """A key's state as a short text, for lists of terminals."""
     if key is None:
         return "none"
     if key.waits:
@@ -134,7 +141,7 @@ def state_of(key: TerminalKey | None) -> str:
 
 
 def advice(terminal: Terminal, key: TerminalKey | None) -> str:
-    """What to do where a terminal cannot sign."""
+    """What to do about a terminal that cannot sign."""
     if key is None:
         return f"{terminal.name} has no key to sign with: an operator signs in here and makes one under This terminal."
     if key.waits:
@@ -153,13 +160,13 @@ def _ended(key: TerminalKey, reason: str, through: dict[str, int]) -> TerminalKe
 
 
 def _is_alone(keys: Trust, key: TerminalKey | None) -> bool:
-    """Whether a key is the only one that could vouch for another."""
+    """Whether a key is the only trusted one, so that no other could vouch for a successor."""
     signers = [signer for signer in keys.keys.values() if signer.is_trusted]
     return key is not None and signers == [key]
 
 
 def _refuse_challenge(terminal: Terminal, challenge: str) -> None:
-    """A challenge is for the very device that it was given to, and not for long."""
+    """Raises Refused for a challenge of another device, or one that has expired."""
     try:
         pk, digest, _ = signing.loads(challenge, salt=_CHALLENGE, max_age=_CHALLENGE_SECONDS)
     except (signing.BadSignature, TypeError, ValueError):
@@ -174,8 +181,10 @@ def _permit(by: Staff) -> None:
 
 
 def everything_so_far() -> tuple[dict[str, int], Head]:
-    """How far every table's book is written, and the house's under its lock. The books are held until the commit: what
-    is signed at a table meanwhile waits, and finds what is entered here."""
+    """The latest entry number of every table's log, and the site log's head under its lock.
+
+    The logs remain share-locked until the commit: a signature at a table waits, and then sees the entry made here.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, head_seq FROM ledger_book WHERE name <> %s ORDER BY id FOR SHARE", [HOUSE])
         through = {name: seq for name, seq in cursor.fetchall() if seq}
@@ -183,7 +192,7 @@ def everything_so_far() -> tuple[dict[str, int], Head]:
 
 
 def _write(head: Head, event: AboutTerminalKey, by: str) -> None:
-    """An entry that every proof will take. Raises Refused."""
+    """Append an entry about terminal keys once the trust rules accept it, as every proof will. Raises Refused."""
     keys = signature_checks.trust_before(head.seq + 1)
     try:
         keys.follow(event, head.seq + 1)

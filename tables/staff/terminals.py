@@ -1,7 +1,7 @@
-"""Enrolled terminals: the devices on which badges and PINs are taken, and tables are dealt.
+"""Enrolled terminals: the devices on which staff sign by badge and PIN and deal tables.
 
-A device proves that it is enrolled by a cookie with a random token, of which the database keeps only the digest. It
-is enrolled by an operator who holds it, or by a link that an operator made: the link works once, and not for long.
+A cookie with a random token identifies the device; the database stores only the token's digest. A device is enrolled by
+an operator who holds it, or by a link from an operator, which works once and expires.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from tables.staff.guess_counts import GuessLimit, TooMany
 
 _COOKIE: Final = "terminal"
 _LONGEST_COOKIE: Final = 256
-"""Characters."""
+"""Characters of the longest cookie that is read."""
 _LONGEST_SECONDS: Final = 400 * 24 * 3600
-"""As long as browsers keep a cookie; it is set anew at every sign-in."""
+"""Lifetime of the cookie, the maximum that browsers allow; it is renewed while in use."""
 _LINK: Final = "tables.terminals.link"
 _HERE: Final = "_terminal"
-"""Where a request keeps the terminal that it was found to come from."""
+"""Request attribute that holds the terminal identified for it."""
 NO_TERMINAL: Final = (
     "This browser is no terminal, and badge and PIN are taken on terminals only: sign on one, or let an operator enrol"
     " this browser (Terminals, Enrol this device)."
@@ -64,7 +64,7 @@ def enrol(name: str, table: Table | None, *, by: Staff) -> tuple[Terminal, str]:
 
 
 def add(name: str, table: Table | None, *, by: Staff) -> Terminal:
-    """A terminal that no device is enrolled as yet: make a link for it, and open the link there."""
+    """Add a terminal without a device; a link enrols the device on which it is opened."""
     with transaction.atomic():
         terminal = _add(name, table, digest_of_token(_token()), by, enrolled=False)
         append(TerminalAdded(**_whole(terminal)), by.signature)
@@ -72,8 +72,11 @@ def add(name: str, table: Table | None, *, by: Staff) -> Terminal:
 
 
 def link_for(terminal: Terminal, *, by: Staff) -> str:
-    """The path that enrols the device on which it is opened first. The terminal's device, if it has one, stays
-    enrolled until then. Every other link for this terminal dies as one is used."""
+    """The path of a link that enrols the first device to open it.
+
+    The terminal's present device, if any, remains enrolled until then. The use of one link invalidates all others for
+    this terminal.
+    """
     _permit(by)
     terminal.refresh_from_db()
     append(TerminalLinkMade(**_facts(terminal)), by.signature)
@@ -81,7 +84,7 @@ def link_for(terminal: Terminal, *, by: Staff) -> str:
 
 
 def read_link(code: str) -> Terminal:
-    """The terminal that a link is for. Raises Refused for a link that is forged, old or used."""
+    """The terminal that a link enrols. Raises Refused for a forged, expired or used link."""
     return _resolve(code, Terminal.objects.select_related("table"))[0]
 
 
@@ -99,7 +102,7 @@ def enrol_by_link(code: str) -> tuple[Terminal, str]:
 
 
 def revoke(terminal: Terminal, *, by: Staff) -> None:
-    """The device is no terminal any more, at once and for good; links for it are dead too."""
+    """Revoke a terminal at once and permanently; its links are invalid as well."""
     _permit(by)
     with transaction.atomic():
         terminal.token_digest, terminal.is_active = digest_of_token(_token()), False
@@ -109,7 +112,7 @@ def revoke(terminal: Terminal, *, by: Staff) -> None:
 
 
 def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
-    """From now on this terminal is for one table, or for any."""
+    """Assign a terminal to one table, or with None to any table."""
     _permit(by)
     with transaction.atomic():
         terminal.refresh_from_db()
@@ -122,8 +125,11 @@ def bind(terminal: Terminal, table: Table | None, *, by: Staff) -> None:
 
 
 def limits(kind: str, terminal: Terminal, badge: str) -> list[GuessLimit]:
-    """What a PIN that is tried here counts under: the badge's own counts first, so that one that is full leaves the
-    terminal to the others; and a count over the whole house, where no terminal sees enough to close."""
+    """Limits that a PIN attempt on a terminal is counted under.
+
+    The badge's own limits come first, so that a full one leaves the terminal open to others. The last one counts a
+    badge over all terminals, where no single terminal sees enough failures.
+    """
     place, name, window = (
         guess_counts.place_of(terminal),
         guess_counts.called(badge),
@@ -139,7 +145,7 @@ def limits(kind: str, terminal: Terminal, badge: str) -> list[GuessLimit]:
 
 
 def reserve(kind: str, terminal: Terminal, badge: str) -> list[GuessLimit]:
-    """Count a PIN that is tried here, before anybody looks at it. Raises Refused where a count is full."""
+    """Count a PIN attempt on a terminal before the PIN is checked. Raises Refused if a limit is full."""
     counts = limits(kind, terminal, badge)
     try:
         alarms = guess_counts.reserve(counts)
@@ -155,7 +161,7 @@ def reserve(kind: str, terminal: Terminal, badge: str) -> list[GuessLimit]:
 
 
 def _report(terminal: Terminal, full: GuessLimit, badge: str) -> None:
-    """Noted once, and the pit hears of it. A badge that nobody has may be half a password: it is not written down."""
+    """Log and alert once that a limit is full. An unknown badge is not recorded: it may be part of a password."""
     who = ""
     if full.name:
         who = f" of badge {badge}" if Staff.objects.filter(badge=badge).exists() else " of a badge that nobody has"
@@ -165,7 +171,7 @@ def _report(terminal: Terminal, full: GuessLimit, badge: str) -> None:
 
 
 def not_enrolled(request: HttpRequest) -> Refused:
-    """A PIN was given to a browser that is no terminal: nobody looks at it, and the pit hears of it."""
+    """Alert that a PIN was given to a browser that is not a terminal; returns the refusal. The PIN is not checked."""
     who = request.user.username if isinstance(request.user, Staff) else "nobody signed in"
     says = f"A badge and a PIN were tried on a browser that is no terminal ({who})."
     raise_alert(None, "no_terminal", says, {"path": request.path, "address": request.META.get("REMOTE_ADDR")})
@@ -173,7 +179,7 @@ def not_enrolled(request: HttpRequest) -> Refused:
 
 
 def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
-    """Badges and PINs are taken there again."""
+    """Clear the failures on a terminal, so that it takes badges and PINs again."""
     _permit(by)
     with transaction.atomic():
         guess_counts.forget_place(guess_counts.place_of(terminal))
@@ -184,7 +190,7 @@ def lift_lock_out(terminal: Terminal, *, by: Staff) -> None:
 
 
 def for_dealing(request: HttpRequest, table: Table) -> Terminal | None:
-    """The terminal from which somebody deals at a table, however they signed in. Raises Refused where they may not."""
+    """The terminal from which a request deals a table; None if dealing needs no terminal. Raises Refused."""
     terminal = here(request)
     if terminal is None and not settings.DEALING_WITHOUT_TERMINAL:
         says = "This browser is no terminal, and tables are dealt from terminals: an operator enrols it."
@@ -206,7 +212,9 @@ def _add(name: str, table: Table | None, digest: str, by: Staff, *, enrolled: bo
 
 
 def _resolve(code: str, terminals: QuerySet[Terminal]) -> tuple[Terminal, Staff]:
-    """The terminal, if no device took its place since the link was made, and who made the link."""
+    """The terminal of a link and the operator who made it. Raises Refused if another device was enrolled since, or it
+    expired.
+    """
     try:
         pk, digest, maker = signing.loads(code, salt=_LINK, max_age=settings.ENROLMENT_LINK_SECONDS)
         terminal = terminals.get(pk=pk, token_digest__startswith=digest)
@@ -228,7 +236,7 @@ def _facts(terminal: Terminal) -> dict[str, Any]:
 
 
 def _whole(terminal: Terminal) -> dict[str, Any]:
-    """With the device that it is, by the digest of what is kept of its token, and with who enrolled it."""
+    """A terminal's facts with a digest that identifies its device, and the operator who enrolled it."""
     device = {"device": digest_of(terminal.token_digest), "enrolled_by": terminal.enrolled_by.username}
     return _facts(terminal) | device
 
@@ -238,7 +246,7 @@ def _token() -> str:
 
 
 def digest_of_token(token: str) -> str:
-    """What is kept of a token."""
+    """The digest of a token that the database stores."""
     return sha256(token.encode()).hexdigest()
 
 
@@ -246,26 +254,30 @@ def digest_of_token(token: str) -> str:
 
 
 def claims(request: HttpRequest) -> str | None:
-    """The token of a device that was enrolled here once: we signed it. Whether it still is, ``identify`` asks."""
+    """The token in a request's cookie, if this site signed it. `identify` checks whether it is still enrolled."""
     return token_of(request.COOKIES.get(cookie_name(), ""))
 
 
 def token_of(cookie: str) -> str | None:
-    """The token in a terminal's cookie; None where we did not sign it. What is longer than ours is none of them, and
-    is not remembered."""
+    """The token in a terminal's cookie; None if this site did not sign it.
+
+    A longer cookie than any of this site is rejected unread, which also keeps it out of the cache.
+    """
     return _signed_token(cookie_name(), cookie) if 0 < len(cookie) <= _LONGEST_COOKIE else None
 
 
 @lru_cache(maxsize=10_000)
 def _signed_token(name: str, cookie: str) -> str | None:
-    """A signature takes long to check, and a terminal's cookie stays the same for hours."""
+    """The token in a signed cookie. Cached: a signature is slow to check, and a terminal's cookie is constant for
+    hours.
+    """
     request = HttpRequest()
     request.COOKIES = {name: cookie}
     return request.get_signed_cookie(name, default=None, salt=_COOKIE) or None
 
 
 def identify(request: HttpRequest) -> Terminal | None:
-    """The terminal that this request comes from."""
+    """The enrolled terminal that a request comes from, read from the database; None if there is none."""
     token = claims(request)
     rows = Terminal.objects.select_related("table").filter(is_active=True)
     terminal = rows.filter(token_digest=digest_of_token(token)).first() if token else None
@@ -274,17 +286,17 @@ def identify(request: HttpRequest) -> Terminal | None:
 
 
 def note_here(request: HttpRequest, terminal: Terminal | None) -> None:
-    """It was asked which terminal the request comes from."""
+    """Store on the request which terminal it comes from."""
     setattr(request, _HERE, terminal)
 
 
 def here(request: HttpRequest) -> Terminal | None:
-    """The same, asked once for a request."""
+    """The enrolled terminal that a request comes from; None if there is none. Queried once for each request."""
     return getattr(request, _HERE) if hasattr(request, _HERE) else identify(request)
 
 
 def remember(response: HttpResponse, token: str) -> None:
-    """Make the browser that gets this response the terminal."""
+    """Set the terminal's cookie on a response, which makes its browser the terminal."""
     response.set_signed_cookie(
         cookie_name(),
         token,
@@ -297,11 +309,12 @@ def remember(response: HttpResponse, token: str) -> None:
 
 
 def remember_longer(request: HttpRequest, response: HttpResponse) -> None:
-    """Keep a terminal that is in use from being forgotten by its browser."""
+    """Renew the cookie of a terminal that is in use, so that the browser does not drop it."""
     if token := request.get_signed_cookie(cookie_name(), default=None, salt=_COOKIE):
         remember(response, token)
 
 
 def cookie_name() -> str:
-    # With this prefix a browser takes the cookie from this host over TLS alone, so no neighbour can plant one.
+    # Browsers accept this prefix over TLS and from this host only, so that a neighbouring host cannot plant the
+    # cookie.
     return f"__Host-{_COOKIE}" if settings.SESSION_COOKIE_SECURE else _COOKIE
