@@ -1,1 +1,1 @@
-"""Alerts that a floor needs: by which rules they are raised, who hears of them, and how they leave the house."""
+"""Alerts of a floor: the rules that raise them, who receives them, and their delivery outside the site."""

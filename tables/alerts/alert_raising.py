@@ -1,4 +1,5 @@
-"""From a fact to an alert: raised once for its cause, and what comes after it while it is open is put with it."""
+"""From a fact to an alert. One alert is raised for each cause; later facts with that cause are added to it as repeats
+while it is open."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ from tables.alerts.rules import AT_LEVEL, Fact, RaisedAlert, call, escalated, es
 
 
 def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Alert | None:
-    """Raise the alert that a rule makes of what an entry tells, or put it with the one that is open for its cause."""
+    """Raise the alert that a rule derives from an entry's fact, or add the fact to the open alert with that cause.
+
+    Returns None if the rule raises nothing.
+    """
     alert, is_new = alert_of(noticed.fact, rules, book, evidence_of(noticed))
     if alert is not None and not is_new and not noticed.fact.once:
         _repeat(alert, noticed)
@@ -29,7 +33,7 @@ def notice(noticed: Noticed, rules: Mapping[str, Rule], book: Book | None) -> Al
 def alert_of(
     fact: Fact, rules: Mapping[str, Rule], book: Book | None, evidence: Mapping[str, Any]
 ) -> tuple[Alert | None, bool]:
-    """The alert that a rule makes of a fact, if any; and whether it is new."""
+    """The alert that a rule derives from a fact, or None; and whether it is new."""
     rule = rules[fact.about]
     raised = call(rule, fact)
     if raised is None:
@@ -46,7 +50,7 @@ def alert_of(
 
 
 def _repeat(alert: Alert, noticed: Noticed) -> None:
-    """Once for each round: a bet and what came of it are one matter."""
+    """Add a repeat, at most one for each round: a bet and its result count once."""
     entry, number = noticed.entry, noticed.fact.round
     earlier = AlertRepeat.objects.filter(alert=alert)
     rounds = {alert.evidence.get("round"), *earlier.values_list("round", flat=True)}
@@ -60,19 +64,22 @@ def _repeat(alert: Alert, noticed: Noticed) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """How far an alert goes by now, and who hears of it."""
+    """The present level of an alert, and the roles that receive it."""
 
     level: int
     roles: frozenset[str]
     steps: tuple[datetime, ...]
-    """When it was escalated."""
+    """Times of its escalations, in order."""
 
     def is_heard_by(self, role: str) -> bool:
         return role in self.roles
 
 
 def heard(alert: Alert, rules: Mapping[str, Rule], escalations: Sequence[Escalation]) -> Heard:
-    """Of an alert that no rule raised, by the rule for anything else."""
+    """Level and receiving roles of an alert after these escalations.
+
+    An alert that no rule raised follows the rule for everything else.
+    """
     rule = rules_in_force.rule_for(alert, rules)
     level = int(alert.evidence.get("level", rule.level))
     roles = frozenset(alert.evidence.get("roles", rule.roles))
@@ -82,8 +89,10 @@ def heard(alert: Alert, rules: Mapping[str, Rule], escalations: Sequence[Escalat
 
 
 def with_steps(chosen: QuerySet[Alert]) -> QuerySet[Alert]:
-    """Alerts with the rows that ``heard_all`` and ``repeats_of`` need, in a constant number of queries. Of the repeats,
-    only the newest is read."""
+    """Alerts with the rows that `heard_all` and `repeats_of` need, in a constant number of queries.
+
+    Of the repeats, only the newest is read.
+    """
     counted = AlertRepeat.objects.filter(alert=OuterRef("pk")).order_by().values("alert").values(count=Count("pk"))
     newest = Prefetch("repeats", AlertRepeat.objects.order_by("-pk")[:1], to_attr="newest_repeats")
     return (
@@ -100,7 +109,7 @@ def repeats_of(alert: Alert) -> tuple[int, AlertRepeat | None]:
 
 
 def heard_all(chosen: Sequence[Alert]) -> dict[int, Heard]:
-    """The same of several, by their numbers."""
+    """Level and receiving roles of several alerts that `with_steps` read, by alert id."""
     rules = rules_in_force.in_force()
     return {
         alert.pk: heard(alert, rules, sorted(alert.escalations.all(), key=lambda escalation: escalation.step))
@@ -109,7 +118,7 @@ def heard_all(chosen: Sequence[Alert]) -> dict[int, Heard]:
 
 
 def escalate_due(rules: Mapping[str, Rule], moment: datetime) -> int:
-    """Escalate every alert that nobody took note of in time; how many that were."""
+    """Escalate every open alert that is overdue for acknowledgement; returns how many there were."""
     told_again = 0
     for alert in with_steps(alerts.open_alerts()):
         rule = rules_in_force.rule_for(alert, rules)

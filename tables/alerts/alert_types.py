@@ -13,20 +13,20 @@ from typing import Final
 from ledger.proof.chips import money
 
 LEVELS: Final = ("info", "supervisor", "surveillance", "regulator")
-"""How far an alert goes. They are the levels of discrepancies, too."""
+"""Levels of an alert, in rising order. Variances have these levels too."""
 SUPERVISOR, SURVEILLANCE, REGULATOR = 1, 2, 3
 CENTS, MINUTES, SECONDS, PERCENT, COUNT, LEVEL = "amount", "minutes", "seconds", "per cent", "times", "level"
 
 
 class Severity(IntEnum):
-    """How pressing an alert is. Screens draw each with a shape and a word of its own."""
+    """How urgent an alert is. Each severity has its own shape and word on screens."""
 
     NOTICE = 0
-    """Nobody has to do anything: it is to be known."""
+    """For information: no action is required."""
     ATTENTION = 1
-    """Somebody looks into it within the shift."""
+    """To be looked into within the shift."""
     URGENT = 2
-    """Somebody stops what they do: the books, the cash or the access to them may be at stake."""
+    """To be acted on at once: the records, the cash or the access to them may be at risk."""
 
     @property
     def word(self) -> str:
@@ -35,18 +35,18 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When an alert of a kind is raised, and who hears of it."""
+    """When an alert of a kind is raised, and which roles receive it."""
 
     about: str
     is_on: bool
     threshold: int | None
     level: int
     tables: tuple[str, ...] = ()
-    """By name; none named means all."""
+    """Table names; empty for all tables."""
     games: tuple[str, ...] = ()
     roles: tuple[str, ...] = ("pit_boss",)
     escalate_minutes: int = 10
-    """So long may nobody take note of it; 0 where it is never escalated."""
+    """Minutes after which an unacknowledged alert is escalated; 0 for never."""
     escalate_to: tuple[str, ...] = ("surveillance",)
 
     @property
@@ -54,7 +54,7 @@ class Rule:
         return KINDS[self.about]
 
     def is_for(self, table: str, game: str) -> bool:
-        """Whether it looks at a table. What belongs to no table is looked at in any case."""
+        """Whether the rule applies to a table. Alerts about no table are always included."""
         if not table or not (self.tables or self.games):
             return True
         return table in self.tables or game in self.games
@@ -62,29 +62,29 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class AlertType:
-    """All that is known of alerts of one kind."""
+    """The fixed properties of a type of alert."""
 
     title: str
     severity: Severity
     notes: tuple[str, ...] = ()
-    """What such alerts usually come to, in words that may be signed at once."""
+    """Usual results of such alerts, offered as notes for the acknowledgement."""
     is_apart: bool = False
-    """Whether each is a matter of its own, and never stands in one line with others like it."""
+    """Whether each such alert is listed by itself and never grouped with similar ones."""
     rule: Rule | None = None
-    """Its rule in a site that has set none. None: its alerts are raised without a rule of their own."""
+    """Its rule until a site sets another. None: its alerts are raised without a rule of their own."""
     says: str = ""
-    """What the rule is about, for its page."""
+    """Subject of the rule, for the rule's page."""
     measure: str = ""
-    """What the threshold counts; empty where the rule has none."""
+    """Unit of the threshold; empty if the rule has none."""
     bounds: tuple[int, int] = (1, 10**12)
     is_below: bool = False
-    """Whether the alert is raised below the threshold, and not from it on."""
+    """Whether values below the threshold raise the alert, instead of values from it upwards."""
     of_tables: bool = True
     """Whether the rule may be limited to some tables or games."""
     always_on: bool = False
 
     def spelled(self, threshold: int | None) -> str:
-        """A threshold in words."""
+        """A threshold as text with its unit."""
         if threshold is None:
             return ""
         if self.measure == CENTS:
@@ -229,7 +229,7 @@ RULED: Final[Mapping[str, AlertType]] = {
 
 ALERT_TYPES: Final[Mapping[str, AlertType]] = {
     **RULED,
-    # The books, and what watches them.
+    # Integrity of the logs, and the scheduled checks of it.
     "log_broken": AlertType("Broken log", _URGENT, _BOOKS, is_apart=True),
     "row_differs": AlertType("A row differs from the log", _URGENT, _BOOKS, is_apart=True),
     "unbalanced": AlertType("The chips do not add up", _URGENT, _BOOKS),
@@ -254,10 +254,10 @@ ALERT_TYPES: Final[Mapping[str, AlertType]] = {
     "day_goes_on": AlertType("Day that is not over", _ATTENTION, _MACHINE),
     "clock_leapt": AlertType("Clock leapt ahead", _URGENT, _MACHINE),
     "not_delivered": AlertType("Not delivered", _ATTENTION, _MACHINE),
-    # At a head office, what its houses send.
+    # Days sent to a head office.
     "day_refused": AlertType("A house's day does not hold", _URGENT, _BOOKS),
     "day_late": AlertType("A house is late", _ATTENTION, _MACHINE),
-    # Who has access.
+    # Access.
     "code_of_one": AlertType("Code of one person", _URGENT, _PERSON),
     "emergency_sign_in": AlertType("Emergency sign-in", _URGENT, _PERSON),
     "passkey_copied": AlertType("Copied passkey", _URGENT, _PERSON, is_apart=True),
@@ -297,7 +297,7 @@ ALERT_TYPES: Final[Mapping[str, AlertType]] = {
     "back_entry_ended": AlertType("Back-entry ended", _NOTICE, ("Agreed: after an outage",)),
     "back_entry_stands": AlertType("Back-entry still stands", _ATTENTION, ("The papers are being entered",)),
 }  # fmt: skip
-"""Every kind that has a name; slips that open with an alarm raise it by the name of their first step."""
+"""All named types. Slips that open with an alarm raise it under the name of their first step."""
 
 
 OTHER: Final = "other"
@@ -311,18 +311,18 @@ _ANYTHING_ELSE: Final = AlertType(
     of_tables=False,
     always_on=True,
 )
-"""The rule for all types that have none of their own: no type of alert itself."""
+"""The rule for all types without one of their own. It is not a type of alert itself."""
 KINDS: Final[Mapping[str, AlertType]] = {**RULED, OTHER: _ANYTHING_ELSE}
-"""Everything that has a rule."""
+"""Everything that has a rule, by name."""
 DEFAULTS: Final[Mapping[str, Rule]] = {about: kind.rule for about, kind in KINDS.items() if kind.rule is not None}
-"""The rules of a site that has set none."""
+"""The rules of a site that has changed none."""
 
 
 def sort_of(kind: str) -> AlertType:
-    """Of a kind that is named nowhere, its own name, and that somebody should look."""
+    """The type of a kind of alert; an unknown kind gets its own name as title and the severity ATTENTION."""
     return ALERT_TYPES.get(kind) or AlertType(kind.replace("_", " ").capitalize(), Severity.ATTENTION, _PLAY)
 
 
 def of_severity(severity: Severity) -> frozenset[str]:
-    """The kinds that are so pressing; those that are named nowhere are not among them."""
+    """The named kinds of a severity."""
     return frozenset(kind for kind, sort in ALERT_TYPES.items() if sort.severity == severity)

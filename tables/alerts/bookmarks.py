@@ -1,7 +1,7 @@
-"""Moments that the surveillance marks, to be found again: seen by the surveillance and auditors alone.
+"""Bookmarks: moments that surveillance marks for later review, visible to surveillance and auditors only.
 
-The entry is left at the door of the house's book if somebody holds it, so no dealer waits for a bookmark; and it has a
-digest of what was marked, for operators read that book.
+The log entry is queued if the site log is locked, so that a bookmark never delays a dealer. It has only a digest of the
+bookmark, since operators can read the site log.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _refuse(note: str, camera: str, *, ahead: bool) -> None:
 
 
 def listed(viewer: Staff, before: int | None = None) -> QuerySet[Bookmark]:
-    """Those that somebody may see, the newest first. Raises Refused."""
+    """Bookmarks that a staff member may see, newest first. Raises Refused."""
     if not viewer.has_perm("tables.watch_bookmarks"):
         raise Refused("not_permitted", "Bookmarks are for the surveillance and auditors.", 403)
     rows: QuerySet[Bookmark] = Bookmark.objects.select_related("book").order_by("-pk")
@@ -63,7 +63,7 @@ def listed(viewer: Staff, before: int | None = None) -> QuerySet[Bookmark]:
 
 @dataclass(frozen=True, slots=True)
 class NearestEntry:
-    """The entry nearest to a moment."""
+    """The log entry nearest to a moment."""
 
     seq: int
     round: int | None
@@ -71,7 +71,7 @@ class NearestEntry:
 
 
 def nearest(book_id: int, moment: datetime) -> NearestEntry | None:
-    """The entry of a book that is nearest to a moment; of two as near, the earlier."""
+    """The entry of a log nearest to a moment; the earlier of two at equal distance. None for an empty log."""
     of_book = LogEntry.objects.filter(book_id=book_id).values_list("seq", "round", "at")
     earlier = of_book.filter(at__lte=moment).order_by("-at", "-seq").first()
     later = of_book.filter(at__gt=moment).order_by("at", "seq").first()

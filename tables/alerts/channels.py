@@ -1,5 +1,7 @@
-"""The channels by which alerts leave the house: set by operators, each change another version. Secrets go in sealed and
-never come out again."""
+"""Channels that deliver alerts, events and sealed days outside the site.
+
+Operators set them; each change is a new version. Secrets are stored sealed and are never shown again.
+"""
 
 from __future__ import annotations
 
@@ -32,31 +34,33 @@ from tables.refusals import Refused
 LEAST_SECRET: Final = 24
 MOST_SECRET: Final = 120
 BOTH_HOURS: Final = 24
-"""So long a former secret signs beside the new one, if nobody says otherwise: a day to give the receiver that."""
+"""Default hours for which a replaced secret signs as well as the new one: a day to change it at the receiver."""
 MOST_BOTH_HOURS: Final = 720
 _KEPT: Final = "webhook "
-"""What a secret begins with under its seal: the seal leaves alone what looks like no secret."""
+"""Prefix of a secret under its seal, since the seal leaves alone any text that does not look like a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelDraft:
-    """A channel as an operator typed it."""
+    """A channel as an operator entered it."""
 
     name: str
     means: str
     address: str
     secret: str = ""
-    """Empty: that of the version before stays."""
+    """Empty keeps the secret of the previous version."""
     is_on: bool = True
     least_level: int = 1
     about: tuple[str, ...] = ()
     tells: str = ChannelContent.ALERTS
     types: tuple[str, ...] = ()
-    """Of events, which; none named means all."""
+    """Types of event to send; empty for all."""
     tables: tuple[str, ...] = ()
     both_hours: int | None = None
-    """How long from now on the former secret signs as well; 0 ends that now. None: BOTH_HOURS where the secret is
-    another, and else as it was."""
+    """Hours from now for which the previous secret signs as well; 0 ends that now.
+
+    None: BOTH_HOURS if the secret changes, otherwise unchanged.
+    """
 
 
 def in_force() -> list[AlertChannel]:
@@ -65,12 +69,12 @@ def in_force() -> list[AlertChannel]:
 
 
 def newest(name: str) -> AlertChannel:
-    """The newest version of one channel. Raises IndexError where there is none."""
+    """The newest version of a channel. Raises IndexError if there is none."""
     return AlertChannel.objects.filter(name=name).order_by("-version")[0]
 
 
 def set_channel(draft: ChannelDraft, *, by: Staff) -> AlertChannel:
-    """Another channel; of a name that there is, its next version. Raises Refused."""
+    """Set a channel; for an existing name, this is its next version. Raises Refused."""
     if not by.has_perm("tables.add_alertchannel"):
         raise Refused("not_permitted", "Only an operator sets the channels of alerts.", 403)
     with transaction.atomic():
@@ -102,19 +106,21 @@ def _enter(head: Head, event: ChannelSet, by: str, **secrets: str) -> AlertChann
     row = ALERT_CHANNELS.append(head, event, by, **secrets)
     if row.tells == ChannelContent.EVENTS:  # from now on: what was before is read by cursor
         FeedPosition.objects.get_or_create(name=row.name, defaults={"place": order.end()})
-    if row.tells == ChannelContent.DAYS:  # from the first day on: a head office takes no chain with a hole
+    if row.tells == ChannelContent.DAYS:  # from the first day: a head office accepts no gaps
         FeedPosition.objects.get_or_create(name=row.name, defaults={"place": 0})
     return row
 
 
 def secret_of(channel: AlertChannel) -> str:
-    """What its messages are signed with. Raises pepper.NoSuchKey."""
+    """The secret that signs a channel's messages. Raises pepper.NoSuchKey."""
     return pepper.unseal(channel.secret, _owner(channel.name)).removeprefix(_KEPT)
 
 
 def secrets_of(channel: AlertChannel, moment: datetime) -> list[str]:
-    """What its messages are signed with at a moment: while a secret is changed, the former one comes second. One whose
-    key is lost keeps the new one from nothing. Raises pepper.NoSuchKey."""
+    """The secrets that sign a channel's messages at a moment: the present one and, during a change, the previous one.
+
+    A previous secret that cannot be read is left out. Raises pepper.NoSuchKey if the present one cannot be read.
+    """
     former = _readable(channel.former_secret, channel.name) if _former_signs(channel, moment) else ""
     return [secret_of(channel), *([former] if former else [])]
 
@@ -124,7 +130,7 @@ def _former_signs(channel: AlertChannel, moment: datetime) -> bool:
 
 
 def _former(draft: ChannelDraft, earlier: AlertChannel | None, head: Head) -> tuple[str, datetime | None]:
-    """The secret that signs beside the new one, sealed, and until when."""
+    """The sealed secret that signs as well as the new one, and until when; ("", None) if there is none."""
     if earlier is None or draft.means != Means.WEBHOOK:
         return "", None
     before = _readable(earlier.secret, earlier.name)
@@ -140,7 +146,7 @@ def _former(draft: ChannelDraft, earlier: AlertChannel | None, head: Head) -> tu
 
 
 def _readable(sealed: str, name: str) -> str:
-    """A secret of a channel; empty where the key that it was sealed with is lost, so that another can be set."""
+    """A channel's secret; "" if the key that seals it is lost, so that another secret can be set."""
     try:
         return pepper.unseal(sealed, _owner(name)).removeprefix(_KEPT)
     except pepper.NoSuchKey:
@@ -160,7 +166,7 @@ def _owner(name: str) -> str:
 
 
 def destination(channel: AlertChannel) -> str:
-    """Where it goes, for a page: of an address on the web the host alone, for the rest may be a secret."""
+    """A channel's address as a page may show it. A web address may contain a secret, so only its host is shown."""
     if channel.means == Means.MAIL:
         return channel.address
     parts = urlsplit(channel.address)
@@ -171,13 +177,13 @@ def destination(channel: AlertChannel) -> str:
 
 
 def behind() -> list[AlertChannel]:
-    """The channels whose secrets are not sealed with the current key. Versions of before are used no more."""
+    """Channels in force whose secrets are not sealed with the current key. Earlier versions are no longer used."""
     moment = clock.read().database
     return [row for row in in_force() if not all(pepper.is_current(sealed) for sealed in _sealed_secrets(row, moment))]
 
 
 def refuse_unreadable() -> None:
-    """Raises pepper.NoSuchKey where a secret was sealed with a key that is not there."""
+    """Raises pepper.NoSuchKey if the key that seals a secret is missing."""
     moment = clock.read().database
     for row in in_force():
         for sealed in _sealed_secrets(row, moment):
@@ -189,8 +195,10 @@ def _sealed_secrets(row: AlertChannel, moment: datetime) -> list[str]:
 
 
 def carry_over(by: str) -> int:
-    """Seal every channel's secrets with the current key, each in another version of its channel; how many channels.
-    Inside of a transaction."""
+    """Reseal all channels' secrets with the current key, as new versions; returns the number of channels.
+
+    Call it inside a transaction.
+    """
     rows = behind()
     for row in rows:
         head = site_log.lock()
@@ -209,7 +217,7 @@ def carry_over(by: str) -> int:
 
 
 def faults(draft: ChannelDraft, earlier: AlertChannel | None = None) -> dict[str, str]:
-    """What is wrong with a channel as it was typed, by its field."""
+    """Faults of a channel as entered, by field."""
     wrong: dict[str, str] = {}
     if (
         not draft.name.strip()
@@ -272,7 +280,7 @@ def _webhook_faults(draft: ChannelDraft, earlier: AlertChannel | None) -> dict[s
 
 
 def url_fault(address: str) -> str:
-    """Why nothing is sent to an address on the web; empty if it may be."""
+    """Why nothing may be sent to a web address; "" if it may."""
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -288,7 +296,7 @@ def url_fault(address: str) -> str:
 
 
 def _is_own_machine(parts: SplitResult) -> bool:
-    """Plain HTTP is for a demo's own machine."""
+    """Plain HTTP is permitted only to the demo's own host."""
     return settings.WEBHOOKS_TO_LOOPBACK and parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")
 
 
@@ -297,13 +305,13 @@ def _is_own_machine(parts: SplitResult) -> bool:
 
 @checks(ChannelSet)
 def check_channel(event: ChannelSet, entry: Entry) -> None:
-    """A channel's row says the same, down to the digests of its address and its secret."""
+    """The channel's row equals its entry, down to the digests of address and secret."""
     if not ALERT_CHANNELS.has_row(event, entry):
         raise AuditFailure(f"the channel {event.name}, as it is kept beside the log, is another")
 
 
 def wants(channel: AlertChannel, kind: str, level: int) -> bool:
-    """Whether an alert is told by a channel."""
+    """Whether a channel sends an alert of this kind and level."""
     if channel.tells != ChannelContent.ALERTS or not channel.is_on:
         return False
     return level >= channel.least_level and (not channel.about or kind in channel.about)

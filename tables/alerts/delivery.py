@@ -1,7 +1,7 @@
-"""How alerts leave the house: each waits in the outbox until an attempt at it was the last, and every attempt is kept.
+"""Delivery of alerts: each waits in the outbox until it is sent or fails for good, and each attempt is recorded.
 
-An attempt is noted after it was made. A worker that is killed in between leaves none, and the next one makes it again:
-so whoever receives may get the same twice, and knows it by its number. Nothing is lost.
+An attempt is recorded after it was made. If a worker is killed in between, the next one repeats it. A receiver may
+therefore get a delivery twice, and recognises it by its key. Nothing is lost.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ from tables.refusals import Refused
 FIRST_WAIT: Final = timedelta(seconds=10)
 LONGEST_WAIT: Final = timedelta(hours=1)
 MOST_ATTEMPTS: Final = 12
-"""The last of them comes some five hours after the first: then a person has to look."""
+"""The last attempt is about five hours after the first; then a person has to intervene."""
 PATIENCE_SECONDS: Final = 10
-"""For each step of an attempt; for all of it, twice that."""
+"""Timeout for each step of an attempt; the whole attempt may take twice that."""
 BACK: Final = timedelta(days=1)
-"""Alerts of before are not put out any more: who sets a channel is not told of last week."""
+"""Age beyond which alerts are no longer put out: a new channel does not deliver last week's."""
 MOST_SAID: Final = 300
 MOST_READ: Final = 4_000
-"""So many bytes of an answer are read."""
+"""Bytes of an answer that are read."""
 MOST_AT_ONCE: Final = 500
-"""So many dead letters one entry of the house's book names; the rest is sent by the next."""
+"""Dead letters named by one entry of the site log; another entry names the next ones."""
 
 
 # --- Into the outbox -------------------------------------------------------------------------------------------
 
 
 def put_out(rules: Mapping[str, Rule]) -> int:
-    """Put out what the channels want of every alert of late that is not put out yet; how many deliveries that were."""
+    """Put recent alerts into the outbox for each channel that wants them; returns the number of new deliveries."""
     wanting = [channel for channel in channels.in_force() if channel.is_on]
     if not wanting:
         return 0
@@ -110,7 +110,7 @@ def _keep(channel: AlertChannel, alert: Alert | None, step: int, body: Mapping[s
 
 
 def body_of(alert: Alert, step: int, state: Heard) -> dict[str, Any]:
-    """What leaves the house: what the alert says, and nothing besides."""
+    """The message for a receiver: what the alert says, and nothing else of the site."""
     return {
         "event": "alert.escalated" if step else "alert.raised",
         "alert": {
@@ -127,12 +127,12 @@ def body_of(alert: Alert, step: int, state: Heard) -> dict[str, Any]:
 
 
 def title_of(kind: str) -> str:
-    """What alerts of a kind are called."""
+    """Title of a kind of alert."""
     return sort_of(kind).title
 
 
 def send_test(channel: AlertChannel, *, by: Staff) -> Delivery:
-    """Put a test into the outbox. Raises Refused."""
+    """Put a test message into the outbox. Raises Refused."""
     if not by.has_perm("tables.add_alertchannel"):
         raise Refused("not_permitted", "Only an operator tries a channel.", 403)
     _keep(channel, None, 0, {"event": "test", "message": f"A test of {channel.name}: no alert was raised."})
@@ -143,7 +143,7 @@ def send_test(channel: AlertChannel, *, by: Staff) -> Delivery:
 
 
 def waiting() -> QuerySet[Delivery]:
-    """What no attempt has ended yet, or somebody has sent again since."""
+    """Deliveries that are neither sent nor dead, or were sent again since."""
     ended = _ending(Outcome.SENT, Outcome.DEAD)
     after = Coalesce(Subquery(OutboxMark.objects.values("through")[:1]), 0)
     may_wait = Q(pk__gt=after) | Q(pk__in=Resending.objects.values("delivery"))
@@ -152,8 +152,10 @@ def waiting() -> QuerySet[Delivery]:
 
 
 def move_mark(moment: datetime) -> None:
-    """Note through which delivery none waits that was never sent again. One that is younger than a day may have a lower
-    number and be committed later: the mark stays before it."""
+    """Store the delivery up to which none waits, apart from those sent again.
+
+    A delivery younger than a day may have a lower id and be committed later, so the mark does not pass it.
+    """
     older = Delivery.objects.filter(at__lt=moment - BACK).order_by("-pk").values_list("pk", flat=True).first() or 0
     again = Resending.objects.values("delivery")
     first = waiting().exclude(pk__in=again).order_by("pk").values_list("pk", flat=True).first()
@@ -162,20 +164,20 @@ def move_mark(moment: datetime) -> None:
 
 
 def dead() -> QuerySet[Delivery]:
-    """What failed for good, and nobody has sent again since: a person has to look. Few are, whatever left the house."""
+    """Deliveries that failed for good and were not sent again since: a person has to intervene."""
     again = Resending.objects.filter(delivery=OuterRef("delivery"), after__gte=OuterRef("number"))
     letters = DeliveryAttempt.objects.filter(~Exists(again), outcome=Outcome.DEAD).values("delivery")
     return Delivery.objects.filter(pk__in=letters).prefetch_related("attempts").order_by("-pk")
 
 
 def _ending(*outcomes: Outcome) -> QuerySet[DeliveryAttempt]:
-    """The attempt after which none is made of itself."""
+    """The attempt that ended a delivery, unless it was sent again since."""
     again = Resending.objects.filter(delivery=OuterRef("delivery"), after__gte=OuterRef("number"))
     return DeliveryAttempt.objects.filter(~Exists(again), delivery=OuterRef("pk"), outcome__in=outcomes)
 
 
 def wait_after(attempts: int) -> timedelta:
-    """How long the next attempt waits: twice as long each time, up to an hour."""
+    """Wait before the next attempt: doubled each time, up to LONGEST_WAIT."""
     return min(FIRST_WAIT * 2 ** max(attempts - 1, 0), LONGEST_WAIT) if attempts else timedelta(0)
 
 
@@ -186,7 +188,7 @@ def due_at(delivery: Delivery) -> datetime:
 
 
 def _since(delivery: Delivery) -> tuple[datetime, list[DeliveryAttempt]]:
-    """When it was put out, or sent again by somebody; and the attempts since."""
+    """When a delivery was put out or last sent again, and the attempts since."""
     latest = max(delivery.resendings.all(), key=lambda resending: resending.after, default=None)
     after, since = (latest.after, latest.at) if latest else (0, delivery.at)
     attempts = (attempt for attempt in delivery.attempts.all() if attempt.number > after)
@@ -194,7 +196,7 @@ def _since(delivery: Delivery) -> tuple[datetime, list[DeliveryAttempt]]:
 
 
 def send_due(moment: datetime) -> int:
-    """Ask for whatever is due: what a worker that was killed, or a broker that was away, left lying."""
+    """Enqueue the due deliveries left by a killed worker or a broker outage; returns how many there were."""
     due = [delivery.pk for delivery in waiting() if due_at(delivery) <= moment]
     for pk in due:
         _ask(pk, timedelta(0))
@@ -203,7 +205,7 @@ def send_due(moment: datetime) -> int:
 
 
 def deliver(pk: int) -> Outcome | None:
-    """Make the attempt that is due, unless another worker is at it; what came of it."""
+    """Make the due attempt, unless another worker has the delivery's lock; returns its outcome, None if not made."""
     with runs.alone(f"delivery {pk}") as is_alone:
         delivery = waiting().select_related("channel", "alert").filter(pk=pk).first() if is_alone else None
         if delivery is None or due_at(delivery) > clock.read().database:
@@ -221,7 +223,7 @@ def deliver(pk: int) -> Outcome | None:
 
 
 def report_dead(letter: Delivery, reason: str) -> None:
-    """Somebody has to look."""
+    """Raise an alert that a delivery failed for good."""
     subject = "Events" if "through" in letter.body else "An alert"
     message = f"{subject} could not leave the house by {letter.name}: {reason}"
     facts = {"delivery": letter.pk, "level": 1}
@@ -229,7 +231,7 @@ def report_dead(letter: Delivery, reason: str) -> None:
 
 
 def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
-    channel = channels.newest(delivery.name)  # an address may be put right
+    channel = channels.newest(delivery.name)  # the newest version: an operator may have corrected the address
     if not channel.is_on:
         return Outcome.DEAD, "The channel was switched off"
     try:
@@ -242,7 +244,7 @@ def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
 
 
 def _ask(pk: int, wait: timedelta) -> None:
-    """Have a worker make the next attempt. If nobody can be asked now, the sweep of each minute finds it."""
+    """Enqueue the next attempt. If the broker is unavailable, the sweep of each minute finds it."""
     seconds = wait.total_seconds() + bool(wait)
     broker.send("tables.tasks.deliver", pk, countdown=seconds, otherwise=f"delivery {pk} waits for the next sweep")
 
@@ -251,7 +253,8 @@ def _ask(pk: int, wait: timedelta) -> None:
 
 
 def send_again(letters: Sequence[Delivery], *, by: Staff) -> int:
-    """Try dead letters of one channel again, each by the key that its receiver knows; how many. Raises Refused."""
+    """Send dead letters of one channel again, with the key that the receiver knows; returns how many. Raises
+    Refused."""
     if not by.has_perm("tables.resend_deadletters"):
         raise Refused("not_permitted", "A pit boss or an operator sends dead letters again.", 403)
     with transaction.atomic():
@@ -277,7 +280,7 @@ def send_again(letters: Sequence[Delivery], *, by: Staff) -> int:
 
 
 def _refuse_unfit(channel: AlertChannel) -> None:
-    """What would only fail once more is refused at once, with what would be right."""
+    """Raises Refused if the channel would only fail again, with the remedy."""
     if not channel.is_on:
         sentence = (
             f"The channel {channel.name} is switched off. An operator switches it on first, in the administration."
@@ -295,7 +298,7 @@ def _refuse_unfit(channel: AlertChannel) -> None:
 
 @checks(DeadLettersResent)
 def check_resent(event: DeadLettersResent, entry: Entry) -> None:
-    """Each letter that an entry names has its row, and none has more."""
+    """The dead letters that an entry names are exactly those with a row for it."""
     rows = Resending.objects.filter(seq=entry.seq).select_related("delivery")
     letters = {
         str(row.delivery.key): row.after for row in rows if row.by == entry.by and row.delivery.name == event.name
@@ -308,7 +311,7 @@ def check_resent(event: DeadLettersResent, entry: Entry) -> None:
 
 
 def _mail(channel: AlertChannel, delivery: Delivery) -> str:
-    """Hand it to the mail server. Raises NotSent."""
+    """Pass a delivery to the mail server. Raises NotSent."""
     subject, text = mail_of(delivery.body)
     if not settings.EMAIL_HOST:
         raise NotSent("no mail server is set: EMAIL_HOST", for_good=True)
@@ -325,7 +328,7 @@ def _mail(channel: AlertChannel, delivery: Delivery) -> str:
 
 
 def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
-    """Subject and text of a message."""
+    """Subject and text of an e-mail."""
     alert = body.get("alert")
     if alert is None:
         return "[test] Casino tables", f"{body['message']}\n"
@@ -342,19 +345,19 @@ def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
-    """Post it. Raises NotSent."""
+    """Post a delivery to a webhook. Raises NotSent."""
     return post(channel, delivery.key, BODIES[ChannelContent(channel.tells)](channel, delivery))
 
 
 BODIES: Final[dict[ChannelContent, Callable[[AlertChannel, Delivery], Mapping[str, Any]]]] = {
     ChannelContent.ALERTS: lambda channel, delivery: delivery.body,
-    ChannelContent.DAYS: lambda channel, delivery: delivery.body,  # a test: days wait in no outbox
+    ChannelContent.DAYS: lambda channel, delivery: delivery.body,  # a test: sealed days do not use the outbox
 }
-"""What a delivery says; that of events is read again from the feed (``subscriptions``)."""
+"""The body of a delivery, by the content of its channel. Events are read again from the feed (`subscriptions`)."""
 
 
 def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
-    """Post something as JSON. Raises NotSent, and pepper.NoSuchKey."""
+    """Post a signed JSON message. Raises NotSent or pepper.NoSuchKey."""
     body = json.dumps(message, separators=(",", ":")).encode()
     status = post_bytes(channel, str(key), body, "application/json").status
     if 200 <= status < 300:
@@ -364,7 +367,7 @@ def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
 
 
 def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) -> OutboundResponse:
-    """Post something, signed. Raises NotSent, and pepper.NoSuchKey."""
+    """Post a signed body. Raises NotSent or pepper.NoSuchKey."""
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
     secrets = channels.secrets_of(channel, clock.read().database)

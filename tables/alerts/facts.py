@@ -1,4 +1,4 @@
-"""What new entries tell that a rule may be about, read from the log by a worker after each was committed."""
+"""Facts in new log entries that a rule may concern, read by a worker after the commit."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from tables.reports import gaming_hours
 from tables.state import table_state
 
 PAID: Final = ("pay_pot", "pay_seat")
-"""What a seat pays in a game for a pot: to the pot, or to another seat."""
+"""Transfers by which a seat pays in a player-pool game: to the pot, or to another seat."""
 WITHIN: Final = 5_000
-"""So many entries of a table are looked through for a dealer's streak: more than anybody enters in an hour."""
+"""Entries of a table searched for a dealer's streak: more than anyone can enter in an hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """A fact, and the entry that tells of it."""
+    """A fact, and the entry that contains it."""
 
     fact: Fact
     entry: Entry
@@ -96,7 +96,7 @@ def _corrections(entry: Entry, event: TakenBack | CorrectionSigned, table: Table
 
 
 def _correct_wins(table: Table, entry: Entry, event: Event) -> None:
-    """Take from the results of the shift what an entry takes back or makes void."""
+    """Deduct from the results of the shift what an entry takes back or makes void."""
     if isinstance(event, Voided):
         _unwin_all(table, entry)
     elif isinstance(event, TakenBack) and event.seat is None:
@@ -104,7 +104,7 @@ def _correct_wins(table: Table, entry: Entry, event: Event) -> None:
 
 
 def _bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
-    """Each bet, and where doubles and raises came to it, all that a seat staked."""
+    """Each bet, and the total that each settled seat staked, including doubles and raises."""
     for action in event.actions:
         if isinstance(action, Bet):
             yield _bet(table, entry, action.seat, action.amount_cents)
@@ -118,7 +118,7 @@ def _bet(table: Table, entry: Entry, seat: int, cents: int) -> Fact:
 
 
 def _pot_bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
-    """In a game for a pot: all that a seat has paid in the round, each time that it pays."""
+    """In a player-pool game, the total that a seat has paid in the round, at each payment."""
     if not entry.legs:
         return
     payers = _payers(table, entry.seq)
@@ -132,20 +132,20 @@ def _pot_bets(table: Table, entry: Entry, event: Played) -> Iterator[Fact]:
 
 @dataclass(slots=True)
 class _Sums:
-    """What a seat paid in a round for a pot, to the pot and to others, and what it has more than before it."""
+    """A seat's sums in a round of a player-pool game, in cents: what it paid, and its net result."""
 
     paid_cents: int = 0
     net_cents: int = 0
 
 
 def _payers(table: Table, seq: int) -> set[int]:
-    """The seats that paid with an entry."""
+    """Seats that paid with an entry."""
     paid = Transfer.objects.filter(book_id=table.book_id, seq=seq, kind__in=PAID)
     return {seat for seat in paid.values_list("source__seat", flat=True) if seat is not None}
 
 
 def _pot_sums(table: Table, number: int | None, through: int) -> dict[int, _Sums]:
-    """Each seat's sums in a round up to an entry; what was taken back or reversed is not there any more."""
+    """Each seat's sums in a round up to an entry, without what was taken back or reversed."""
     entries = LogEntry.objects.filter(book_id=table.book_id, round=number, seq__lte=through, subject="round")
     moved = Transfer.objects.filter(book_id=table.book_id, seq__in=list(entries.values_list("seq", flat=True)))
     sums: dict[int, _Sums] = defaultdict(_Sums)
@@ -160,7 +160,8 @@ def _pot_sums(table: Table, number: int | None, through: int) -> dict[int, _Sums
 
 
 def _decided(table: Table, number: int | None, seq: int, event: Played) -> dict[int, int]:
-    """What each seat won by an entry, in cents: of the house; or, with the end of a game for a pot, of the others."""
+    """Net win of each seat by an entry, in cents: from the casino or, at the end of a player-pool game, from the
+    others."""
     if _is_banked(table):
         return {payout.seat: payout.net_cents for payout in event.decided}
     if not event.ends_round:
@@ -190,13 +191,16 @@ def _wins(table: Table, entry: Entry, net: Mapping[int, int]) -> Iterator[Fact]:
 
 
 def _unwin(table: Table, entry: Entry, event: TakenBack) -> None:
-    """What was settled by an input that does not count was not won."""
+    """Deduct what was settled by an input that was taken back."""
     _take_off(table, entry, event.corrects)
 
 
 def _unwin_all(table: Table, entry: Entry) -> None:
-    """What was settled in a round that is void, before it was made so, was not won. In a game for a pot nothing was: it
-    is void while it goes on, and wins are told of at its end."""
+    """Deduct what was settled in a round before it was made void.
+
+    A player-pool game has nothing to deduct: it can be void only while it is in progress, and its wins count at its
+    end.
+    """
     if not _is_banked(table):
         return
     before = LogEntry.objects.filter(book_id=table.book_id, round=entry.round, subject="round", seq__lt=entry.seq)
@@ -208,7 +212,7 @@ def _unwin_all(table: Table, entry: Entry) -> None:
 
 
 def _take_off(table: Table, entry: Entry, seq: int) -> None:
-    """A seat's sum over the shift loses what an input had decided."""
+    """Deduct the results of an input from the seats' sums over the shift."""
     row = LogEntry.objects.filter(book_id=table.book_id, seq=seq).values_list("kind", "body").first()
     if row is None or row[0] != Played.kinds[0]:
         return
@@ -217,7 +221,7 @@ def _take_off(table: Table, entry: Entry, seq: int) -> None:
 
 
 def _shift_sum(table: Table, entry: Entry, seat: int, cents: int) -> tuple[int, datetime]:
-    """A seat's sum over the shift, with what came to it; and when the shift began."""
+    """Add to a seat's sum over the shift; returns the new sum in cents and when the shift began."""
     shift = gaming_hours.shift_of(_moment(entry)).start
     row, _ = ShiftWin.objects.get_or_create(book_id=table.book_id, shift=shift, seat=seat)
     ShiftWin.objects.filter(pk=row.pk).update(cents=F("cents") + cents)
@@ -225,7 +229,7 @@ def _shift_sum(table: Table, entry: Entry, seat: int, cents: int) -> tuple[int, 
 
 
 def _streak(table: Table, entry: Entry, dealer: str) -> Iterator[Fact]:
-    """How often in an hour what a dealer had entered was taken back or corrected."""
+    """How many inputs of a dealer were taken back or corrected within an hour."""
     since = _moment(entry) - STREAK_WINDOW
     recent = LogEntry.objects.filter(
         book_id=table.book_id, seq__gt=entry.seq - WITHIN, seq__lte=entry.seq, at__gte=since
@@ -241,20 +245,22 @@ def _streak(table: Table, entry: Entry, dealer: str) -> Iterator[Fact]:
 
 
 def _author(table: Table, seq: int) -> str:
-    """Who wrote an entry."""
+    """Author of an entry."""
     by = LogEntry.objects.filter(book_id=table.book_id, seq=seq).values_list("by", flat=True).first()
     return str(by or "")
 
 
 def _dealer_of(table: Table, number: int) -> str:
-    """Who dealt a round: whoever entered its first input."""
+    """Dealer of a round: the author of its first entry."""
     dealt = LogEntry.objects.filter(book_id=table.book_id, round=number).order_by("seq")
     return str(dealt.values_list("by", flat=True).first() or "")
 
 
 def of_rack(table: Table, entry: Entry) -> Iterator[Fact]:
-    """How much the rack holds after the last of some entries. Told once for each opening and each fill: what is low
-    stays low until chips come."""
+    """The rack's balance after the last of some entries.
+
+    Reported once for each opening and each fill: a low rack remains low until chips arrive.
+    """
     state = table_state.of(table)
     if not state.is_open or state.opening_rack_cents <= 0:
         return
@@ -318,7 +324,7 @@ def _lock_out(entry: Entry, event: StaffLockedOut | TerminalLockedOut, table: No
 
 @raises("settings_changed")
 def _settings(entry: Entry, event: Event, table: Table | None) -> Iterator[Fact]:
-    """Not when a table is set up, and of changes of staff only those of a role."""
+    """A change of settings. Setting a table up is not one; of changes to staff, only those of a role are."""
     is_new = isinstance(event, TableSet) and not event.before
     keeps_role = isinstance(event, StaffChanged) and "role" not in (event.after or {})
     if not (is_new or keeps_role):
@@ -338,14 +344,16 @@ def _table_named(book: str) -> str:
 
 
 def evidence_of(noticed: Noticed) -> Mapping[str, object]:
-    """Where an alert's fact stands in the log."""
+    """Where the log has the entry behind an alert."""
     entry = noticed.entry
     return {"entry": entry.seq, "in": entry.book, **({"round": entry.round} if entry.round else {})}
 
 
 def refuse_mismatch(named: Set[str]) -> None:
-    """Compare the alerts that records of kinds name with the alert types, and those with a rule with the functions that
-    compute their facts. Raises TypeError."""
+    """Check that alert names in kind records, alert types and fact functions agree. Raises TypeError.
+
+    Each named alert has a type, and each named alert with a rule has a function that computes its facts.
+    """
     faults = {
         "No alert type is called": named - ALERT_TYPES.keys(),
         "No function of tables/alerts/facts.py @raises": (named & KINDS.keys()) - PRODUCERS.keys(),

@@ -1,4 +1,4 @@
-"""Alerts as people read them: those that a role hears of, filtered, alike ones together, and taken note of at once."""
+"""Alerts as users read them: those for a role, filtered, grouped if similar, and acknowledged together."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from tables.setup import pit_assignments
 
 OPEN, ACKNOWLEDGED = "open", "acknowledged"
 APART: Final = timedelta(minutes=30)
-"""Alerts that are alike stand in one line while no longer than this passes from each to the next."""
+"""Similar alerts are grouped while no more than this time passes from one to the next."""
 OVERSEERS: Final = frozenset({Role.AUDITOR, Role.SURVEILLANCE})
-"""Who may read what others are told, too."""
+"""Roles that may also read the alerts of others."""
 LONGEST_NOTE: Final = 500
 NOTES_OF_LATE: Final = timedelta(days=30)
-"""So far back it is counted what alerts of a kind came to."""
+"""Period over which the notes on alerts of a kind are counted."""
 MOST_NOTES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class AlertFilter:
-    """Which alerts somebody asks for; what is empty asks for nothing."""
+    """Criteria of a list of alerts; an empty field imposes no condition."""
 
     state: str = ""
-    """Open, acknowledged, or both."""
+    """`open`, `acknowledged`, or empty for both."""
     hearer: str = ""
-    """The role that hears of them."""
+    """The role that receives them."""
     severity: Severity | None = None
     kind: str = ""
     books: frozenset[int] | None = None
     not_books: frozenset[int] = frozenset()
-    """Whose alerts are left out; what is about no table stays."""
+    """Logs whose alerts are left out; alerts about no table remain."""
     by: str = ""
-    """Whoever took note of them."""
+    """The user who acknowledged them."""
     since: datetime | None = None
     until: datetime | None = None
-    """When they were taken note of; of open ones, when they were raised."""
+    """Bounds on the time of acknowledgement or, for open alerts, of being raised."""
     text: str = ""
 
 
 def chosen(filters: AlertFilter) -> QuerySet[Alert]:
-    """The alerts that are asked for, with their steps, in no order yet."""
+    """The alerts that match, with their escalations, unordered."""
     return with_steps(Alert.objects.filter(_condition(filters)))
 
 
@@ -85,14 +85,14 @@ def _condition(filters: AlertFilter) -> Q:
 
 
 def _so_pressing(severity: Severity) -> Q:
-    """Kinds that are named nowhere want attention."""
+    """Condition on severity; kinds without a type have the severity ATTENTION."""
     if severity == Severity.ATTENTION:
         return ~Q(kind__in=of_severity(Severity.URGENT) | of_severity(Severity.NOTICE))
     return Q(kind__in=of_severity(severity))
 
 
 def heard_by(role: str, rules: Mapping[str, Rule]) -> Q:
-    """The same that ``raising.heard`` says of one alert, as a condition."""
+    """The condition under which a role receives an alert: `alert_raising.heard` as a database condition."""
     by_rule = Q(kind__in=[about for about, rule in rules.items() if role in rule.roles])
     if role in rules[OTHER].roles:
         by_rule |= ~Q(kind__in=list(rules))
@@ -101,7 +101,8 @@ def heard_by(role: str, rules: Mapping[str, Rule]) -> Q:
 
 
 def may_hear(role: str, hearer: str) -> str:
-    """The role whose alerts people of a role read: their own, or for who oversees any other, or all."""
+    """The role whose alerts a user reads: their own role or, for surveillance and auditors, any chosen one or all
+    ("")."""
     return hearer if role in OVERSEERS else str(role)
 
 
@@ -109,8 +110,7 @@ def may_hear(role: str, hearer: str) -> str:
 
 
 def groups(newest_first: Iterable[Alert]) -> list[list[Alert]]:
-    """Alerts of one kind, at one table or about one person, that came soon after each other; each and all the newest
-    first."""
+    """Alerts grouped by kind, table and person if they follow each other closely; groups and members newest first."""
     together: list[list[Alert]] = []
     latest: dict[tuple[object, ...], list[Alert]] = {}
     for alert in newest_first:
@@ -125,14 +125,14 @@ def groups(newest_first: Iterable[Alert]) -> list[list[Alert]]:
 
 
 def _matter(alert: Alert) -> tuple[object, ...]:
-    """What alerts have in common that are alike."""
+    """The key that similar alerts share."""
     if sort_of(alert.kind).is_apart:
         return (alert.pk,)
     return (alert.kind, alert.book_id, person(alert))
 
 
 def person(alert: Alert) -> str:
-    """The user name or badge that an alert is about, where it says one."""
+    """The user name or badge that an alert is about; "" if none."""
     names = (alert.evidence.get(name) for name in ("username", "of", "badge"))
     return next((name for name in names if isinstance(name, str) and name), "")
 
@@ -142,15 +142,15 @@ def person(alert: Alert) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of alerts that somebody took note of together."""
+    """Result of acknowledging several alerts together."""
 
     alerts: list[Alert] = field(default_factory=list)
     before: list[Alert] = field(default_factory=list)
-    """Those that somebody else had taken note of."""
+    """Those acknowledged earlier by another user."""
 
 
 def acknowledge(numbers: Collection[int], note: str, *, by: Staff) -> Taken:
-    """Take note of alerts by name, with one word about them all. Raises Refused."""
+    """Acknowledge alerts by name, with one note for all of them. Raises Refused."""
     note = note.strip()
     if not note:
         raise Refused("no_note", "Say in a few words what the alert came to, then acknowledge it.", 422)
@@ -173,7 +173,7 @@ def acknowledge(numbers: Collection[int], note: str, *, by: Staff) -> Taken:
 
 
 def usual_notes(kinds: Collection[str]) -> dict[str, list[str]]:
-    """For each kind what its alerts came to more than once of late, the most frequent first; then what is usual."""
+    """For each kind of alert, the repeated recent notes, most frequent first, then the usual ones."""
     since = clock.read().database - NOTES_OF_LATE
     counted = (
         Acknowledgement.objects.filter(alert__kind__in=kinds, at__gte=since)
@@ -194,5 +194,5 @@ def _distinct(notes: Sequence[str]) -> list[str]:
 
 
 def kinds() -> list[tuple[str, str]]:
-    """The kinds that there may be alerts of, with their titles, as a list to choose from."""
+    """All types of alert with their titles, for a choice field."""
     return sorted(((kind, sort.title) for kind, sort in ALERT_TYPES.items()), key=lambda named: named[1])

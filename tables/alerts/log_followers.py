@@ -1,7 +1,7 @@
-"""A worker follows every book by its numbers, from where it was left, and holds each new entry against the rules.
+"""Followers of the logs: a worker compares each new entry with the rules, from the last position on.
 
-How far a book was followed is kept in the transaction that raises its alerts: after a restart nothing is missed, and
-nothing is raised twice. A dealer's input waits for none of it.
+The position in a log is stored in the transaction that raises its alerts: a restart neither misses an entry nor raises
+an alert twice. A dealer's input never waits for this.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from tables.models import Table
 log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 500
-"""So many entries of a book are looked at in one transaction."""
+"""Entries of a log handled in one transaction."""
 TOGETHER: Final = 50
-"""And so many books: a floor of a thousand tables moves three hundred times a second, and each transaction costs."""
+"""Logs handled in one transaction: a thousand tables write three hundred entries a second, and each transaction
+costs."""
 
 
 def follow() -> int:
-    """Look at every entry that came since the last time, in all books; how many that were."""
+    """Handle all new entries of all logs; returns how many there were."""
     rules, looked_at = rules_in_force.in_force(), 0
     behind = _moved()
     while behind:
@@ -52,7 +53,7 @@ def follow() -> int:
 
 
 def _moved() -> list[Book]:
-    """The books that have entries nobody looked at."""
+    """Logs with unhandled entries. Adds the missing positions."""
     position = BookPosition.objects.filter(book=OuterRef("pk")).values("seq")
     behind = Book.objects.annotate(looked=Subquery(position)).filter(head_seq__gt=Coalesce(F("looked"), 0))
     books: list[Book] = list(behind.order_by("pk"))
@@ -62,7 +63,10 @@ def _moved() -> list[Book]:
 
 
 def _follow(books: Sequence[Book], rules: Mapping[str, Rule]) -> dict[int, int]:
-    """The next entries of some books, in one transaction; how many they were in each that no other worker is at."""
+    """Handle the next entries of some logs in one transaction.
+
+    Returns the number of entries by log, without logs that another worker has locked.
+    """
     numbers = [book.pk for book in books]
     with transaction.atomic():
         positions = BookPosition.objects.select_for_update(skip_locked=True).filter(book__in=numbers)
@@ -79,11 +83,11 @@ _LOOKED: Final = """UPDATE tables_bookposition SET seq = looked.seq
     FROM unnest(%s::bigint[], %s::bigint[]) AS looked (book, seq) WHERE book_id = looked.book"""
 
 News = Sequence[tuple[Book, Table | None, list[Entry]]]
-"""Of some books, each with its table, what came."""
+"""Logs with their table, if any, and their new entries."""
 
 
 def _look(news: News, rules: Mapping[str, Rule]) -> None:
-    """All of it at once; where anything cannot be judged, all of it again with care, entry by entry."""
+    """Handle all entries in one step. If one fails, repeat them singly, each in a savepoint of its own."""
     try:
         with transaction.atomic():
             for book, table, entries in news:
@@ -96,7 +100,7 @@ def _look(news: News, rules: Mapping[str, Rule]) -> None:
 
 
 Telling = Callable[[Book, Entry, Iterator[Fact], Mapping[str, Rule]], None]
-"""What is made of the facts that an entry tells."""
+"""A function that handles the facts of an entry."""
 
 
 def _look_in(
@@ -112,7 +116,7 @@ def _look_at(book: Book, table: Table | None, entry: Entry, rules: Mapping[str, 
     try:
         event = event_of(entry)
     except Unreadable:
-        return  # the proof names it
+        return  # verification reports it
     if book.name == HOUSE or table is not None:
         tell(book, entry, facts.of_entry(entry, event, table), rules)
 
@@ -123,11 +127,11 @@ def _notice(book: Book, entry: Entry, news: Iterator[Fact], rules: Mapping[str, 
 
 
 def _tell(book: Book, entry: Entry, news: Iterator[Fact], rules: Mapping[str, Rule]) -> None:
-    """What cannot be judged of one entry must not keep the rules from all the rest."""
+    """Handle the facts of one entry in savepoints, so that a failure does not affect other entries or facts."""
     heard: list[Fact] = []
     with _named(book, entry), transaction.atomic():
         for fact in news:
-            heard.append(fact)  # those before one that cannot be told count
+            heard.append(fact)  # facts before a failing one still count
     for fact in heard:
         with _named(book, entry), transaction.atomic():
             notice(Noticed(fact, entry), rules, _book_of(book, fact))
@@ -135,7 +139,7 @@ def _tell(book: Book, entry: Entry, news: Iterator[Fact], rules: Mapping[str, Ru
 
 @contextmanager
 def _named(book: Book, entry: Entry) -> Iterator[None]:
-    """What goes wrong with an entry is said in the log of the worker, and stops nothing."""
+    """Record a failure with an entry in the worker's log and continue. Database outages are raised."""
     try:
         yield
     except OUTAGE:
@@ -145,14 +149,14 @@ def _named(book: Book, entry: Entry) -> Iterator[None]:
 
 
 def _book_of(book: Book, fact: Fact) -> Book | None:
-    """A table's alerts stand at its card; what the house's book tells of no table is the house's."""
+    """The log whose table shows the alert; None for an alert about the site."""
     if book.name != HOUSE:
         return book
     return Book.objects.filter(name=fact.table).first() if fact.table else None
 
 
 def behind() -> int:
-    """How many entries nobody has looked at yet."""
+    """Number of unhandled entries in all logs."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(sum(b.head_seq - coalesce(p.seq, 0)), 0) FROM ledger_book AS b"

@@ -1,4 +1,4 @@
-"""The models of alerting: rules, channels, the outbox, and positions in logs and feed."""
+"""Models of alerts: rules, channels, the outbox, and positions in the logs and the feed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ APP: str = "tables"
 
 
 class AlertRule(AppendOnly):
-    """The settings of an alert rule from an entry of the site's log on."""
+    """A rule as set by an entry of the site log."""
 
     seq = models.BigIntegerField(unique=True)
-    """Sequence number of the entry in the site's log."""
+    """Number of that entry in the site log."""
     about = models.CharField(max_length=32)
     is_on = models.BooleanField()
     threshold = models.BigIntegerField(null=True)
@@ -46,7 +46,7 @@ class Means(models.TextChoices):
 
 
 class ChannelContent(models.TextChoices):
-    """The content that a channel sends."""
+    """What a channel sends."""
 
     ALERTS = "alerts", "Alerts"
     EVENTS = "events", "Events of the feed"
@@ -54,13 +54,11 @@ class ChannelContent(models.TextChoices):
 
 
 class AlertChannel(AppendOnly):
-    """A channel by which alerts, events of the feed or sealed days are sent out.
-
-    Rows are never changed: a change is another version of the name.
-    """
+    """A channel for alerts, events of the feed or sealed days. A row never changes: each setting is a new version of
+    the name."""
 
     seq = models.BigIntegerField(unique=True)
-    """Sequence number of the entry in the site's log."""
+    """Number of the entry in the site log that set it."""
     name = models.CharField(max_length=40)
     version = models.IntegerField()
     means = models.CharField("sends by", max_length=8, choices=Means.choices)
@@ -68,7 +66,7 @@ class AlertChannel(AppendOnly):
     secret = models.CharField(max_length=400, blank=True, editable=False)
     """Sealed; empty for e-mail."""
     former_secret = models.CharField(max_length=400, blank=True, default="", editable=False)
-    """The previous secret, sealed. Messages are signed with it as well until the receiver has the new one."""
+    """Sealed previous secret, which also signs messages until the receiver has the new one."""
     former_until = models.DateTimeField(null=True, editable=False)
     is_on = models.BooleanField("on", default=True)
     least_level = models.SmallIntegerField("from the level on")
@@ -76,7 +74,7 @@ class AlertChannel(AppendOnly):
     tells = models.CharField(max_length=8, choices=ChannelContent.choices, default=ChannelContent.ALERTS)
     types = models.JSONField("only events of these types", default=list)
     tables = models.JSONField("only events about these tables", default=list)
-    """By their names."""
+    """Table names."""
     by = models.CharField("set by", max_length=120)
     at = models.DateTimeField("set at")
 
@@ -99,17 +97,17 @@ class AlertChannel(AppendOnly):
 
 
 class Delivery(AppendOnly):
-    """The outbox: a message to be sent by a channel until it is accepted or its last attempt fails."""
+    """The outbox: a message for a channel, until an attempt sends it or is the last."""
 
     channel = models.ForeignKey(AlertChannel, models.PROTECT, related_name="deliveries")
     name = models.CharField(max_length=40)
-    """The channel's name, which all its versions have."""
+    """Name of the channel, for any version."""
     alert = models.ForeignKey(Alert, models.PROTECT, null=True, related_name="deliveries")
-    """None: a test."""
+    """None for a test."""
     step = models.SmallIntegerField(default=0)
-    """The step of escalation that it reports; 0 for the alert itself."""
+    """Number of the escalation that it reports; 0 for the alert being raised."""
     key = models.UUIDField(unique=True)
-    """The idempotency key by which a receiver recognises a repeated message."""
+    """Key by which a receiver recognises a repeated delivery."""
     body = models.JSONField(encoder=DjangoJSONEncoder)
     at = models.DateTimeField()
 
@@ -125,7 +123,7 @@ class Delivery(AppendOnly):
 
 
 class Outcome(models.TextChoices):
-    """The outcome of an attempt."""
+    """Outcome of an attempt."""
 
     SENT = "sent", "Sent"
     FAILED = "failed", "Failed, to be tried again"
@@ -133,7 +131,7 @@ class Outcome(models.TextChoices):
 
 
 class DeliveryAttempt(AppendOnly):
-    """One attempt at a delivery, with what came of it."""
+    """An attempt at a delivery, with its outcome."""
 
     delivery = models.ForeignKey(Delivery, models.PROTECT, related_name="attempts")
     number = models.SmallIntegerField()
@@ -157,13 +155,13 @@ class DeliveryAttempt(AppendOnly):
 
 
 class Resending(AppendOnly):
-    """A failed delivery that a user sent again, with the same key."""
+    """A dead letter that a user sent again: the delivery is repeated with its key."""
 
     seq = models.BigIntegerField()
-    """Sequence number of the entry in the site's log; one entry may name several deliveries."""
+    """Number of the entry in the site log, which may name several."""
     delivery = models.ForeignKey(Delivery, models.PROTECT, related_name="resendings")
     after = models.SmallIntegerField()
-    """After which attempt."""
+    """Number of the attempt after which it was sent again."""
     by = models.CharField(max_length=120)
     at = models.DateTimeField()
 
@@ -180,10 +178,8 @@ class Resending(AppendOnly):
 
 
 class OutboxMark(models.Model):
-    """The delivery through which nothing waits, except deliveries sent again. One row.
-
-    It saves reading the outbox from its beginning.
-    """
+    """The delivery up to which none waits, apart from those sent again, so that the outbox is not read from its
+    beginning. One row."""
 
     through = models.BigIntegerField(default=0)
 
@@ -195,26 +191,24 @@ class OutboxMark(models.Model):
 
 
 class FeedPosition(models.Model):
-    """A channel's position in the feed or in the sealed days.
-
-    Messages sent leave no row; those that failed for good become deliveries.
-    """
+    """A channel's position in the feed or in the sealed days. Sent messages leave no row; one that failed for good is a
+    delivery."""
 
     name = models.CharField(max_length=40, unique=True)
-    """The channel's name, which all its versions have."""
+    """Name of the channel, for any version."""
     place = models.BigIntegerField()
-    """Number of entries of the feed, or of sealed days, before the next to be sent."""
+    """Number of entries of the feed, or of sealed days, before the next one to send."""
     through = models.BigIntegerField(null=True)
-    """End of the message being sent. It is repeated unchanged until it is accepted."""
+    """Place where the message in progress ends: it is repeated unchanged until it is accepted."""
     failures = models.SmallIntegerField(default=0)
-    """Number of failed attempts."""
+    """Failures since the last success."""
     says = models.CharField(max_length=300, blank=True, default="")
-    """Result of the last attempt."""
+    """Answer to the last attempt."""
     tried_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)
     """Time of the next attempt."""
     asked_at = models.DateTimeField(null=True)
-    """When a task was queued for it; None if none is queued."""
+    """When a worker was last requested; None if none is."""
 
     class Meta:
         app_label = APP
@@ -231,7 +225,7 @@ class FeedPosition(models.Model):
 
 
 class BookPosition(models.Model):
-    """The entry of a log up to which alert rules have examined it."""
+    """The position up to which the alert rules have handled a log."""
 
     book = models.OneToOneField(Book, models.PROTECT, related_name="+")
     seq = models.BigIntegerField(default=0)
@@ -244,11 +238,11 @@ class BookPosition(models.Model):
 
 
 class ShiftWin(models.Model):
-    """The win of a seat since a shift began, in cents, computed from the log as it grows."""
+    """Net win of a seat since a shift began, in cents. Computed while the log is followed."""
 
     book = models.ForeignKey(Book, models.PROTECT, related_name="+")
     shift = models.DateTimeField()
-    """When it began."""
+    """Start of the shift."""
     seat = models.SmallIntegerField()
     cents = models.BigIntegerField(default=0)
 

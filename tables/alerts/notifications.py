@@ -1,7 +1,7 @@
-"""The worker of the alerts hears each commit of the floor, and follows the books at once.
+"""A listener thread that handles new entries right after each commit on the floor.
 
-It is a thread beside the worker's tasks, so neither the wait for beat nor a receiver that answers slowly comes between
-an entry and its alert. An announcement is a hint: what it misses, the task that beat asks for finds.
+It runs in the alert worker next to the tasks, so neither the beat's interval nor a slow receiver delays an alert. A
+notification is only a hint: the beat's task finds what it misses.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ log = logging.getLogger(__name__)
 
 NAME: Final = "casino alerts"
 APART_SECONDS: Final = 0.25
-"""Between two looks at the books: a busy floor commits thirty times a second, and one look sees all of it."""
+"""Seconds between two runs: a busy floor commits thirty times a second, and one run handles all of them."""
 ALIVE_SECONDS: Final = 10.0
-"""Of silence, after which the books are looked at anyway: the connection may have died quietly."""
+"""Seconds of silence after which the logs are read anyway: the connection may have died unnoticed."""
 PAUSE_SECONDS: Final = 1.0
-"""Between two attempts to reach a database that is away."""
+"""Seconds between two attempts to reach an unavailable database."""
 
 
 def serves(queues: Iterable[str]) -> bool:
-    """Whether a worker of these queues hears commits: the one for alerts alone. Others have long work to do."""
+    """Whether a worker of these queues listens: only the one for alerts. Other workers have long tasks."""
     return set(queues) == {"alerts"}
 
 
 class Listener(Thread):
-    """Follows the books whenever something was committed, until it is stopped."""
+    """Handles new entries at each notification until it is stopped."""
 
     def __init__(self) -> None:
         super().__init__(name=NAME, daemon=True)
         self._over = Event()
 
     def stop(self) -> None:
-        """After the look that it is at."""
+        """Stop after the run in progress."""
         self._over.set()
 
     def run(self) -> None:
-        """Whatever happens to the database, it comes back."""
+        """Listen and handle entries; reconnect after any failure of the database."""
         while not self._over.is_set():
             try:
                 with psycopg.connect(**notifications.parameters(NAME), autocommit=True) as ear:
@@ -65,10 +65,10 @@ class Listener(Thread):
         connection.close()
 
     def _hear(self, ear: psycopg.Connection) -> None:
-        """The books are looked at after LISTEN began, so no commit falls between."""
+        """Handle entries at each notification. The first run follows LISTEN, so that no commit is missed."""
         while not self._over.is_set():
             began = monotonic()
             log_followers.follow()
             self._over.wait(max(began + APART_SECONDS - monotonic(), 0))
             deque(ear.notifies(timeout=ALIVE_SECONDS, stop_after=1), maxlen=0)
-            deque(ear.notifies(timeout=0), maxlen=0)  # one look answers all that came meanwhile
+            deque(ear.notifies(timeout=0), maxlen=0)  # one run covers all notifications so far

@@ -1,4 +1,4 @@
-"""What goes by time and not by an entry: tables that stand idle, reliefs that are due, clocks, and escalation."""
+"""Alerts by time instead of by an entry: idle tables, due reliefs, clocks, and escalation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAN: Final = WatchPlan("look_after_alerts", "Looking after idle tables, reliefs
 
 
 def check_overdue() -> int:
-    """Whatever is due by now; how many alerts were raised or escalated."""
+    """Raise and escalate what is overdue; returns the number of alerts raised or escalated."""
     rules, reading = rules_in_force.in_force(), clock.read()
     moment = reading.database
     raised = sum(is_new for _, is_new in _of_tables(rules, moment))
@@ -43,7 +43,7 @@ def _of_tables(rules: Mapping[str, Rule], moment: datetime) -> Iterator[tuple[Al
 
 
 def _moments(table: Table, state: TableState) -> Mapping[int, datetime]:
-    """When the entries were that a table's times count from."""
+    """Times of the entries from which a table's periods count, by entry number."""
     if not state.is_open or state.dealer is None:
         return {}
     seqs = {state.seq, state.dealer.since_seq}
@@ -51,7 +51,7 @@ def _moments(table: Table, state: TableState) -> Mapping[int, datetime]:
 
 
 def time_facts(table: Table, state: TableState, moments: Mapping[int, datetime], moment: datetime) -> Iterator[Fact]:
-    """How long a table has stood without an entry, and its dealer dealt."""
+    """Facts about how long a table has been idle and its dealer has dealt."""
     if not state.is_open or state.dealer is None:
         return
     since, tapped_in = moments.get(state.seq), moments.get(state.dealer.since_seq)
@@ -76,7 +76,7 @@ def _minutes(span: timedelta) -> int:
 
 
 def of_clock(owner: str, drift: timedelta, rules: Mapping[str, Rule]) -> Alert | None:
-    """Hold a clock's difference from the database's against the rule; the alert that was raised now, if any."""
+    """Compare a clock's drift from the database with the rule; returns the new alert, if any."""
     seconds, way = int(abs(drift).total_seconds()), "ahead of" if drift > clock.NONE else "behind"
     sentence = f"The clock of {owner} is {way} the database's by {clock.spelled(drift)}: set it (NTP)"
     fact = Fact("clock_drift", owner, sentence, seconds)
@@ -85,10 +85,12 @@ def of_clock(owner: str, drift: timedelta, rules: Mapping[str, Rule]) -> Alert |
 
 
 def of_browser(owner: str, milliseconds: int) -> Alert | None:
-    """A browser says what time it has: held against the database's clock. How long its message took counts as drift,
-    which is why nobody sets this rule to a second or two."""
+    """Compare a browser's time, in milliseconds since 1970, with the database's clock; returns the new alert, if any.
+
+    The message's transit time counts as drift, so a threshold of a second or two is of no use.
+    """
     reading = clock.read()
-    bound = 10**15  # whatever it says, a time that can be reckoned with
+    bound = 10**15  # an untrusted value: bounded to what timedelta can represent
     drift = timedelta(milliseconds=max(min(milliseconds, bound), -bound)) - (reading.database - _EPOCH)
     return of_clock(owner, drift, rules_in_force.in_force())
 

@@ -1,5 +1,5 @@
-"""A dealer calls the pit to the table: one alert for one board, however often the button is pressed, and whether
-somebody comes."""
+"""Calls of a dealer for the pit: one alert for each board, however often the button is pressed, and its
+acknowledgement."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ KIND: Final = "pit_called"
 
 @dataclass(frozen=True, slots=True)
 class PitCall:
-    """A call as the dealer follows it."""
+    """A call as the dealer's screen shows it."""
 
     alert: int
     comes: str
-    """Who took note of it; nobody as long as it is empty."""
+    """The person who acknowledged it; "" until then."""
 
 
 def call_pit(table: Table, standing: TableState, by: Staff) -> PitCall:
-    """Call the pit, or follow the call that this board has had before."""
+    """Call the pit to a table, or return the call already open for this board."""
     number = standing.round.number if standing.round is not None and standing.round_open else standing.next_number
     message = f"{table.name}, round {number}, after entry {standing.seq}: {by.name} calls the pit"
     alert = alerts.raise_alert(table.book, KIND, message, {"round": number, "seq": standing.seq})
@@ -32,7 +32,7 @@ def call_pit(table: Table, standing: TableState, by: Staff) -> PitCall:
 
 
 def call_of(pk: int) -> PitCall | None:
-    """A call that was made."""
+    """A call by the id of its alert; None if there is none."""
     alert = Alert.objects.filter(pk=pk, kind=KIND).select_related("acknowledgement").first()
     return _followed(alert) if alert is not None else None
 

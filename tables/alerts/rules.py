@@ -1,7 +1,7 @@
-"""The rules that alerts are raised by: facts go in, and an alert comes out or none does. Pure; nothing is read here.
+"""Alert rules: a fact either raises an alert or does not. Pure: reads no data.
 
 A rule compares one number of a fact with its threshold: a bet in cents, minutes without an entry, a level. The alert
-types and the default of each rule are in ``alert_types.py``.
+types and the default of each rule are in `alert_types.py`.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ from tables.alerts.alert_types import KINDS, LEVELS, REGULATOR, SUPERVISOR, SURV
 from tables.games.catalog import GAMES
 
 HEARERS: Final = ("pit_boss", "operator", "auditor", "surveillance")
-"""The roles that an alert may be told to: those that watch the floor."""
+"""Roles that may receive alerts: those that oversee the floor."""
 AT_LEVEL: Final[Mapping[int, frozenset[str]]] = {
     0: frozenset(),
     SUPERVISOR: frozenset({"pit_boss"}),
     SURVEILLANCE: frozenset({"pit_boss", "surveillance", "operator"}),
     REGULATOR: frozenset({"pit_boss", "surveillance", "operator", "auditor"}),
 }
-"""Who hears of an alert that was escalated so far, whatever its rule says besides."""
+"""Roles that receive an alert escalated to a level, in addition to those of its rule."""
 STREAK_WINDOW: Final = timedelta(hours=1)
-"""So far back a dealer's take-backs and corrections count together."""
+"""Period over which a dealer's take-backs and corrections are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that happened, or goes on, and that a rule may be about."""
+    """An event or a condition that a rule may concern."""
 
     about: str
     cause: str
-    """What two facts have in common that are one matter."""
+    """Key of facts that belong to one alert."""
     says: str
     number: int | None = None
-    """What the rule's threshold is held against."""
+    """Compared with the rule's threshold."""
     table: str = ""
     game: str = ""
     round: int | None = None
     once: bool = False
-    """Whether it is told once only, though somebody took note of it: it is of one moment."""
+    """Whether it is raised only once, even after an acknowledgement: it belongs to one moment."""
     least_level: int = 0
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RaisedAlert:
-    """An alert as a rule has it raised."""
+    """Level and receiving roles of an alert that a rule raises."""
 
     level: int
     roles: tuple[str, ...]
 
 
 def call(rule: Rule, fact: Fact) -> RaisedAlert | None:
-    """The alert that a rule makes of a fact, if any."""
+    """The alert that a rule raises for a fact; None if it raises none."""
     if not rule.is_on or not rule.is_for(fact.table, fact.game) or not _reaches(rule, fact.number):
         return None
     level = max(rule.level, fact.least_level)
@@ -71,12 +71,11 @@ def _reaches(rule: Rule, number: int | None) -> bool:
 # --- Escalating ------------------------------------------------------------------------------------------------
 
 STEPS_APART: Final = 3
-"""After so many escalations the next ones wait twice as long each: an alert that nobody is there to read all night does
-not fill the log."""
+"""Escalations after which each next one waits twice as long: an alert unread overnight must not fill the log."""
 
 
 def escalation_due(rule: Rule, raised_at: datetime, steps: Sequence[datetime], moment: datetime) -> bool:
-    """Whether an alert that nobody took note of is to be escalated once more, after these steps."""
+    """Whether an unacknowledged alert is due for another escalation after these ones."""
     if not rule.escalate_minutes:
         return False
     wait = timedelta(minutes=rule.escalate_minutes) * 2 ** max(0, len(steps) - STEPS_APART + 1)
@@ -84,7 +83,7 @@ def escalation_due(rule: Rule, raised_at: datetime, steps: Sequence[datetime], m
 
 
 def escalated(rule: Rule, level: int, roles: Collection[str]) -> RaisedAlert:
-    """How far it goes by the next escalation. Time alone makes nothing a matter for the regulator."""
+    """Level and roles after the next escalation. Time never raises an alert to the level of the regulator."""
     higher = level if level >= SURVEILLANCE else level + 1
     return RaisedAlert(higher, tuple(sorted({*roles, *rule.escalate_to} | AT_LEVEL[higher])))
 
@@ -95,7 +94,7 @@ MOST_MINUTES: Final = 1_440
 
 
 def faults(rule: Rule, tables: Collection[str]) -> dict[str, str]:
-    """What is wrong with a rule that somebody typed, by its field."""
+    """Faults of a rule as entered, by field."""
     kind = KINDS.get(rule.about)
     if kind is None:
         return {"about": f"There is no rule about {rule.about}."}

@@ -1,4 +1,5 @@
-"""The rules in force: dated by their entries, never changed. What was not set is as it ships."""
+"""The alert rules in force. Each version is dated by its log entry and never changes; rules that were not set have the
+default."""
 
 from __future__ import annotations
 
@@ -22,18 +23,18 @@ from tables.refusals import Refused
 
 
 def in_force() -> Mapping[str, Rule]:
-    """Every rule as it is set now."""
+    """Every rule as it is now."""
     newest = AlertRule.objects.order_by("about", "-seq").distinct("about")
     return {**DEFAULTS, **{row.about: rule_of(row) for row in newest if row.about in DEFAULTS}}
 
 
 def rule_for(alert: Alert, rules: Mapping[str, Rule]) -> Rule:
-    """The rule that an alert goes by, whoever raised it."""
+    """The rule that governs an alert: that of its kind, or the one for everything else."""
     return rules.get(alert.kind, rules[OTHER])
 
 
 def history(about: str) -> list[AlertRule]:
-    """How a rule was set, the newest first."""
+    """Versions of a rule, newest first."""
     return list(AlertRule.objects.filter(about=about))
 
 
@@ -46,12 +47,12 @@ def _rule(event: AlertRuleSet) -> Rule:
 
 
 def event_of(rule: Rule) -> AlertRuleSet:
-    """What the house's book says of a rule."""
+    """The log entry that records a rule."""
     return AlertRuleSet(**asdict(rule))
 
 
 def set_rule(rule: Rule, *, by: Staff) -> AlertRule:
-    """Set a rule from now on. Raises Refused with a sentence for each field that is wrong."""
+    """Set a rule from now on. Raises Refused with a message for each faulty field."""
     if not by.has_perm("tables.set_alertrules"):
         raise Refused("not_permitted", "Only a pit boss sets the rules of alerts.", 403)
     with transaction.atomic():
@@ -67,7 +68,7 @@ def set_rule(rule: Rule, *, by: Staff) -> AlertRule:
 
 @checks(AlertRuleSet)
 def check_rule(event: AlertRuleSet, entry: Entry) -> None:
-    """A rule is within its bounds, and its row says the same."""
+    """A rule is within its bounds, and its row equals its entry."""
     rule = _rule(event)
     if wrong := faults(rule, rule.tables):  # whether the tables are there today says nothing of the day it was set
         raise AuditFailure(" ".join(wrong.values()))

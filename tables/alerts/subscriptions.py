@@ -1,8 +1,8 @@
-"""Channels that tell the feed's events: in order, until each is taken, one message at a time for each receiver.
+"""Channels that send the feed's events in order, one message at a time for each receiver.
 
-How far a channel has told is a number: what was taken leaves nothing behind, and a receiver that is away for a week
-costs nothing but the wait. The number moves on after a message was taken. A worker that is killed in between sends the
-same message again, under the same key. What is refused to the last attempt becomes a dead letter, and the next follows.
+A channel's position is a number: accepted messages leave no rows, and a receiver that is away for a week causes only a
+wait. The position advances after a message is accepted. If a worker is killed in between, the message is repeated with
+its key. A message refused at the last attempt becomes a dead letter, and the next one follows.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tables.feed.feed_records import Envelope, EventFilter
 from tables.models import Table
 
 A_MESSAGE: Final = 50
-"""So many events a message has at most."""
+"""Maximum of events in a message."""
 A_TURN: Final = 20
-"""So many messages go out before another channel has its turn."""
+"""Maximum of messages before another channel has its turn."""
 ASKED_AGAIN: Final = timedelta(seconds=30)
-"""A worker that was asked for and has not come by then is asked for again: it may have been killed."""
+"""Time after which a requested worker that has not come is requested again: it may have been killed."""
 MOST_COUNTED: Final = 10_000
-"""Failures are counted no further."""
+"""Failures are not counted beyond this."""
 _KEYS: Final = UUID("6a1b7f1e-9d0a-5c55-8f37-6f3f3a1d2c60")
 
 
@@ -40,7 +40,7 @@ _KEYS: Final = UUID("6a1b7f1e-9d0a-5c55-8f37-6f3f3a1d2c60")
 
 
 def ask_due() -> int:
-    """Ask a worker for each channel that has something to tell; how many. Nobody waits for it here."""
+    """Request a worker for each channel with events to send; returns how many. Does not wait for them."""
     order.extend()
     moment, end = clock.read().database, order.end()
     positions = {row.name: row for row in FeedPosition.objects.filter(place__lt=end)}
@@ -55,7 +55,7 @@ def ask_due() -> int:
 
 
 def is_due(row: FeedPosition, moment: datetime) -> bool:
-    """Whether a worker is to be asked for a channel."""
+    """Whether a worker has to be requested for a channel."""
     is_asked = row.asked_at is not None and moment - row.asked_at < ASKED_AGAIN
     return not is_asked and (row.due_at is None or row.due_at <= moment)
 
@@ -69,7 +69,7 @@ def _ask(name: str) -> None:
 
 
 def ask_worker(task: str, name: str) -> None:
-    """Have a worker look after a channel. If none can be asked now, the next sweep asks."""
+    """Enqueue a channel's task. If the broker is unavailable, the next sweep does it."""
     broker.send(task, name, otherwise=f"what goes to {name} waits for the next sweep")
 
 
@@ -77,13 +77,15 @@ def ask_worker(task: str, name: str) -> None:
 
 
 def tell(name: str) -> int:
-    """Tell a channel what is due; how many messages it took."""
+    """Send a channel its due events; returns the number of messages."""
     return take_turn(f"events to {name}", name, _next, A_TURN)
 
 
 def take_turn(lock: str, name: str, step: Callable[[str], bool], most: int) -> int:
-    """A worker's turn at a channel, unless another is at it: up to ``most`` steps, as long as each says that another
-    may follow; how many."""
+    """A worker's turn at a channel: up to `most` steps, while each returns True; returns the number of such steps.
+
+    Returns 0 if another worker has the lock.
+    """
     count = 0
     with runs.alone(lock) as is_alone:
         if not is_alone:
@@ -95,7 +97,7 @@ def take_turn(lock: str, name: str, step: Callable[[str], bool], most: int) -> i
 
 
 def _next(name: str) -> bool:
-    """One step along the feed; whether another may follow at once."""
+    """Send the next message of a channel; returns whether another may follow at once."""
     row = FeedPosition.objects.get(name=name)
     channel = channels.newest(name)
     if not channel.is_on or (row.due_at is not None and row.due_at > clock.read().database):
@@ -106,7 +108,7 @@ def _next(name: str) -> bool:
     if not events:
         move_on(row, through, "")
         return True
-    if row.through is None:  # before it is sent: another attempt sends the same, whatever came meanwhile
+    if row.through is None:  # stored before sending: a repeated attempt has the same events
         FeedPosition.objects.filter(pk=row.pk).update(through=through)
     try:
         answer = delivery.post(channel, _key(name, row.place, through), _body(name, row.place, through, events))
@@ -119,7 +121,7 @@ def _next(name: str) -> bool:
 
 
 def _message(channel: AlertChannel, place: int, through: int | None) -> tuple[tuple[Envelope, ...], int]:
-    """The events that come next, and the place after them; those of the message that is under way, if one is."""
+    """The next events and the place after them; if a message is in progress, its events."""
     if through is None:
         feed = feed_records.read(place, limit=A_MESSAGE, filters=_filters(channel))
     else:
@@ -147,7 +149,7 @@ def _body(name: str, place: int, through: int, events: tuple[Envelope, ...]) -> 
 
 
 def move_on(row: FeedPosition, through: int, answer: str) -> None:
-    """It was taken up to here."""
+    """Advance a channel's position after an accepted message."""
     moment = clock.read().database
     FeedPosition.objects.filter(pk=row.pk).update(
         place=through, through=None, failures=0, due_at=None, tried_at=moment, says=answer[:MOST_SAID]
@@ -155,7 +157,8 @@ def move_on(row: FeedPosition, through: int, answer: str) -> None:
 
 
 def _failed(channel: AlertChannel, row: FeedPosition, through: int, reason: str, *, for_good: bool) -> bool:
-    """The same is tried later; after the last attempt it is put aside, and what follows is tried."""
+    """Put a failed message off or, after the last attempt, make it a dead letter. Returns whether the next may
+    follow."""
     failures, moment = row.failures + 1, clock.read().database
     if not for_good and failures < MOST_ATTEMPTS:
         put_off(row, reason)
@@ -173,7 +176,7 @@ def _failed(channel: AlertChannel, row: FeedPosition, through: int, reason: str,
 
 
 def put_off(row: FeedPosition, reason: str) -> None:
-    """The same is tried later."""
+    """Count a failure and schedule the next attempt at the message."""
     failures, moment = min(row.failures + 1, MOST_COUNTED), clock.read().database
     FeedPosition.objects.filter(pk=row.pk).update(
         failures=failures, due_at=moment + wait_after(failures), tried_at=moment, says=reason[:MOST_SAID]
@@ -181,7 +184,7 @@ def put_off(row: FeedPosition, reason: str) -> None:
 
 
 def _again(channel: AlertChannel, letter: Delivery) -> Mapping[str, Any]:
-    """What a dead letter said, read from the feed again; of a test, what it says."""
+    """The body of a dead letter, read from the feed again; a test has its own body."""
     if "through" not in letter.body:
         body: Mapping[str, Any] = letter.body
         return body
@@ -197,20 +200,20 @@ delivery.BODIES[ChannelContent.EVENTS] = _again
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionState:
-    """How far a channel has told the feed."""
+    """Progress of a channel through the feed."""
 
     channel: AlertChannel
     behind: int
-    """How many entries it has not got to."""
+    """Number of entries not yet sent."""
     since: datetime | None
-    """Of when the first of them is."""
+    """Time of the first of them."""
     failures: int
     says: str
     due_at: datetime | None
 
 
 def states() -> list[SubscriptionState]:
-    """All of them."""
+    """Progress of all channels that send events."""
     rows = {row.name: row for row in FeedPosition.objects.all()}
     end, unfed = order.end(), order.unfed()
     return [

@@ -1,4 +1,4 @@
-"""How a webhook is signed, and how whoever receives it can tell that it is ours and new. Pure; nothing is read here."""
+"""Signatures of webhooks: how they are made, and how a receiver checks them. Pure: reads no data."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from hashlib import sha256
 from typing import Final
 
 TIMESTAMP: Final = "Casino-Timestamp"
-"""Seconds since 1970, as digits: when the request was signed."""
+"""Header with the time of signing, in seconds since 1970."""
 DELIVERY: Final = "Casino-Delivery"
-"""The same at every attempt: by it a receiver knows what it had before."""
+"""Header with the key of the delivery, equal at every attempt: a receiver recognises repeats by it."""
 SIGNATURE: Final = "Casino-Signature"
-"""One signature, or two with a comma between them while a secret is changed: by the new one, and by the one before."""
+"""Header with one signature or, while a secret is changed, two with a comma between them: by the new and the old
+secret."""
 WINDOW_SECONDS: Final = 300
-"""A receiver takes nothing that was signed longer ago, so a request that somebody recorded is soon worth nothing."""
+"""Maximum age of a signature in seconds, so that a recorded request soon becomes worthless."""
 VERSION: Final = "v1"
 
 
 def signature(secret: str, timestamp: int, delivery: str, body: bytes) -> str:
-    """What the signature's header has for a secret: HMAC-SHA256 over the time, the delivery and the body."""
+    """A signature as its header has it: HMAC-SHA256 over time, delivery and body."""
     signed = f"{timestamp}.{delivery}.".encode() + body
     return f"{VERSION}={hmac.new(secret.encode(), signed, sha256).hexdigest()}"
 
 
 def headers(secrets: Sequence[str], timestamp: int, delivery: str, body: bytes) -> dict[str, str]:
-    """The headers of a request that is signed with each of these secrets."""
+    """Headers of a request signed with each of these secrets."""
     return {
         TIMESTAMP: str(timestamp),
         DELIVERY: delivery,
@@ -34,8 +35,10 @@ def headers(secrets: Sequence[str], timestamp: int, delivery: str, body: bytes) 
 
 
 def is_ours(secret: str, received: Mapping[str, str], body: bytes, moment: float) -> bool:
-    """What a receiver does: one of the signatures is right, and not from another time. It does so whether it has the
-    secret of before or the new one already."""
+    """The check of a receiver: one of the signatures is right and recent.
+
+    It succeeds with the old or the new secret while the secret is changed.
+    """
     try:
         timestamp = int(received[TIMESTAMP])
         right = signature(secret, timestamp, received[DELIVERY], body)
