@@ -1,1 +1,1 @@
-"""What happened in the house as one ordered feed of events, for programs: by cursor, and by signed webhooks."""
+"""The site's events as one ordered feed for API clients: read by cursor, or sent by signed webhooks."""

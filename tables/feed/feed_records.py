@@ -1,7 +1,7 @@
-"""The feed as it is read: the events after a place in it, of some types and about some tables.
+"""Reading the feed: the events after a place in it, filtered by type and table.
 
-A page looks at a bounded number of entries, however few of them are wanted, so that no question costs more than another
-and none more than yesterday. It says with every event where to go on, and with the page how far it looked.
+A page examines a bounded number of entries, however few match, so the cost of a request is bounded and does not grow
+with history. Each event has the cursor after it; the page has the cursor after the last entry examined.
 """
 
 from __future__ import annotations
@@ -27,61 +27,61 @@ from tables.models import Table
 from tables.refusals import Refused
 
 LOOKED_AT: Final = 1_000
-"""So many entries a page looks at."""
+"""Entries that a page examines."""
 MOST: Final = 500
-"""So many events a page has."""
+"""Maximum of events in a page."""
 
 
 class TableName(msgspec.Struct, frozen=True):
-    """A table, as the API's addresses and people name it."""
+    """A table by the id that API addresses have, and by name."""
 
     id: int
     name: str
 
 
 class EntryName(msgspec.Struct, frozen=True):
-    """The entry of the log that an event is told of."""
+    """The log entry behind an event."""
 
     book: str
     seq: int
 
 
 class Envelope(msgspec.Struct, frozen=True):
-    """One event. Its ``id`` is the same however it is read: by it a receiver knows what it had before."""
+    """One event. Its `id` is the same however it is read, so that a receiver can discard duplicates."""
 
     id: str
     cursor: str
-    """Where to go on after it."""
+    """Cursor of the place after it."""
     type: str
     version: int
     at: str
-    """When the entry was written, by the database's clock, in UTC."""
+    """Time of the entry by the database's clock, in UTC."""
     table: TableName | None
     by: str
-    """Who: badge or user name, and name."""
+    """Author: badge or user name, and name."""
     entry: EntryName
     data: dict[str, Any]
 
 
 class Feed(msgspec.Struct, frozen=True):
-    """Some events in their order. With ``more``, the next page has some at once; else ask again in a while."""
+    """Consecutive events. With `more`, the next page has some already; otherwise request it later."""
 
     events: tuple[Envelope, ...]
     cursor: str
-    """Where to go on: it may be further than the last event, where nothing that follows it was asked for."""
+    """Cursor after the last entry examined, which may be past the last event."""
     more: bool
 
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events: of these types and about these tables; none named means all."""
+    """Criteria on events; an empty set imposes no condition."""
 
     types: frozenset[str] = field(default_factory=frozenset)
     tables: frozenset[int] = field(default_factory=frozenset)
-    """By the tables' numbers. What is about no table is then left out."""
+    """Ids of tables. Events about no table are then left out."""
 
     def takes(self, story: FeedEvent, table: TableName | None) -> bool:
-        """Whether an event is among them."""
+        """Whether an event matches."""
         if self.types and story.type not in self.types:
             return False
         return not self.tables or (table is not None and table.id in self.tables)
@@ -93,12 +93,12 @@ _CURSOR: Final = re.compile(rb"events/1 (0|[1-9][0-9]{0,17})")
 
 
 def cursor_of(place: int) -> str:
-    """A place in the feed as programs keep it: not to be read, so that it may become another."""
+    """The cursor of a place. It is opaque, so that its format can change."""
     return base64.urlsafe_b64encode(f"events/1 {place}".encode()).decode().rstrip("=")
 
 
 def place_of(cursor: str) -> int:
-    """The place that a cursor stands for; an empty one is the beginning. Raises Refused."""
+    """The place of a cursor; an empty one is the beginning. Raises Refused."""
     if not cursor:
         return 0
     try:
@@ -115,7 +115,7 @@ def place_of(cursor: str) -> int:
 
 
 def types_of(names: str) -> frozenset[str]:
-    """Types as an address names them, with commas between them. Raises Refused."""
+    """Types from a comma-separated query parameter. Raises Refused for unknown ones."""
     types = frozenset(name.strip() for name in names.split(",") if name.strip())
     if unknown := sorted(types - FORMS.keys()):
         sentence = f"There is no event {', '.join(unknown)[:80]}. There are: {', '.join(sorted(FORMS))}."
@@ -133,13 +133,13 @@ def as_json(events: Sequence[Envelope]) -> list[dict[str, Any]]:
 
 
 def read(after: int, *, limit: int = 100, filters: EventFilter | None = None) -> Feed:
-    """The events after a place. What was committed before this was asked for is among them, now or on a later page."""
+    """The events after a place, including all committed before the call, here or on a later page."""
     order.extend()
     return page(after, limit=limit, filters=filters or EventFilter())
 
 
 def page(after: int, *, limit: int, filters: EventFilter, looked_at: int = LOOKED_AT) -> Feed:
-    """The same of what stands in the feed already."""
+    """The events after a place, of the entries already in the feed."""
     spots = order.spots(after, looked_at)
     tables = {table.name: table for table in _tables()}
     other_books = _of_others(filters, tables)
@@ -171,7 +171,7 @@ def _tables() -> list[_Table]:
 
 
 def _of_others(filters: EventFilter, tables: Mapping[str, _Table]) -> Collection[int]:
-    """The books in which nothing wanted stands. The house's may tell of any table."""
+    """Logs without matching events: those of other tables. The site log may have events about any table."""
     return {table.book_id for table in tables.values() if filters.tables and table.id not in filters.tables}
 
 
@@ -179,11 +179,11 @@ def _read(entry: Entry) -> Event | None:
     try:
         return catalog.event_of(entry)
     except Unreadable:
-        return None  # the proof names it
+        return None  # verification reports it
 
 
 def _pasts(stories: Sequence[tuple[Entry, Event]]) -> Mapping[tuple[int, int | None], list[Entry]]:
-    """The entries of the rounds that something is told of, by book and round."""
+    """Entries of the rounds that events need, by log and round."""
     rounds = {(entry.book_id, entry.round or 0) for entry, event in stories if needs_past(event)}
     entries = log.of_rounds(rounds, subject="round")
     return {key: list(past) for key, past in groupby(entries, key=lambda entry: (entry.book_id, entry.round))}

@@ -1,6 +1,7 @@
-"""Waiting for what happens next: whoever asks for news when there are none is answered as soon as there are some.
+"""Long polling: a request for events while there are none is answered once there are some.
 
-Nobody who waits holds a thread or a connection, and one look at the feed's end serves all that wait in a process.
+A waiting request occupies neither a thread nor a database connection, and one query for the feed's end serves all that
+wait in a process.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from tables.feed import order
 from tables.feed.feed_records import Feed, place_of
 
 LONGEST: Final = 20
-"""Seconds: less than what proxies take for a dead line."""
+"""Maximum wait in seconds: less than the idle timeout of proxies."""
 AT_ONCE: Final = 64
-"""So many wait in one process; whoever comes then is answered at once."""
+"""Maximum of requests waiting in one process; further ones are answered at once."""
 LOOK_EVERY: Final = 0.5
-"""Seconds."""
+"""Seconds between two queries."""
 
 _guard: Final = threading.Lock()
 
 
 class Waiter:
-    """One that waits in this process, until it leaves."""
+    """A place among the requests waiting in this process, until it is left."""
 
     taken = 0
 
@@ -39,15 +40,15 @@ class Waiter:
             Waiter.taken += self.is_free
 
     def leave(self) -> None:
-        """However it ended; once."""
+        """Release the place; a second call does nothing."""
         with _guard:
             Waiter.taken -= self.is_free
             self.is_free = False
 
 
 async def news(feed: Feed, seconds: int, read: Callable[[int], Feed]) -> Feed:
-    """What follows an empty page, as soon as something does that is asked for; the last empty page after so long, or
-    where the database goes away."""
+    """The first page with events after an empty one; an empty page after `seconds`, or if the database becomes
+    unavailable."""
     deadline = time.monotonic() + seconds
     while not feed.events and time.monotonic() < deadline:
         await asyncio.sleep(LOOK_EVERY)
@@ -59,7 +60,7 @@ async def news(feed: Feed, seconds: int, read: Callable[[int], Feed]) -> Feed:
 
 
 def _look(feed: Feed, read: Callable[[int], Feed]) -> Feed:
-    """The next page, if anything was written. The connection goes back before anybody waits on."""
+    """The next page if entries were written since. Returns the connection before the wait continues."""
     try:
         place = place_of(feed.cursor)
         return read(place) if _end.is_after(place) else feed
@@ -68,14 +69,14 @@ def _look(feed: Feed, read: Callable[[int], Feed]) -> Feed:
 
 
 class _End:
-    """The end of the feed as this process saw it last."""
+    """The end of the feed as this process last read it."""
 
     def __init__(self) -> None:
         self._looked, self._place, self._unfed = -LOOK_EVERY, 0, 0
         self._turn = threading.Lock()
 
     def is_after(self, place: int) -> bool:
-        """Whether something was written after a place."""
+        """Whether entries were written after a place."""
         with self._turn:
             if time.monotonic() - self._looked >= LOOK_EVERY:
                 self._place, self._unfed, self._looked = order.end(), order.unfed(), time.monotonic()

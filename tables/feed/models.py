@@ -1,4 +1,4 @@
-"""The models of the feed: the order of the entries of all logs in it, and each log's position."""
+"""Models of the feed: the order of the entries of all logs, and how far each log is in it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ APP: str = "tables"
 
 
 class FeedSheet(AppendOnly):
-    """Some entries that stand in the feed one after the other. Sheets follow each other without a gap."""
+    """A run of consecutive entries of the feed. Sheets follow each other without gaps."""
 
     first = models.BigIntegerField(primary_key=True)
-    """How many entries stand before it."""
+    """Number of entries before it."""
     through = models.BigIntegerField(unique=True)
-    """How many stand before the next sheet."""
+    """Number of entries before the next sheet."""
     books = ArrayField(models.IntegerField())
-    """The log of each entry."""
+    """Log of each entry."""
     seqs = ArrayField(models.IntegerField())
-    """Of each entry, its number there."""
+    """Number of each entry in its log."""
 
     class Meta:
         app_label = APP
@@ -42,7 +42,7 @@ class FeedSheet(AppendOnly):
 
 
 class FeedBook(models.Model):
-    """The entry of a log up to which the feed contains it."""
+    """How far a log is in the feed."""
 
     book = models.OneToOneField(Book, models.PROTECT, related_name="+")
     seq = models.BigIntegerField(default=0)

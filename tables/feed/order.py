@@ -1,8 +1,8 @@
-"""One order for the entries of all books: each gets a place in the feed once, and keeps it.
+"""One order for the entries of all logs: each entry gets a place in the feed once and keeps it.
 
-Every book has an order of its own, given under its lock: what is below its head was committed before the head was. So
-whatever is between a book's place in the feed and its head can be put at the feed's end, whoever commits late
-elsewhere: what comes later stands later. One at a time extends the feed, so its sheets are committed in their order.
+Each log assigns its order under its own lock: everything below its head was committed before the head. So the entries
+between a log's position in the feed and its head can be appended to the feed, whatever is committed to other logs
+later. Only one process extends the feed at a time, so its sheets are committed in order.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ledger import log
 from tables.feed.models import FeedSheet
 
 AT_ONCE: Final = 500
-"""So many entries one sheet has at most."""
+"""Maximum of entries in a sheet."""
 
 
 class Spot(NamedTuple):
-    """An entry by its book and number there, with how many entries stand in the feed through it."""
+    """An entry by log and number there, with the number of entries in the feed up to and including it."""
 
     through: int
     book_id: int
@@ -28,8 +28,8 @@ class Spot(NamedTuple):
 
 
 _ALONE: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended('the feed of events', 0))"
-# By time where books are told apart by nothing else. A book's time steps back where its clock was mended; its order
-# does not, which is why the latest time that it reached counts.
+# Between logs, time decides. A log's time steps back at a clock correction but its order does not, so the latest time
+# that the log has reached counts.
 _NEW: Final = """
     SELECT book, seq FROM (
         SELECT b.id AS book, e.seq AS seq, max(e.at) OVER (PARTITION BY b.id ORDER BY e.seq) AS reached
@@ -51,7 +51,7 @@ _FED: Final = """
 
 
 def extend() -> int:
-    """Put what was committed since at the feed's end, unless somebody else is at it; how many entries that were."""
+    """Append the entries committed since to the feed, unless another process does; returns how many there were."""
     extended = 0
     while added := _sheet():
         extended += added
@@ -77,12 +77,12 @@ def _sheet() -> int:
 
 
 def end() -> int:
-    """How many entries stand in the feed."""
+    """Number of entries in the feed."""
     return FeedSheet.objects.order_by("-first").values_list("through", flat=True).first() or 0
 
 
 def unfed() -> int:
-    """How many entries no sheet has yet."""
+    """Number of entries not in the feed yet."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(sum(b.head_seq - coalesce(f.seq, 0)), 0) FROM ledger_book AS b"
@@ -92,14 +92,14 @@ def unfed() -> int:
 
 
 def moment_after(place: int) -> datetime | None:
-    """When the entry was written that stands after so many; None where none does."""
+    """Time of the entry after a place; None if there is none."""
     following = spots(place, 1)
     entries = log.picked([(spot.book_id, spot.seq) for spot in following])
     return entries[0].at if entries else None
 
 
 def spots(after: int, most: int) -> list[Spot]:
-    """The next entries of the feed, in its order."""
+    """The next entries of the feed, in order."""
     spots: list[Spot] = []
     sheets = FeedSheet.objects.filter(through__gt=after, first__lt=after + most).order_by("first")
     for sheet in sheets:
