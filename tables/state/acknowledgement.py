@@ -1,7 +1,7 @@
-"""What a screen was told last of a table: its last entry, signed by the house, for the screen to show again later.
+"""Receipts for screens: the last entry of a table that a screen has seen, signed, to be presented again later.
 
-The signature is made with a key outside of the database, so an older copy of the database can tell what was
-acknowledged beyond its own end from what somebody made up.
+The signing key is outside the database. So an older copy of the database can distinguish an entry acknowledged beyond
+its own end from a forged one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from django.core.signing import BadSignature, Signer
 
 HEX: Final = 16
-"""So much of a hash is shown: 64 bits tell one history from another."""
+"""Hexadecimal digits of a hash that are shown: 64 bits distinguish histories."""
 MOST_WORDS: Final = 6
 LONGEST_WORDS: Final = 80
 _LONGEST: Final = 2_500
@@ -26,19 +26,21 @@ _WORDS: Final = msgspec.json.Decoder(tuple[str, ...])
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """An entry that was acknowledged, with the last inputs that led to it in plain words."""
+    """An acknowledged entry, with descriptions of the last inputs before it."""
 
     seq: int
     hash: str
     """The first characters of the entry's hash."""
     after: int = 0
-    """The entry that last confirmed the table after a restore: what was acknowledged before it is of a history that a
-    pit boss gave up already. 0 where there is none."""
+    """The entry that last confirmed the table after a restore; 0 if there is none.
+
+    Receipts from before it belong to a history that a pit boss has already abandoned.
+    """
     words: tuple[str, ...] = ()
 
 
 def sign(book_id: int, seq: int, digest: bytes | None, after: int = 0, words: Sequence[str] = ()) -> str:
-    """As a screen keeps it; empty for a book without an entry."""
+    """The signed receipt for a screen; "" for a log without entries."""
     if not seq or digest is None:
         return ""
     phrases = [text[:LONGEST_WORDS] for text in words[-MOST_WORDS:]]
@@ -48,7 +50,7 @@ def sign(book_id: int, seq: int, digest: bytes | None, after: int = 0, words: Se
 
 
 def read(book_id: int, document: str) -> Acknowledged | None:
-    """What a screen shows; None for what the house did not sign for this book, which counts for nothing."""
+    """The content of a receipt; None if it was not signed by this site for this log."""
     body, _, signature = document.rpartition(".")
     if not body or len(document) > _LONGEST:
         return None
@@ -63,7 +65,7 @@ def read(book_id: int, document: str) -> Acknowledged | None:
 
 
 class Entry(Protocol):
-    """Whatever names an entry by its number and hash."""
+    """An object that identifies a log entry by number and hash."""
 
     @property
     def seq(self) -> int: ...
@@ -72,7 +74,8 @@ class Entry(Protocol):
 
 
 def is_missing(receipt: Entry, digest: bytes | None) -> bool:
-    """Whether a book whose entry of that number has this hash, or which has none, is not the one that was told of."""
+    """Whether a log lacks the entry of a receipt. `digest` is the hash of its entry of that number, None if it has
+    none."""
     return digest is None or bytes(digest).hex()[:HEX] != receipt.hash
 
 

@@ -1,6 +1,6 @@
-"""What a table's log said up to one entry: a round as it stood then, and the newest word on a matter that has a state.
+"""A table's log up to an entry: a round as of that entry, and the latest entry on a subject.
 
-Disputes and corrections rest on it, on the floor as in a proof: both ask with the number of an entry, and get the same.
+Disputes and corrections use it, live and in verification: both pass the number of an entry and get equal results.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ MOST_WORDS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class RoundAsOf:
-    """A round as the log told it up to one entry."""
+    """A round as of an entry."""
 
     round: Round
     first_seq: int
     last_seq: int
     last_hash: str
-    """The hash of its last entry, which names everything before it."""
+    """Hash of its last entry, which depends on everything before it."""
     entered_by: frozenset[str]
-    """Who entered its inputs, as the log signs them."""
+    """Authors of its inputs, as signed in the log."""
 
     @property
     def over(self) -> bool:
@@ -46,13 +46,12 @@ class RoundAsOf:
 
     @property
     def settled_seq(self) -> int:
-        """The entry that settled it."""
+        """Number of the entry that settled it."""
         return self.round.plays[-1].seq
 
     @property
     def record_hash(self) -> str | None:
-        """The SHA-256 of its round record, with its decisions as the log has them; None while it goes on and holds what
-        nobody may know yet."""
+        """SHA-256 of its round record, with the decisions in the log; None while the round still hides cards."""
         if self.round.secret and not self.over:
             return None
         current = self.round
@@ -61,12 +60,12 @@ class RoundAsOf:
         return sha256(canonical(record)).hexdigest()
 
     def payout(self, seat: int) -> Payout | None:
-        """What became of a seat, in cents."""
+        """A seat's result, in cents; None if it has none."""
         return next((payout for payout in self.round.settled if payout.seat == seat), None)
 
 
 def as_of(book_id: int, number: int, through_seq: int) -> RoundAsOf | None:
-    """A round as it stood at an entry; None where it was not dealt by then."""
+    """A round as of an entry; None if it had not begun."""
     entries = LogEntry.objects.filter(book_id=book_id, round=number, seq__lte=through_seq, subject="round")
     rows = list(entries.order_by("seq").values_list("seq", "kind", "by", "body", "hash"))
     standing = TableState()
@@ -79,7 +78,7 @@ def as_of(book_id: int, number: int, through_seq: int) -> RoundAsOf | None:
 
 
 def latest(book_id: int, subject: str, through_seq: int) -> Event | None:
-    """What the newest entry of a subject at a table said, up to an entry."""
+    """The newest event of a subject at a table, up to an entry."""
     entries = LogEntry.objects.filter(book_id=book_id, subject=subject, seq__lte=through_seq)
     row = entries.order_by("-seq").values_list("kind", "body").first()
     return None if row is None else read(subject, row[0], row[1])
@@ -93,17 +92,17 @@ _ABOUT: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One entry on a matter."""
+    """One entry on a subject, with its number."""
 
     seq: int
     event: Event
 
 
 def about(book_id: int, subject: str, piece: str, through_seq: int) -> Iterator[Word]:
-    """The entries of a subject with a piece of JSON in their body, in order.
+    """The entries of a subject whose body contains a piece of JSON, in order.
 
-    Bodies are canonical JSON, and text in them is escaped, so a piece is found as bytes. It costs what there is of the
-    subject at the table, not what was dealt there.
+    Bodies are canonical JSON with escaped text, so the piece can be found as bytes. The cost depends on the entries of
+    the subject at the table, not on the rounds dealt there.
     """
     with connection.cursor() as cursor:
         cursor.execute(_ABOUT, [book_id, subject, through_seq, piece.encode()])
@@ -122,8 +121,10 @@ _LAST_COUNT: Final = """
 
 
 def last_count(book_id: int, through_seq: int) -> int:
-    """The newest entry up to one with which the ledger took over what lay in the rack; 0 where there is none. Two
-    counts that differ come to nothing, so they are none."""
+    """Number of the newest entry that set the rack by a count, up to an entry; 0 if there is none.
+
+    A rack count with two differing results sets nothing.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_LAST_COUNT, {"book": book_id, "through": through_seq})
         since = int(cursor.fetchone()[0] or 0)
@@ -139,7 +140,10 @@ def last_count(book_id: int, through_seq: int) -> int:
 
 
 def words(text: str, what: str) -> str:
-    """What somebody wrote, trimmed. Raises Refused for nothing, for too much, and for what does not print."""
+    """Text from a user, trimmed. Raises Refused if it is empty, too long or not printable.
+
+    `what` completes the message.
+    """
     trimmed = " ".join(text.split())
     if not trimmed:
         raise Refused("no_words", f"Say in a few words {what}.", 422)

@@ -27,32 +27,34 @@ from tables.log.state import UNREADABLE, TableState
 from tables.models import Table
 
 HEADS: Final = 2
-"""Of a table that many kept: the newest, and the one before for whoever read the head a moment earlier."""
+"""Cached states of each table: the newest, and the one before for a reader that read the head a moment earlier."""
 
 
 @dataclass(slots=True)
 class Cache:
-    """The standings of the heads seen last, a few of each table; a hash names one history only, so an item is never
-    out of date. It is as large as a floor, not as what is entered there: else a busy floor would push its own tables
-    out, and each input would read the registers anew."""
+    """The states at the latest heads, a few of each table. A hash identifies one history, so an item is never stale.
+
+    Its size is limited by tables, not by entries: otherwise a busy floor would evict its own tables, and each input
+    would read the registers again.
+    """
 
     size: int
-    """So many tables; the one that was heard of longest ago goes first."""
+    """Maximum of tables; the one updated longest ago is evicted first."""
     items: OrderedDict[int, OrderedDict[bytes, TableState]] = field(default_factory=OrderedDict)
-    """By book, then by the hash of the head; what was kept last stands last."""
+    """By log, then by the hash of the head, oldest first."""
 
     def get(self, book_id: int, head_hash: bytes) -> TableState | None:
-        """The standing at this head, if it was kept."""
+        """The cached state at a head; None if there is none."""
         kept = self.items.get(book_id)
         return kept.get(head_hash) if kept else None
 
     def newest(self, book_id: int) -> TableState | None:
-        """The standing of a table that was kept last."""
+        """The newest cached state of a table; None if there is none."""
         kept = self.items.get(book_id)
         return next(reversed(kept.values()), None) if kept else None
 
     def put(self, book_id: int, standing: TableState) -> None:
-        """Keep a standing; the oldest ones go."""
+        """Cache a state, evicting the oldest ones."""
         if standing.hash is None:
             return
         kept = OrderedDict(self.items.get(book_id, ()))
@@ -61,12 +63,12 @@ class Cache:
         while len(kept) > HEADS:
             kept.popitem(last=False)
         self.items.pop(book_id, None)
-        self.items[book_id] = kept  # whole at once: other threads read it meanwhile
+        self.items[book_id] = kept  # replaced as a whole: other threads may be reading it
         while len(self.items) > self.size:
             self.items.popitem(last=False)
 
     def clear(self) -> None:
-        """As in a process that was just started."""
+        """Empty the cache, for tests."""
         self.items.clear()
 
 
@@ -119,10 +121,10 @@ _LATEST: Final = """
 """
 
 MOST_TO_CATCH_UP: Final = 50
-"""So many entries are folded upon an earlier standing; after more of them, the registers are read."""
+"""Entries that are replayed on an earlier state; beyond that the registers are read."""
 
-# The limit inside makes the planner look up each book's entries by their numbers. Joined over the range alone it
-# expected a ninth of every book, and read the whole log for each drawing of a floor with a million rounds behind it.
+# The inner limit makes the planner look up each log's entries by number. For a join over the range alone it expected
+# a ninth of every log, and read the whole log for each view of a floor with a million rounds.
 _SINCE: Final = f"""
     SELECT head.book, entry.*,
         (SELECT hash FROM ledger_logentry WHERE book_id = head.book AND seq = head.after) AS upon
@@ -135,24 +137,24 @@ _SINCE: Final = f"""
 
 
 def head_of(table: Table) -> Head:
-    """Where a table's log ended when its row was read with its book."""
+    """The head of a table's log as of when its row was read with its log."""
     book = table.book
     return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
 
 
 def of(table: Table) -> TableState:
-    """Where a table stands now."""
+    """The present state of a table."""
     return at(read_head(table.book_id))
 
 
 def at(head: Head) -> TableState:
-    """Where a table stands at a head that was just read or locked."""
-    # An input at a table that this process knows needs no query, and none of what several tables take.
+    """The state of a table at a head that was just read or locked."""
+    # An input at a cached table needs no query and no work for several tables.
     return _known(head) or at_all([head])[head.book_id]
 
 
 def at_all(heads: Sequence[Head]) -> dict[int, TableState]:
-    """Where several tables stand, by their books: one query for all that are not known yet."""
+    """The states of several tables, by log: one query for all that are not cached."""
     standings = {head.book_id: _known(head) for head in heads}
     for look in (_caught_up, read_anew):
         if missing := [head for head in heads if standings[head.book_id] is None]:
@@ -163,14 +165,17 @@ def at_all(heads: Sequence[Head]) -> dict[int, TableState]:
 
 
 def _keep(book_id: int, standing: TableState) -> None:
-    """A replica's standing is right, by its hash, but may be older than those that dealers go on from: it would push
-    them out, and the next input would read the registers anew."""
+    """Cache a state, but not one from a replica.
+
+    A replica's state is correct by its hash but may be older than those that dealers continue from; it would evict
+    them.
+    """
     if replica.as_of() is None:
         cache.put(book_id, standing)
 
 
 def read_anew(heads: Sequence[Head]) -> dict[int, TableState]:
-    """What the log says, whatever this process knew before."""
+    """The states of tables at these heads as the log has them, without the cache."""
     with connection.cursor() as cursor:
         cursor.execute(_LATEST, [[head.book_id for head in heads], [head.seq for head in heads]])
         rows = {book: [row[1:] for row in group] for book, group in groupby(cursor.fetchall(), key=itemgetter(0))}
@@ -185,7 +190,7 @@ def read_anew(heads: Sequence[Head]) -> dict[int, TableState]:
 
 
 def _caught_up(heads: Sequence[Head]) -> dict[int, TableState]:
-    """The newest standings of this process, and upon each what was written since; without those it has none for."""
+    """The newest cached states with the entries since replayed on them; omits tables that have none."""
     kept = {head.book_id: (head, cache.newest(head.book_id)) for head in heads}
     earlier = {book: newest for book, (head, newest) in kept.items() if newest and _is_close(head, newest)}
     if not earlier:
@@ -196,8 +201,8 @@ def _caught_up(heads: Sequence[Head]) -> dict[int, TableState]:
         groups = [(book, list(group)) for book, group in groupby(cursor.fetchall(), key=itemgetter(0))]
     standings = {}
     for book, rows in groups:
-        # A standing whose transaction was rolled back is followed by nobody: its hash is in no entry. Of what cannot
-        # be folded, the registers say whether it matters.
+        # A cached state whose transaction was rolled back has no successor: its hash is in no entry. If an entry
+        # cannot be replayed, the registers decide whether that matters.
         with suppress(*UNREADABLE):
             if bytes(rows[0][6] or b"") == earlier[book].hash:
                 folded = _folded(earlier[book], (row[1:6] for row in rows), ends[book].name)
@@ -210,7 +215,7 @@ def _is_close(head: Head, newest: TableState) -> bool:
 
 
 def registers(head: Head) -> list[int]:
-    """The numbers of the entries that tell where a table stands at a head."""
+    """Numbers of the entries that determine a table's state at a head."""
     with connection.cursor() as cursor:
         cursor.execute(_LATEST, [[head.book_id], [head.seq]])
         return [row[1] for row in cursor.fetchall()]
