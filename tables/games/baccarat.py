@@ -1,4 +1,4 @@
-"""Baccarat: bets on a player's hand, a banker's hand, and what may become of them. Nobody decides anything."""
+"""Baccarat: bets on the player's hand, the banker's hand, a tie and side bets. The game has no decisions."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ BANKER_DRAWS: Final = {
     5: frozenset(range(4, 8)),
     6: frozenset({6, 7}),
 }
-"""What the player's third card has to count for a banker with so many points to draw; with less he always does, with
-more never."""
+"""For each banker's total with a draw that depends on the player's third card: the values of that card on which the
+banker draws. With a lower total the banker always draws, with a higher one never."""
 _PAIR_BETS: Final = frozenset({"player_pair", "banker_pair"})
 DRAGON_BONUS: Final[Mapping[str, str]] = {"dragon_bonus_player": "player", "dragon_bonus_banker": "banker"}
 """The side that each dragon bonus is on."""

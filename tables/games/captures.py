@@ -11,9 +11,10 @@ Who = TypeVar("Who")
 
 
 def most_of_each_rank(hands: Mapping[Who, Sequence[int]]) -> dict[Who, int]:
-    """The points of each hand: a rank scores its number for whoever holds most of it, and for all who tie.
+    """Points by holder of a hand: each rank scores its number for the holder of the most cards of it, and for all who
+    tie.
 
-    A rank that nobody holds scores nobody.
+    A rank that is in no hand scores for no holder.
     """
     points = dict.fromkeys(hands, 0)
     for rank in RANKS:

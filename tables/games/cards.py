@@ -15,7 +15,7 @@ from typing import Final
 MOST_DECKS: Final = 8
 Composition = tuple[int, ...]
 UNKNOWN: Final = 0
-"""Stands for a physical card that lies facedown: nobody has told the system what it is."""
+"""A physical card that lies facedown and has not been entered."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Pack:
 
     @cached_property
     def shoes(self) -> tuple[Composition, ...]:
-        """The composition of so many full decks."""
+        """The composition of n full decks, at index n."""
         return tuple(tuple(copies * decks for copies in self.deck) for decks in range(MOST_DECKS + 1))
 
     @cached_property
@@ -67,7 +67,7 @@ class Pack:
         return self._numbers[spelling]
 
     def impossible(self, gone: Composition, decks: int) -> str:
-        """Why so many decks cannot have lost these cards; empty if they can."""
+        """Why this number of decks cannot have lost these cards; "" if it can."""
         whole = self.shoes[decks]
         if len(gone) != len(whole):
             return f"{len(whole)} counts, one a card, not {len(gone)}"
@@ -94,7 +94,7 @@ NOTHING: Final[Composition] = PAIRS.nothing
 RANK_SIGNS: Final = "A23456789TJQK"
 SUIT_SIGNS: Final = "shdc"
 BY_RANK: Final = Pack("standard_by_rank", (4,) * 13, tuple(RANK_SIGNS), "rank")
-"""Standard cards where nobody looks at suits: card r is any card of rank r, ace 1, king 13."""
+"""Standard cards without regard to suits: card r is any card of rank r, ace 1 to king 13."""
 STANDARD: Final = Pack(
     "standard", (1,) * 52, tuple(rank + suit for suit in SUIT_SIGNS for rank in RANK_SIGNS), "suit and rank"
 )

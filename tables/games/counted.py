@@ -1,7 +1,7 @@
-"""A table whose game nobody deals here round by round: roulette, craps, pai gow, a trial game. The operator names it.
+"""Non-tracked tables, whose games are not entered round by round: roulette, craps, pai gow, a trial game.
 
-What it won is known by its counts. What the operator says of its wagers is words for limits and placard: nothing here
-pays by them.
+The operator names the game. Its win is known by counts. The wagers that the operator describes are text for limits and
+the placard: no payout depends on them.
 """
 
 from __future__ import annotations
@@ -105,5 +105,5 @@ class Counted(Game[Picture, CountedRules]):
 
 
 def no_rounds() -> Illegal:
-    """That nobody deals a round of it."""
+    """The refusal to enter a round at a non-tracked table."""
     return Illegal("no_rounds", "no rounds are entered at this table: its win is known by its counts")

@@ -56,7 +56,7 @@ class FiveCards(Scripted[Rules]):
     rules_type = Rules
 
     def script(self, rules: Rules, layout: Layout) -> Script[None]:
-        """Rounds from the whole deck until somebody has 100 points and more than the other."""
+        """Rounds from the whole deck until a player has at least 100 points and more than the other."""
         starts = layout.require_first()
         for player in layout.players:
             player.score = 0

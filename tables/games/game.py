@@ -30,20 +30,20 @@ from tables.games.protocol import (
 
 
 class RoundPlay(Protocol):
-    """A round while it goes on: changed by each action, so nobody holds it but who plays it.
+    """A round in progress, changed by each action: only its caller may hold a reference to it.
 
-    The rules of a game are told once, as what an action changes in it. A state is a picture of it: made where somebody
-    wants to see one, not after each of many actions.
+    The rules of a game are written once, as what an action changes here. A state is an immutable picture, made when one
+    is needed and not after each action.
     """
 
     prompts: tuple[Prompt, ...]
-    """What may happen next; empty when the round is over."""
+    """The open prompts; empty when the round is over."""
 
     def take(self, action: Action) -> None:
-        """Go on by an action that an open prompt admits."""
+        """Continue with an action that an open prompt admits."""
 
     def state(self) -> Any:
-        """The round as it lies now."""
+        """An immutable picture of the round as it is now."""
 
 
 class Picture(Struct, frozen=True):
@@ -58,16 +58,16 @@ Rules = TypeVar("Rules")
 
 Result = TypeVar("Result")
 Script = Generator[tuple[Prompt, ...], Action, Result]
-"""Part of a game that is told: yields open prompts, is sent the action that answered, returns what came of it."""
+"""Part of a scripted game: yields the open prompts, is sent the action that answered, and returns the part's result."""
 
 Kind = Literal["banked", "pot", "counted"]
-"""A kind of game, as a key: whoever treats them otherwise has an object for each, and picks it by this."""
+"""Key of a kind of game. Code that treats kinds differently has an object for each and selects it by this key."""
 
 # --- A game as data: for the screens that deal it, and for the pages that explain it ---------------------------
 
 Part = Literal["stack", "hand", "middle", "facedown", "pot", "button", "score", "kept", "columns", "hands"]
-"""What may lie on a layout: each seat's faceup cards, its facedown ones, faceup and facedown cards that are nobody's,
-the pot, the button, points, the cards kept for them, each seat's side of columns, and hands before the dealer."""
+"""What a game's layout may show: faceup cards of each seat (stack), facedown ones (hand), shared faceup and facedown
+cards, the pot, the button, points, cards kept for points, columns of each seat, and hands in front of the dealer."""
 
 Due = Literal["seat", "down", "middle", "turn", "apart", "shuffle"]
 """What may be due from the deck: a card at a seat, one facedown, one in the middle, the turning of one that lies
@@ -96,9 +96,9 @@ class Wager(Struct, frozen=True):
     needs: str = ""
     """The wager that it goes with; nothing where it may be placed alone."""
     opposite: str = ""
-    """The wager that the same seat cannot have besides."""
+    """Another wager that one seat cannot have together with this one."""
     times: int = 1
-    """How many times its size the house may have to answer for by further wagers that nobody is refused."""
+    """Multiple of the wager that the casino may have to cover for further wagers that it may not refuse."""
 
 
 # --- What all games have in common -----------------------------------------------------------------------------
@@ -109,8 +109,8 @@ class Game(ABC, Generic[State, Rules]):
 
     kind: ClassVar[Kind]
     version: ClassVar[int] = 1
-    """Of its rules. Whoever changes what a round comes to counts it up: rounds name the version they were dealt under,
-    and a proof says so of those that were dealt under another."""
+    """Version of the rules. A change that alters the result of any round increases it: rounds name the version they
+    were dealt under, and a proof reports rounds of another version."""
     name: ClassVar[str]
     title: ClassVar[str]
     names: ClassVar[Mapping[str, str]] = {}
@@ -131,11 +131,11 @@ class Game(ABC, Generic[State, Rules]):
     """Why that happens, by code: entries hold codes and facts, and this is how people read them."""
     rules_type: type[Rules]
     hides: ClassVar[bool]
-    """Whether a seat may hold cards that nobody else knows."""
+    """Whether a seat may hold cards hidden from all others."""
     looks: ClassVar[bool] = False
     """Whether seats look at packets of their own, which lie facedown until all have decided."""
     step_units: ClassVar[int] = 1
-    """Bets, or what is put in play, are multiples of so many chip units."""
+    """Bets, or stakes of a pot, are multiples of this number of chip units."""
     spots: ClassVar[tuple[str, ...]] = ()
     """The wagers that lie apart at a seat, further ones too; none where a seat has one bet."""
     further: ClassVar[frozenset[str]] = frozenset()
@@ -267,7 +267,7 @@ class BankedGame(Game[State, Rules]):
         return 0
 
     def unseen(self, state: State) -> int:
-        """How many cards left the shoe since its shuffle and nobody saw, where the rules do not say it."""
+        """Unseen cards that left the shoe since its shuffle, if the rules do not determine the number."""
         return 0
 
     @abstractmethod

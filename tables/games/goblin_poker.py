@@ -78,7 +78,7 @@ class GoblinPoker(Scripted[Rules]):
 
 
 def _pitch_or_fold(layout: Layout) -> Script[None]:
-    """From the lowest stack on, each folds or pitches a card facedown; whoever is left alone need not."""
+    """From the lowest stack on, each player folds or pitches a card facedown, except a player who alone remains."""
     lowest = yield from _lowest_stack(layout)
     for player in _in_from(layout, lowest):
         fold = Choice("fold", layout.lowest_in_play())
@@ -94,7 +94,7 @@ def _pitch_or_fold(layout: Layout) -> Script[None]:
 
 
 def _pitches(layout: Layout, player: Player) -> tuple[Choice, ...]:
-    """One card of the hand, facedown; nobody names it when the cards are physical ones."""
+    """One card of the hand, pitched facedown; a physical card is not named."""
     return (Choice("pitch"),) if layout.opening.blind else cards_to("pitch", player.hand)
 
 

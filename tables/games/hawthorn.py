@@ -102,7 +102,7 @@ def _hand_turn(layout: Layout, player: Player) -> Script[None]:
 
 
 def _playable(layout: Layout, player: Player) -> list[int]:
-    """What may be played; of a hand that nobody else has seen, whatever its owner shows."""
+    """Cards that may be played; from a hand of unentered cards, any card that its owner may show."""
     hand = layout.may_show(player)
     if UNKNOWN in player.hand:
         return hand

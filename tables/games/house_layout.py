@@ -1,6 +1,6 @@
-"""The layout of a house-banked game on standard cards: seats with their wagers and hands, the dealer's, and the shoe.
+"""Layout of a house-banked game on standard cards: wagers and hands of the seats, the dealer's hand, and the shoe.
 
-It is the working memory of a script, changed as the script goes; nobody outside ``house_script.py`` ever holds one.
+It is the working memory of a script and changes with it; only `house_script.py` holds one.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ _NO_PAYS: Final[Pays] = {}
 
 
 class Hand(Struct, eq=False):
-    """One hand: a seat's, the dealer's, or one that nobody has for himself."""
+    """One hand: a seat's, the dealer's, or one that belongs to no seat."""
 
     seat: int
     number: int = 1
     name: str = ""
     cards: list[int] = []
     state: str = ""
-    """What became of it: "stands", "bust"; a dead one is among the discards."""
+    """Its state, such as "stands" or "bust"; the cards of a dead hand are discards."""
     is_doubled: bool = False
 
     @property
     def is_dead(self) -> bool:
-        """Whether its cards are discards already, while the round goes on."""
+        """Whether its cards are discards while the round is still in progress."""
         return self.state in {"bust", "surrender"}
 
 
@@ -125,19 +125,19 @@ class HouseLayout:
         self.gone = [*opening.dealt]
         self.left = self.pack.size * decks - sum(opening.dealt) - (opening.unseen or 0)
         self.burned = opening.unseen or 0
-        """Cards that left the shoe and nobody saw."""
+        """Unseen cards that left the shoe."""
         self.placed: Placed = {}
-        """What lies there while bets are open."""
+        """The bets on the layout while betting is open."""
         self.spots: list[Spot] = []
         self.dealer = Hand(DEALER)
         self.hands: list[Hand] = [self.dealer]
-        """The hands before the dealer."""
+        """The hands in front of the dealer."""
         self.facedown: dict[tuple[int, int], int] = {}
-        """Of the cards that lie facedown, by seat and place: with how many cards left each was dealt."""
+        """For each facedown card, by seat and place: how many cards were left when it was dealt."""
         self.certain = UNKNOWN
-        """The one card that lies facedown, where all others are accounted for."""
+        """The only possible rank of the one facedown card, once all others are accounted for; otherwise UNKNOWN."""
         self.ruled_out: tuple[int, ...] = ()
-        """What the dealer's facedown card is not, as the peek told."""
+        """Ranks that the dealer's facedown card cannot have, after the peek."""
 
     # --- bets ---
 
@@ -186,7 +186,7 @@ class HouseLayout:
         hand.cards.append(action.rank)
 
     def lay(self, cards: int, hand: Hand) -> Script[None]:
-        """Cards leave the shoe facedown for a hand, and nobody knows them until they are turned."""
+        """Deal facedown cards to a hand; they are UNKNOWN until they are turned."""
         for _ in range(cards):
             if not self.left:
                 yield from self._refill()
@@ -223,7 +223,7 @@ class HouseLayout:
         self.certain = UNKNOWN
 
     def burn(self, cards: int) -> Script[None]:
-        """Cards leave the shoe that nobody sees."""
+        """Burn unseen cards."""
         for _ in range(cards):
             if not self.left:
                 yield from self._refill()

@@ -69,7 +69,7 @@ class HouseState(ScriptState, frozen=True, dict=True, gc=True):
     gone: Composition
     left: int
     unseen: int
-    """Cards that left the shoe since its shuffle and nobody saw."""
+    """Unseen cards that left the shoe since its shuffle."""
 
 
 class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules], Generic[Rules]):

@@ -1,4 +1,4 @@
-"""Each game in the words of its placard: how it goes, for somebody who walks up to the table."""
+"""Each game in the words of its placard: a short description for a guest."""
 
 from __future__ import annotations
 

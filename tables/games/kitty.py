@@ -1,4 +1,4 @@
-"""Kitty: the lowest bid that nobody matches takes the target; the most cards of each rank score it.
+"""Kitty: the lowest unmatched bid takes the target, and the most cards of each rank score it.
 
 Designed by James Ernest and Paul Peterson.
 """
@@ -19,9 +19,9 @@ from tables.games.script import GameState, Scripted
 KITTY: Final = 7
 HARD: Final = (1, 1, 1, 1, 1, 1, 1)
 SOFT: Final = (1, 2, 2, 2)
-"""How many cards of the kitty are turned up in each round."""
+"""Number of cards of the kitty that are turned up in each round."""
 GIVER: Final = 1
-"""The bid that takes a target for somebody else."""
+"""The bid that takes a target for another player."""
 TEAM: Final = 2
 
 
@@ -105,7 +105,8 @@ class Kitty(Scripted[Rules]):
 
 
 def _deal(layout: Layout) -> Script[None]:
-    """Nobody sees the kitty, nor the cards that would make the hands uneven: three, with five players."""
+    """Deal the kitty and the hands facedown. Cards that would make the hands uneven, three with five players, remain
+    unseen."""
     for _ in range(KITTY):
         rank = yield from layout.draw(MIDDLE, down=True)
         layout.pool.append(rank)
@@ -123,7 +124,7 @@ def _turn_up(layout: Layout, targets: int) -> Script[None]:
 
 
 def _pass_left(layout: Layout) -> Script[None]:
-    """Everyone chooses a card, and only then looks at the one that comes. Nobody names a physical one."""
+    """Pass a card left: all choose before any of them sees the card received. Physical cards are not named."""
     if layout.opening.blind:
         for player in layout.players:
             layout.forget(player)
@@ -136,7 +137,7 @@ def _pass_left(layout: Layout) -> Script[None]:
 
 
 def _capture(rules: Rules, layout: Layout) -> Script[None]:
-    """The lowest unmatched bid takes a target, the next one the other. Nobody may be there to take one."""
+    """The lowest unmatched bid takes a target, and the next one the other; there may be no such bid."""
     bids = [_bid_of(player) for player in layout.players]
     unmatched = [player for player in layout.players if bids.count(_bid_of(player)) == 1]
     unmatched.sort(key=_bid_of)
@@ -153,7 +154,7 @@ def _bid_of(player: Player) -> int:
 
 
 def _give(rules: Rules, layout: Layout, giver: Player) -> Script[Player]:
-    """Whoever took a target with a 1 gives it away: to any other player, but not within the team."""
+    """The player who took a target with a 1 gives it to another player, not of the same team."""
     team = _team(rules, layout, giver)
     receivers = [player for player in layout.players if _team(rules, layout, player) != team]
     choice = yield from layout.choose(giver, [Choice("give", target=receiver.seat) for receiver in receivers])
@@ -161,7 +162,7 @@ def _give(rules: Rules, layout: Layout, giver: Player) -> Script[Player]:
 
 
 def _clear(layout: Layout) -> None:
-    """Bids are discarded, and targets that nobody took."""
+    """Discard the bids and the targets not taken."""
     layout.middle.clear()
     for player in layout.players:
         player.stack.clear()

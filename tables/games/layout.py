@@ -1,7 +1,7 @@
-"""The layout of a game that is told as a script: players, middle, pot and deck, and what a script does with them.
+"""Layout of a scripted game: players, middle, pot and deck, and what a script does with them.
 
-A script is a generator: it yields the prompts that are open, and is sent the action that answered one of them. The
-layout is its working memory, changed as the script goes; nobody outside ``script.py`` ever holds one.
+A script is a generator: it yields the open prompts and is sent the action that answered one of them. The layout is its
+working memory and changes with it; only `script.py` holds one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tables.games.protocol import (
 
 
 class NoCard(Exception):
-    """A card is needed and none can be had: deck and discards are empty but for the burn."""
+    """A card is needed, but deck and discards are empty except for the burned card."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Player:
     won: int = 0
     """Coins received so far."""
     stack_coins: int | None = None
-    """Coins that the player had on the table at the start; nobody pays beyond them. ``None``: nobody asks."""
+    """Coins that the player had on the table at the start, which payments cannot exceed. None: not limited."""
     columns: dict[int, list[int]] = field(default_factory=dict)
     """The player's side of each column, by its target: cards that lie in the stack, too."""
     score: int | None = None
@@ -64,11 +64,11 @@ class Player:
 
     @property
     def coins(self) -> int | None:
-        """Coins left on the table. ``None``: nobody asks."""
+        """Coins left on the table. None: not limited."""
         return None if self.stack_coins is None else self.stack_coins - self.paid + self.won
 
     def can_pay(self, coins: int) -> bool:
-        """Whether so many coins are there: nothing is sold on credit."""
+        """Whether the player has this number of coins on the table: there is no credit."""
         return self.coins is None or self.coins >= coins
 
     def out(self, outcome: str, reason: Reason, card: int | None = None) -> None:
@@ -93,11 +93,11 @@ class Layout:
     gone: Composition
     left: int
     middle: list[int] = field(default_factory=list)
-    """Faceup cards that are nobody's."""
+    """Shared faceup cards."""
     aside: list[int] = field(default_factory=list)
-    """Cards that are out of the deck until the game ends, and nobody's."""
+    """Cards out of the deck until the game ends, in no hand."""
     pool: list[int] = field(default_factory=list)
-    """Facedown cards in the middle, which nobody looks at until they are turned or dealt again."""
+    """Shared facedown cards in the middle, hidden from all until they are turned or dealt again."""
     payments: list[Payment] = field(default_factory=list)
     """The coins that changed hands, in order."""
     button: int | None = None
@@ -191,9 +191,9 @@ class Layout:
         self.shuffle_discards()
 
     def draw(self, to: int, *, down: bool = False) -> Script[int]:
-        """The rank of the next card of the deck, for the caller to lay down. Raises NoCard when none can be had.
+        """The rank of the next card of the deck, for the caller to place. Raises NoCard if there is none.
 
-        A physical card that is dealt facedown is UNKNOWN, and nobody has to tell the system of it.
+        A physical card dealt facedown is UNKNOWN and is not entered.
         """
         if not self.left:
             if not self.can_draw:
@@ -299,7 +299,7 @@ class Layout:
         return action.rank
 
     def deal(self, cards: int = 1, *, down: bool = False, to: Iterable[Player] | None = None) -> Script[None]:
-        """So many cards to each player, one at a time, clockwise from the first."""
+        """Deal this number of cards to each player, one at a time, clockwise from the first."""
         receivers = list(self.still_in if to is None else to)
         for _ in range(cards):
             for player in receivers:

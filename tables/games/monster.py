@@ -89,7 +89,7 @@ class Monster(Scripted[Rules]):
 
 
 def _discards(layout: Layout) -> Script[None]:
-    """Each in turn feeds the Monster or folds; whoever is left alone need not."""
+    """Each player in turn feeds the Monster or folds, except a player who alone remains."""
     for player in layout.still_in:
         choice = yield from layout.choose(player, (*_ways_to_discard(player.hand), Choice("fold")))
         for rank in choice.cards or (UNKNOWN,) * (choice.count or 0):

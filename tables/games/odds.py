@@ -90,7 +90,7 @@ def payable_multiple(results: Iterable[Odds]) -> int:
 
 
 def paying(odds: Odds) -> Reason:
-    """The reason of every win that is not paid at even money, beside what won."""
+    """The additional reason of a win that is not paid at even money."""
     return because("pays", odds=odds.spelled)
 
 

@@ -18,7 +18,7 @@ from tables.games.script import Scripted
 EIGHT: Final = 8
 CALAMITY: Final = 7
 CATCH: Final = 5
-"""So many cards without a pair are a Five Card Catch."""
+"""Cards without a pair that make a Five Card Catch."""
 
 Settlement = Literal["forfeit", "downspear", "seattle", "norland", "tacoma", "olympia", "portland", "cutchfeld"]
 
@@ -129,7 +129,7 @@ def _over(rules: Rules, layout: Layout) -> bool:
 
 
 def _round(rules: Rules, layout: Layout) -> Script[None]:
-    """Turns pass left until somebody scores. In Continuous they just go on: one round is the whole game."""
+    """Turns pass left until a player scores. In Continuous they go on after that: one round is the whole game."""
     acting = yield from _deal(rules, layout)
     while not _over(rules, layout):
         before = points(acting)
@@ -223,8 +223,8 @@ def take(layout: Layout, player: Player, choice: Choice) -> Script[tuple[list[in
 
 
 def _settle(rules: Rules, layout: Layout, loser: Player) -> None:
-    """The loser pays as the table settles. The winners are those who are paid, and in a forfeit all but the loser."""
-    opponents = layout.clockwise(loser)[1:]  # whoever is nearest to the loser's left is paid first
+    """The loser pays by the table's settlement. The winners are those who are paid; in a forfeit, all but the loser."""
+    opponents = layout.clockwise(loser)[1:]  # the order of payment: clockwise from the loser's left
     low = min(points(player) for player in opponents)
     lowest = [player for player in opponents if points(player) == low]
     match rules.settlement:

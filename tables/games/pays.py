@@ -21,9 +21,9 @@ from tables.games.odds import HouseRules, Odds, PayTable
 from tables.games.protocol import Illegal, Struct
 
 Pays = Mapping[str, Mapping[str, Odds]]
-"""By wager, what each of its lines pays."""
+"""Odds of each line, by wager."""
 Spelled = Mapping[str, Mapping[str, str]]
-"""The same, as a record writes it: 9:1."""
+"""Odds as text, such as 9:1, by wager and line, as a record has them."""
 UNPAID: Final = Odds(0)
 """A line that is lost like any other."""
 MOST_TO: Final = 100
@@ -65,10 +65,10 @@ class PaidWager(Struct, frozen=True):
     on: str = ""
     """The wager that it is a bonus on, and a part of the worth of; none where it is a wager itself."""
     needs: Mapping[str, str] = {}
-    """The options that it is spread with only."""
+    """The only option under which it is offered."""
 
     def shipped_under(self, rules: HouseRules) -> Mapping[str, Odds]:
-        """What it pays where nobody made another table."""
+        """The odds of each line in the standard pay table for these options."""
         chosen = self.shipped[str(getattr(rules, self.option)) if self.option else ""]
         return dict(zip((line.name for line in self.lines), chosen, strict=True))
 
@@ -96,7 +96,7 @@ class PayForm(Struct, frozen=True):
         return pays
 
     def lines(self, wagers: Spelled) -> Pays:
-        """Lines as somebody wrote them. Raises Illegal, with the place of what is not of the form."""
+        """Parse a pay table's lines. Raises Illegal with the place of a faulty one."""
         if not self.wagers:
             raise _illegal("this game pays nothing by a pay table")
         if not wagers:
@@ -129,7 +129,7 @@ def spelled(pays: Pays) -> dict[str, dict[str, str]]:
 
 
 def odds_of(text: str) -> Odds:
-    """Odds as somebody writes them, 9:1, in lowest terms. Raises ValueError, which says how they are written."""
+    """Parse odds such as 9:1 in lowest terms. Raises ValueError, whose message states the form."""
     match = _ODDS.fullmatch(text)
     if not text:
         raise ValueError("odds are missing: a table has all lines of a wager, or none")

@@ -63,9 +63,9 @@ class Port(Scripted[Rules]):
     rules_type = Rules
 
     def script(self, rules: Rules, layout: Layout) -> Script[None]:
-        """Rounds until one player alone leads with 21 or more; those who tie there play on without the others.
+        """Rounds until one player leads with 21 or more; players who tie there continue without the others.
 
-        Players who never lock bust for ever: the game ends because somebody locks for points.
+        Players who never lock bust for ever: the game ends because some player locks for points.
         """
         for player in layout.players:
             player.score = 0

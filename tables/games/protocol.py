@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 DEALER: Final = 0
 MIDDLE: Final = -1
-"""Where cards lie that are nobody's."""
+"""The place of shared cards."""
 PLAYER_HAND, BANKER_HAND, DRAGON, TIGER = -2, -3, -4, -5
 """The hands before the dealer that seats bet on, in games that have two."""
 PLACE_NAMES: Final = {
@@ -99,7 +99,7 @@ class SetAside(Struct, frozen=True, tag_field="do", tag="set_aside", omit_defaul
     """A card left the shoe unplayed in mid-round: exposed, boxed, or on the floor. It is a discard from then on."""
 
     rank: int = UNKNOWN
-    """The card, by its number in the game's pack; UNKNOWN where nobody saw it."""
+    """The card, by its number in the game's pack; UNKNOWN if it was not seen."""
 
 
 Action = Bet | CloseBets | Card | Choose | Shuffle | SetAside
@@ -246,7 +246,7 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
         )
 
     def without(self, card: int) -> AskCard:
-        """The same once a card has left the shoe unplayed."""
+        """This prompt after a card has left the shoe unplayed."""
         if card == UNKNOWN or self.apart:
             return self
         gone = [*self.gone]
@@ -481,17 +481,18 @@ class Opening(Struct, frozen=True):
     pot: int = 0
     """Coins that the game before left in the pot."""
     first: int | None = None
-    """The seat that chance chose to start, in games that start so."""
+    """The seat drawn to start, in games that draw it."""
     stacks: tuple[int, ...] = ()
-    """The coins that each of ``seats`` has on the table, and cannot pay beyond. Empty: nobody asks."""
+    """Coins of each of `seats` on the table, which payments cannot exceed. Empty: not limited."""
     rake: Rake | None = None
     """What the house takes of a pot. ``None``: nothing."""
     blind: bool = False
     """Whether the cards are physical ones: what is dealt facedown is then unknown until it is turned."""
     commission_is_marked: bool | UnsetType = UNSET
-    """Whether commission is owed to the cent and collected later, where bets have to be payable exactly."""
+    """Whether commission is owed to the cent and collected later, in games whose bets must be payable exactly."""
     unseen: int | UnsetType = UNSET
-    """How many cards left the shoe since its shuffle that nobody saw: burned ones. Where the game's rules have none."""
+    """Unseen cards that left the shoe since its shuffle (burned ones); set only if the rules do not determine the
+    number."""
 
 
 Fact = int | str | tuple[int, ...]
@@ -600,7 +601,7 @@ class SeatView(Struct, frozen=True):
     score: int | None = None
     """Points so far, in games that are scored."""
     coins: int | None = None
-    """Coins left on the table. ``None``: nobody asks."""
+    """Coins left on the table. None: not limited."""
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """The seat's side of each column: the target, and the cards laid to it."""
     wagers: tuple[WagerView, ...] | UnsetType = UNSET
@@ -618,9 +619,9 @@ class View(Struct, frozen=True):
     cards_left: int
     over: bool
     middle: tuple[int, ...] = ()
-    """Faceup cards that are nobody's."""
+    """Shared faceup cards."""
     facedown: int = 0
-    """How many facedown cards lie there that are nobody's."""
+    """Number of shared facedown cards."""
     pot: int = 0
     """Coins in the pot."""
     hands: tuple[HandView, ...] | UnsetType = UNSET

@@ -60,7 +60,7 @@ class RecordAside(Struct, frozen=True):
 
     after: _COUNT
     card: int | str | None = None
-    """As the record writes cards; null where nobody saw it."""
+    """As the record writes cards; null if it was not seen."""
 
 
 class RecordPaper(Struct, frozen=True):

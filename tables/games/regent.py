@@ -15,7 +15,7 @@ from tables.games.script import Scripted
 
 DOWN: Final = 2
 DUEL: Final = 2
-"""So few players need no middle to pay to: whoever folds pays the other one."""
+"""With two players there is no middle to pay to: a player who folds pays the other."""
 
 
 class Rules(Struct, frozen=True):
@@ -107,7 +107,7 @@ def _turn(layout: Layout, player: Player) -> Script[Player]:
 
 
 def _ways(layout: Layout, player: Player) -> Iterator[Choice]:
-    """Draw, attack, gift, fold or see. A physical card that is drawn facedown is not named: nobody has seen it."""
+    """Draw, attack, gift, fold or see. A physical card drawn facedown is not named, since it is unseen."""
     rivals = [rival for rival in layout.still_in if rival is not player]
     if layout.can_draw:
         yield Choice("draw", draws=not layout.opening.blind)

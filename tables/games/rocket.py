@@ -380,7 +380,7 @@ class RocketPlay:
             self._ask_turn()
 
     def _leave(self, outcome: str, rank: int) -> None:
-        """The seat loses so many tenths of its bet and is out; its cards are discards from now on."""
+        """The seat loses `rank` tenths of its bet and is out; its cards become discards."""
         index = self.waiting[0]
         self._pay(index, outcome, rank, -rank, because(outcome, rank=rank))
         order = [*self.order]
@@ -442,7 +442,7 @@ _STEPS: Final[tuple[Callable[[RocketPlay, Any], None], ...]] = (
 
 
 def _check(gone: Composition, decks: int) -> None:
-    """Raises Illegal for cards that a shoe of so many decks cannot have lost."""
+    """Raises Illegal if a shoe of this number of decks cannot have lost these cards."""
     if len(gone) != len(DECK):
         raise ValueError(f"a composition has {len(DECK)} counts, one a rank, not {len(gone)}")
     if wrong := PAIRS.impossible(gone, decks):
@@ -477,12 +477,12 @@ def _ask_bets(seats: tuple[int, ...], limits: Limits, unit: int, bets: tuple[int
 
 @lru_cache(maxsize=10_000)
 def _decision(seat: int, bet: int, low: int) -> tuple[Prompt, ...]:
-    """The same few decisions come again and again."""
+    """The prompt of a decision to hit or fold. Cached, since the same few decisions recur."""
     return (AskChoice(seat, (_HIT, Choice("fold", low * (bet // 10)))),)
 
 
 def _lowest(stack: tuple[int, ...], dealer: tuple[int, ...]) -> int:
-    """What a fold is reckoned by: the lowest card of the seat and the dealer, nobody else's."""
+    """The rank that a fold costs: the lowest card of this seat and the dealer."""
     return min(stack + dealer)
 
 

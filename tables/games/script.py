@@ -144,7 +144,7 @@ class Scripted(ScriptedGame[GameState, Rules], PotGame[GameState, Rules], Generi
         return state.left
 
     def decks(self, rules: Rules) -> int:
-        """Every game that is told as a script is played with one deck."""
+        """Decks in play: each scripted game has one."""
         return 1
 
     def burned(self, rules: Rules) -> int:

@@ -1,9 +1,9 @@
-"""The machine behind games told as scripts: a generator tells the whole game, and the kernel plays it as pure states.
+"""The engine of scripted games: a generator writes the whole game, and the kernel plays it as immutable states.
 
-A state is what the script's layout looked like when it asked: a frozen picture, with the actions that led there. Beside
-the picture it keeps the script that stopped there, until one action takes the script further; after that, or as a copy,
-a state is told again from its actions. So a script reads like the rules of its game, states behave as if there were no
-generator at all, and a script lives no longer than the state that it stopped at.
+A state is a frozen picture of the script's layout at a prompt, with the actions that led there. It also keeps the
+script that stopped there, until one action takes the script further; after that, or as a copy, a state is rebuilt by
+replaying its actions. So a script reads like the rules of its game, states behave as if there were no generator, and a
+script lives no longer than the state at which it stopped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Telling = tuple[Script[None], Layout]
 class ScriptState(Picture, frozen=True, dict=True, gc=True):
     """A game between two actions.
 
-    The fields are its whole value. What is laid by beside them is in no comparison, hash, copy or JSON.
+    The fields are its whole value. The stored script takes no part in comparison, hash, copy or JSON.
     """
 
     rules: Any
@@ -32,11 +32,11 @@ class ScriptState(Picture, frozen=True, dict=True, gc=True):
     actions: tuple[Action, ...]
 
     def lay_by(self, telling: Telling[Any]) -> None:
-        """Keep the script that stopped here for the action to come."""
+        """Store the script that stopped here for the next action."""
         self.__dict__["telling"] = telling
 
     def take(self) -> Telling[Any] | None:
-        """The script that stopped here, once: it goes on, and will never stop here again."""
+        """Remove and return the script that stopped here; None if it was taken before."""
         telling: Telling[Any] | None = self.__dict__.pop("telling", None)
         return telling
 
@@ -45,7 +45,7 @@ State = TypeVar("State", bound=ScriptState)
 
 
 class ScriptRun(Generic[State]):
-    """A game while it is told."""
+    """A scripted game in progress."""
 
     __slots__ = ("actions", "picture", "prompts", "rules", "send", "telling")
 
@@ -54,7 +54,7 @@ class ScriptRun(Generic[State]):
         self.telling, self.send, self.picture = telling, telling[0].send, picture
 
     def take(self, action: Action) -> None:
-        """Go on by an admitted action."""
+        """Continue with an admitted action."""
         self.actions.append(action)
         if type(action) is SetAside:
             self.telling[1].set_aside(action.rank)
@@ -121,13 +121,13 @@ def words_of(words: Mapping[str, Words], choice: str) -> Words:
 
 
 def say_choices(words: Mapping[str, Words], prompt: AskChoice, money: Money, place: str = "") -> Phrase:
-    """What a seat chooses between, in the dealer's words."""
+    """The choices of a seat, as a sentence for the dealer."""
     ways: dict[str, list[Choice]] = {}
     for choice in prompt.choices:
         ways.setdefault(choice.name, []).append(choice)
     *most, last = [_say_way(words_of(words, name), choices, money) for name, choices in ways.items()]
     offer = f"{', '.join(most)} or {last}" if most else last
-    # The rules of many ways at once would be read by nobody: the first one, and the game's page has them all.
+    # The rules of many choices at once would be too long to read: show the first, since the game's page has them all.
     shown_ways = list(ways) if len(ways) <= _RULES_AT_ONCE else [next(iter(ways))]
     rules = " ".join(words_of(words, name).rule for name in shown_ways)
     place = place or f"Seat {prompt.seat}"

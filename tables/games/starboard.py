@@ -104,7 +104,7 @@ def _turn(layout: Layout, player: Player) -> Script[None]:
 
 
 def _lock(layout: Layout, player: Player) -> None:
-    """Locks at the present count; whoever locked at a lower one is knocked out."""
+    """Lock at the present count; players locked at a lower count are knocked out."""
     cards = len(layout.middle)
     for rival in layout.players:
         if rival.state == LOCKED and (rival.score or 0) < cards:

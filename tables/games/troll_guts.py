@@ -27,8 +27,8 @@ class Rules(Struct, frozen=True):
 class TrollGuts(Scripted[Rules]):
     """The game, as the kernel plays it.
 
-    It ends: every turn lays one more card before a player, and no stack holds a rank twice. There is always a card to
-    take: when deck and discards are empty, not all ten 10s can lie in stacks, so somebody holds one facedown.
+    It ends: every turn lays one more card in front of a player, and no stack holds a rank twice. There is always a card
+    to take: when deck and discards are empty, the ten 10s cannot all lie in stacks, so a player holds one facedown.
     """
 
     name: ClassVar[str] = "troll_guts"
@@ -76,7 +76,7 @@ class TrollGuts(Scripted[Rules]):
 
 
 def _arrange(layout: Layout) -> Script[None]:
-    """Everyone stacks the facedown cards once and for all; a hand lies top first. Nobody else sees the order."""
+    """Each player stacks the facedown cards for the whole game, top first; the order is hidden from the others."""
     if layout.opening.blind:
         return
     orders = yield from layout.choose_all({player.seat: _orders(player.hand) for player in layout.players})
@@ -105,7 +105,7 @@ def _turn(layout: Layout, player: Player) -> Script[None]:
 
 
 def _ways_to_take(layout: Layout, player: Player) -> Iterator[Choice]:
-    """Draw, steal, or buy; whoever cannot pay may only have the own card when there is no other."""
+    """Draw, steal or buy. A player who cannot pay may take the own card only if there is no other."""
     steals = [Choice("steal", target=rival.seat) for rival in layout.still_in if rival is not player and rival.hand]
     if layout.can_draw:
         yield Choice("draw", draws=True)

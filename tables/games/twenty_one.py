@@ -39,7 +39,7 @@ def has_blackjack(cards: Sequence[int]) -> bool:
 
 @cache
 def cards_by_value(cards: int, value: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Of a pack of so many different cards those of a value, and all others."""
+    """The cards of a pack of this number of different cards: those of a value, and all others."""
     pack = range(1, cards + 1)
     return tuple([card for card in pack if VALUE_OF[card] == value]), tuple(
         [card for card in pack if VALUE_OF[card] != value]

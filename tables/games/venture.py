@@ -1,4 +1,4 @@
-"""Venture: bids fire at the cards on the table, and what they capture counts against whoever takes it.
+"""Venture: bids fire at the cards on the table, and captured cards count against the player who takes them.
 
 Designed by James Ernest and Paul Peterson.
 """
@@ -18,7 +18,7 @@ from tables.games.protocol import MIDDLE, Choice, Struct, because
 from tables.games.script import Scripted
 
 SLUG: Final = {3: 4, 4: 3, 5: 5, 6: 7, 7: 6, 8: 7}
-"""How many cards lie in the middle for so many players: what makes the hands even."""
+"""Number of cards in the middle by number of players: what makes the hands even."""
 KEPT_AT_ONCE: Final = 3
 
 
@@ -83,7 +83,7 @@ class Venture(Scripted[Rules]):
 
 
 def _draft(layout: Layout) -> Script[None]:
-    """Everyone keeps three cards and passes the others left, until all are kept. Nobody names physical ones."""
+    """Each player keeps three cards and passes the others left, until all are kept. Physical cards are not named."""
     passed = {player.seat: player.hand for player in layout.players}
     hands: dict[int, list[int]] = {player.seat: [] for player in layout.players}
     while any(passed.values()):
@@ -128,7 +128,7 @@ def _capture(layout: Layout, taker: Player, condition: Callable[[int], bool]) ->
 
 
 def points(layout: Layout, player: Player) -> int:
-    """A point lost for each card, but a rank is won that is whole with what nobody took."""
+    """Lose a point for each card, but win a rank that is complete with the cards not taken."""
     total = 0
     for rank in RANKS:
         own_count = player.kept.count(rank)
