@@ -273,7 +273,7 @@ def deck_columns(scene: CommandContext) -> Composition:
 
 
 def waiting_for(current: Round | None, prompts: Sequence[Prompt]) -> tuple[int, ...]:
-    """The seats that are to choose and hold cards that nobody else may know."""
+    """The seats that have to choose and hold cards hidden from all others."""
     if current is None or not current.secret:
         return ()
     return tuple(ask.seat for ask in prompts if isinstance(ask, AskChoice) and current.hides_cards_of(ask.seat))

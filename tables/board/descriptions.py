@@ -1,4 +1,4 @@
-"""What is told of a table: the one next step in a sentence, what became of seats, and chips in colours."""
+"""Descriptions of a table: the next step as a sentence, the results of seats, and chips by colour."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tables.roles import Role
 
 @dataclass(frozen=True, slots=True)
 class Chips:
-    """So many chips of one colour."""
+    """A number of chips of one colour."""
 
     count: int
     colour: str
@@ -41,9 +41,9 @@ class OutcomeLine:
     net_cents: int
     why: str
     do: str = ""
-    """What the hands do, in a word or two: "take the bet", "pay 45"."""
+    """The dealer's action in a word or two: "take the bet", "pay 45"."""
     hands: str = ""
-    """The same with the chips: "take the bet, give back 40: 1 green 3 red"."""
+    """The dealer's action with the chips: "take the bet, give back 40: 1 green 3 red"."""
     take: tuple[Chips, ...] = ()
     """Chips that lie at the seat and go into the rack; none where the whole bet goes."""
     give_back: tuple[Chips, ...] = ()
@@ -174,14 +174,15 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class GameDescriptions(ABC):
-    """Says what a scene comes to, with the chips that the table has."""
+    """Describes a table's situation, with chips in the table's denominations."""
 
     scene: CommandContext
     denominations: tuple[Denomination, ...]
 
     @property
     def lying(self) -> Round | None:
-        """The game for a pot that is over: its cards lie until the deck is shuffled, or the next game is dealt."""
+        """The finished player-pool game whose cards are still on the table, until the deck is shuffled or the next game
+        is dealt."""
         last, shoe = self.scene.standing.round, self.scene.standing.shoe
         if last is None or not last.lies_on or not last.plays or shoe is None or shoe.stage != "ready":
             return None
@@ -400,5 +401,5 @@ _TELLINGS: Final[dict[Kind, type[GameDescriptions]]] = {
 
 
 def telling(scene: CommandContext, denominations: tuple[Denomination, ...]) -> GameDescriptions:
-    """Says what a scene comes to, by the kind of game that its table is set to."""
+    """The descriptions of a table's situation, by the kind of its game."""
     return _TELLINGS[scene.game.kind](scene, denominations)

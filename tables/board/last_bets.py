@@ -34,8 +34,10 @@ def last_bets(book_id: int, standing: TableState) -> Mapping[Spot, int]:
 
 @lru_cache(maxsize=10_000)
 def _placed_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, int]:
-    """The bets of the round before, told again from its entries: its stakes hold doubles and splits too. What lies
-    before an entry never changes, so it is told once."""
+    """The bets of the previous round, replayed from its entries, since its stakes also include doubles and splits.
+
+    Cached: what precedes an entry never changes.
+    """
     before = as_of(book_id, number - 1, first_seq - 1)
     return placed(before.round) if before else _NONE
 

@@ -27,7 +27,7 @@ def last_results(book_id: int, standing: TableState) -> Mapping[int, int]:
 
 @lru_cache(maxsize=1_000)
 def _nets_before(book_id: int, number: int, first_seq: int) -> Mapping[int, int]:
-    """Of the round before this one. What lies before an entry never changes, so it is told once."""
+    """Net results of the previous round by seat, in cents. Cached: what precedes an entry never changes."""
     before = as_of(book_id, number - 1, first_seq - 1) if number > 1 else None
     return _nets(before.round) if before and before.round else _NONE
 

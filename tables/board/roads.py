@@ -39,9 +39,9 @@ class RoadCell:
     column: int
     kind: Winner | Mark
     hand: int
-    """The number in its shoe, from 1, of the hand that put it there."""
+    """Number of its hand in the shoe, from 1."""
     ties: int = 0
-    """On the big road: how many ties came after that hand and before the next that somebody won."""
+    """On the big road: number of ties between that hand and the next one won by a side."""
     player_pair: bool = False
     banker_pair: bool = False
     natural: int | None = None
@@ -96,7 +96,7 @@ def runs(hands: Sequence[Hand]) -> list[list[int]]:
 def big_road(hands: Sequence[Hand]) -> Road:
     """A column for each run of one side's wins, with ties counted on the cell of the hand before them.
 
-    Ties that open a shoe wait in the first cell, which is then the cell of the first hand that somebody wins.
+    Ties that open a shoe wait in the first cell, which then belongs to the first hand won by a side.
     """
     columns = runs(hands)
     decided = [number for run in columns for number in run]
@@ -145,9 +145,10 @@ def _next_top(column: int, taken: set[tuple[int, int]]) -> int:
 
 
 def derived_road(columns: Sequence[Sequence[int]], back: int) -> Road:
-    """The big road held against itself so many columns back: 1 for big eye boy, 2 for small road, 3 for cockroach pig.
+    """The big road compared with itself `back` columns earlier: 1 for big eye boy, 2 for small road, 3 for cockroach
+    pig.
 
-    Marks that are alike in a row make a column, as wins do on the big road.
+    Equal marks in a row make a column, as wins do on the big road.
     """
     marks = list(derived_marks(columns, back))
     lengths = [len(list(alike)) for _, alike in groupby(kind for _, kind in marks)]
@@ -158,18 +159,19 @@ def derived_road(columns: Sequence[Sequence[int]], back: int) -> Road:
 
 
 def derived_marks(columns: Sequence[Sequence[int]], back: int) -> Iterator[tuple[int, Mark]]:
-    """Each hand that a derived road speaks of, and what it says.
+    """Each hand that a derived road marks, with its mark.
 
-    A road asks whether the shoe repeats itself at a distance. Columns are meant by their length, tails uncoiled.
+    A derived road shows whether the shoe repeats itself at a distance. Columns are compared by length, with their tails
+    uncoiled.
 
-    - A hand that lengthens a column is held against the column so many back. It breaks the pattern if that one ended in
-      the row just above, for there the run was over. Otherwise it is regular: that column goes on in this row too, or
-      ended higher up, and was outgrown before.
-    - A hand that opens a column says that the one before it is complete. It is regular if that one came out as long as
-      the column so many back from it, and choppy if not.
+    - A hand that lengthens a column is compared with the column `back` columns before. It is choppy if that column
+      ended in the row just above, where the run was over. Otherwise it is regular: that column continues in this row
+      too, or ended higher up and was outgrown before.
+    - A hand that opens a column completes the column before. It is regular if that one is as long as the column `back`
+      columns before it, and choppy if not.
 
-    The first hand to be held against anything is the second of the column after so many; if that has no second, the
-    first of the next column, before which two complete ones stand so far apart.
+    The first marked hand is the second one of column `back`, counted from 0; if that column has one hand, the first of
+    the next column, when two complete columns are that far apart.
     """
     lengths = [len(column) for column in columns]
     for place in range(back, len(columns)):

@@ -1,9 +1,11 @@
-"""What may be told of a game before it is over: a house shoe knows the players' facedown cards, and nobody else may.
-And of a count before two people agree: whoever counts next must not know what was counted.
+"""Secrecy of games in progress and of counts: what may be shown before a game is over or two people agree.
 
-Everything that reads a table back, for staff of whatever role, goes through here. While such a game goes on, each of
-its entries is told by what everyone at the table saw; which cards came facedown and what was chosen in secret is opened
-when it is over. The hashes are those of the whole entries all the while, so that nobody can change them meanwhile.
+An electronic shoe knows the players' facedown cards, which all others must not. The second counter must not know the
+first count.
+
+All code that reads a table's log for display uses this module, whatever the reader's role. While a game is in progress,
+each of its entries shows only what everyone at the table saw; facedown cards and secret choices are shown when it is
+over. The hashes are those of the complete entries throughout, so that they prove that no entry was changed in between.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ _TOLD: Final = ("opening", "decided", "commitment", "corrects", "seat")
 
 
 _SEALED: Final = b'"sealed":true'
-"""What the body of an entry has of which not everything is told; no entry of the log itself has it."""
+"""Marker in the body of an entry that is not shown completely; no stored entry has it."""
 _SALTED: Final = b'"salt":'
 """What every entry has that may hold a secret (see ``rounds.enter`` and ``slips.sign``)."""
 
@@ -64,9 +66,9 @@ def veiled(book_id: int, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def veiled_in_several(entries: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
-    """The same of entries of rounds in several books, as (book, entry): the same few statements however many there are.
+    """Entries of rounds in several logs, as (log, entry), without what is still secret; a constant number of queries.
 
-    What is taken back has no salt, and tells as much as what was entered: each book with an entry of a round is asked.
+    A take-back has no salt and reveals as much as an input does, so each log with an entry of a round is checked.
     """
     dealt = {book for book, entry in entries if entry.subject == Veiled.subject}
     if not dealt:
@@ -90,7 +92,7 @@ def _veil(entry: Entry, inputs: dict[int, Told]) -> Entry:
 
 
 def _unseen(entry: Entry, counting: set[str]) -> Entry:
-    """An entry about slips without what was counted so far: whoever counts next must not know it."""
+    """An entry about slips without the counts so far, which the next counter must not know."""
     event = catalog.read_as(SlipSigned, entry.body)
     if event.slip in counting:
         event = structs.replace(event, chips=(), salt="", now=structs.replace(event.now, counts=()))
@@ -165,7 +167,7 @@ def _answers(ask: Prompt, action: Action) -> bool:
 
 
 def _told(current: Round, state: Any, prompts: Sequence[Prompt], action: Action, *, together: bool) -> dict[str, Any]:
-    """One action, by what everyone saw of it: where a facedown card went, that somebody chose."""
+    """One action as everyone saw it: where a facedown card went, or that a seat chose."""
     if isinstance(action, Card):
         seen = any(isinstance(ask, AskCard) and ask.to == action.to and not ask.down for ask in prompts)
         return {"do": "card", "to": action.to} | ({"rank": action.rank} if seen else {})

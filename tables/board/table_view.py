@@ -103,9 +103,9 @@ class SeatBox:
     has_chosen: bool = False
     """Whether it has chosen already what others are still to choose in secret."""
     may_play: bool = False
-    """Whether it can be dealt in to the next game for a pot."""
+    """Whether it can be dealt in to the next player-pool game."""
     plays: bool = False
-    """Whether it is dealt in, if nobody says otherwise: a seat that sat out still does."""
+    """Whether it is dealt in by default, also if it sat out the last game."""
     spots: tuple[SpotBox, ...] = ()
     """Its wagers, where they lie apart."""
     hands: tuple[HandBox, ...] = ()
@@ -163,7 +163,7 @@ class Board:
     pot: tuple[Chips, ...]
     button: int | None
     waiting: tuple[int, ...]
-    """The seats that choose now on pages of their own, for nobody else may know their cards."""
+    """The seats that now choose on their own player pages, since their cards are hidden from all others."""
     card_keys: bool
     """Whether a card can be keyed now (0 stands for 10)."""
     buttons: tuple[Button, ...]
