@@ -1,6 +1,6 @@
-"""Shoes dealt to players who count and to players who do not: how often the test of ``following`` flags either.
+"""Simulated shoes with card counters and other players: how often the test of `following` flags each.
 
-Two studies: of the game whose seats decide and have one bet, and of games in which nobody decides and every seat has
+Two studies: of the game whose seats decide and have one bet, and of games without decisions, in which each seat has
 several wagers.
 """
 
@@ -107,7 +107,7 @@ def chart(decks: int) -> Solution:
     return solve(fresh(decks))
 
 
-# --- Games in which nobody decides -----------------------------------------------------------------------------
+# --- Games without decisions -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,21 +254,21 @@ ON_THE_SIDE: Final[Mapping[str, Bettor]] = {
     "now and then": now_and_then, "chasing it": chasing, "5 where the edge is theirs, else nothing": waiting,
     "1:5 below the full edge": leaning,
 }  # fmt: skip
-"""Who bets how on a wager beside a main bet that is always the same."""
+"""Betting behaviours on a wager next to a constant main bet, by name."""
 SHOES_A_DAY: Final = 10
 """How many shoes of a seat are tested together in the check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often somebody was flagged."""
+    """How often a bettor of a kind was flagged."""
 
     bettor: str
     seats: int
-    """Seats and shoes that were tested."""
+    """Number of seats and shoes tested."""
     flagged: int
     days: int
-    """Seats over several shoes that were tested."""
+    """Number of seats tested over several shoes."""
     days_flagged: int
 
 

@@ -1,8 +1,7 @@
-"""What the wagers at a table are worth, and how they go together: at once where that is quick, else as it was kept.
+"""The worth of a table's wagers and their covariances: computed at once if that is fast, otherwise read from the cache.
 
-Some games take seconds to value, and half a minute on a machine's first use. No page waits for that: the watch values
-each set of options that a table has, once, and whoever needs it reads the row. Nothing that shuffles or deals may
-import this.
+Some games take seconds to value, and half a minute on a machine's first use. No page waits for that: a scheduled check
+values each set of options in use, once, and readers use its row. Modules that shuffle or deal must not import this one.
 """
 
 from __future__ import annotations
@@ -142,9 +141,9 @@ def _worths(game: str, rules: Any, row: KeptSheet | None) -> Worths:
 
 
 def value_games() -> int:
-    """Value each set of options that a table has and nobody valued yet; nothing is ever found amiss by it.
+    """Value each set of options in use that has no row yet. Returns 0: this check has no findings.
 
-    Each row is committed as it is made, so a worker that was killed is gone on with.
+    Each row is committed as it is computed, so that work continues after a killed worker.
     """
     for game, rules in missing():
         _value(game, rules)

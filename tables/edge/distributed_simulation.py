@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TURN_SECONDS: Final = 20
 PATIENCE: Final = 3
-"""So many turns may pass in which nobody deals anything."""
+"""Maximum of consecutive turns in which no worker deals a shoe."""
 _LOOK_SECONDS: Final = 0.5
 
 

@@ -1,5 +1,7 @@
-"""What other limits, or another pay table, would come to at a table: its own bets of late, held to those limits, at its
-own pace and by the exact edge of each wager. A guess about players who bet as they did; for whoever approves.
+"""The effect of other limits or another pay table: a table's recent bets, under those limits, at its own pace and exact
+edges.
+
+An estimate for the approver, which assumes that players bet as they did.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ from tables.models import Proposal, Table
 from tables.setup import pits, table_settings
 
 ROUNDS: Final = 60
-"""So many of the latest rounds are looked at."""
+"""Number of the latest rounds used."""
 PAUSE: Final = timedelta(minutes=10)
-"""A longer time between two rounds is no pace: nobody played."""
+"""A longer time between two rounds does not count towards the pace: the table was not in play."""
 HOUR: Final = Fraction(3_600)
 
 Bets = Mapping[tuple[int, str], int]
@@ -66,11 +68,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a change comes to at one table."""
+    """The effect of a change at one table."""
 
     table: str
     rounds: int
-    """How many of its rounds this rests on; with none there is only the exposure."""
+    """Number of rounds that this rests on; with none, only the exposure is known."""
     an_hour: int
     """Rounds in an hour of play."""
     before: Side
@@ -78,7 +80,7 @@ class Effect:
 
 
 def of_proposal(proposal: Proposal) -> list[Effect]:
-    """What a proposal comes to, at each table that it is for; nothing for one that moves no bets."""
+    """The effect of a proposal at each table concerned; empty if it does not affect bets."""
     if proposal.matter in ("limits", "pays") and proposal.before:
         table = Table.objects.filter(name=proposal.about).first()
         if table is None:
@@ -118,7 +120,7 @@ def _of_plan(proposal: Proposal) -> list[Effect]:
 
 
 def of_change(table: Table, before: Settings, after: Settings) -> Effect:
-    """What a change of settings comes to at a table."""
+    """The effect of a change of a table's settings."""
     rounds = list(_rounds(table))
     pace = _pace([moment for moment, _ in rounds])
     worths = cached_sheets.of([(settings.game, rules_of(settings)) for settings in (before, after)])

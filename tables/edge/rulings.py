@@ -81,9 +81,12 @@ def may_see(viewer: Staff) -> bool:
 
 
 def what_if(round_: RoundAsOf, dispute: Dispute, before: int | None = None) -> WhatIf | None:
-    """What each permitted ruling is worth; None where no numbers are had that are right: for games that nobody values,
-    before there is a bet, or for a shoe that cannot be, or may run out. The round is taken back to before ``before``,
-    else to before the last choice of the seat that it is about."""
+    """The worth of each permitted ruling on a disputed round.
+
+    None if there are no correct numbers: for a game without a valuation, before there is a bet, or for a shoe that is
+    impossible or may run out. The round is evaluated before the entry `before`, or before the last choice of the seat
+    concerned.
+    """
     current = round_.round
     values = providers.midround_provider(current.game.name)
     if values is None or dispute.state != OPENED:

@@ -49,12 +49,12 @@ SCALE: Final = 10**15
 class ShoeAudit(AppendOnly):
     """A wager in one shoe from its shuffle to the next: its edge before each round, its bets, its tests and its sums.
 
-    A shoe has a row for each wager that was bet on; one without any where nobody bet, or nothing is to be audited.
+    A shoe has a row for each wager that was bet on, or a single row if there were no bets or nothing to audit.
     """
 
     book = models.ForeignKey("ledger.Book", on_delete=models.PROTECT, related_name="shoe_audits", db_index=False)
     shoe = models.IntegerField()
-    """Its number at the table; it is shuffled many times."""
+    """Its number at the table; one shoe is shuffled many times."""
     wager = models.CharField(max_length=40, default=MAIN, db_default=MAIN)
     begun_seq = models.BigIntegerField()
     ended_seq = models.BigIntegerField()
@@ -72,9 +72,9 @@ class ShoeAudit(AppendOnly):
     squares = models.DecimalField(max_digits=60, decimal_places=0)
     """The sum of the squares of single bets."""
     crossed = models.DecimalField(max_digits=60, decimal_places=0)
-    """The sum of the products of bets of two seats in one round, each pair twice."""
+    """Sum of the products of the bets of two seats in one round, each pair twice."""
     crossed_spread = models.DecimalField(max_digits=60, decimal_places=0)
-    """The same, times the round's variance."""
+    """Sum of the products of the bets of two seats in one round, each pair twice, times the round's variance."""
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -112,10 +112,10 @@ class Finished:
 
 
 def audit_shoes() -> int:
-    """Audit every finished shoe that is not; how many had a seat that somebody should look at.
+    """Audit every finished shoe that was not audited; returns how many have a seat to be reviewed.
 
-    The rows of a shoe are committed as they are made, so a worker that was killed is gone on with. What is read of a
-    table begins with the last shoe that was audited there.
+    The rows of a shoe are committed as they are computed, so that work continues after a killed worker. Reading a table
+    starts at its last audited shoe.
     """
     return sum(audited for table in _tables() for audited in _audit_table(table.book_id))
 
@@ -212,7 +212,7 @@ def _cross_products(bets: Sequence[int]) -> int:
 
 
 def _wagers(valued: Sequence[Valued]) -> list[str]:
-    """The wagers of a shoe that somebody bet on, as the game names them one after the other."""
+    """The wagers that were bet on in a shoe, in the game's order."""
     names = dict.fromkeys(name for audited in valued for name in audited.edges)
     return [name for name in names if any(audited.bets_on(name) for audited in valued)] or [next(iter(names), MAIN)]
 
@@ -238,7 +238,7 @@ def dealt_from(shoe: Finished) -> Iterator[Round]:
 
 @dataclass(frozen=True, slots=True)
 class Valued:
-    """A round with the edge of each wager, from what nobody had seen before it."""
+    """A round with the edge of each wager, from the composition unseen before it."""
 
     round: Round
     decks: int
@@ -246,10 +246,10 @@ class Valued:
     edges: Mapping[str, Edge]
     stakes: Mapping[str, tuple[WagerBet, ...]]
     outcomes: Mapping[str, int]
-    """Where all seats share the hands: more than 0 where a wager won for whoever bet on it, less where it lost."""
+    """In games with shared hands: above 0 if a wager won, below 0 if it lost."""
 
     def bets_on(self, wager: str) -> tuple[WagerBet, ...]:
-        """What each seat bet on a wager before the cards, and won by it with all that it led to."""
+        """What each seat bet on a wager before the cards, and its net result with all later additions."""
         return self.stakes.get(wager, ())
 
     def facts(self, wager: str) -> dict[str, Any]:
@@ -319,8 +319,10 @@ _PROBE_UNITS: Final = 1_000
 
 
 def _outcomes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, int]:
-    """How each wager ended for whoever bet on it, also where nobody did: in games in which nobody decides anything the
-    same cards are dealt once more, to a seat that bets on it."""
+    """The result of each wager, including those that were not bet on.
+
+    In a game without decisions the round's cards are dealt again to a seat that bets on the wager.
+    """
     game, rules = round_.game, round_.rules
     if game.words:
         return {}
@@ -361,7 +363,7 @@ def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, An
 
 
 def _course(wager: str, rounds: Sequence[Valued]) -> ShoeEdges:
-    """The edge of a wager round by round, and how it is told for other orders of the cards."""
+    """The edge of a wager round by round, with what its test needs for other orders of the cards."""
     from tables.maths.advantage.bet_following import ShoeEdges
     from tables.maths.advantage.linear_edge import yardsticks
 
@@ -413,12 +415,13 @@ def title_of(row: ShoeAudit) -> str:
 
 
 def chance_of(seat: dict[str, Any]) -> float | None:
-    """How likely a seat's bets are of somebody who does not bet by the cards; None where it was not tested."""
+    """Probability of bets that follow the edge this closely if the seat ignores the cards; None if it was not
+    tested."""
     return (1 + seat["as_much"]) / (1 + seat["of"]) if "of" in seat else None
 
 
 def flagged(seat: dict[str, Any]) -> bool:
-    """Whether somebody should look at a seat: its ``chance_of`` is at most ``LEVEL``."""
+    """Whether a seat has to be reviewed: its `chance_of` is at most `LEVEL`."""
     chance = chance_of(seat)
     return chance is not None and chance <= LEVEL
 
@@ -437,7 +440,7 @@ def viewed(by: Staff, row: ShoeAudit, *, as_copy: bool = False) -> None:
 
 @checks(AuditsListed, AuditViewed, AuditExported)
 def check_view(event: AuditsListed | AuditViewed, entry: Entry) -> None:
-    """Whoever looked was an auditor, and the shoe was finished by then."""
+    """The viewer was an auditor, and the shoe was finished."""
     if event.role != Role.AUDITOR:
         raise AuditFailure("it shows a shoe's audit to somebody who is no auditor")
     if isinstance(event, AuditsListed):

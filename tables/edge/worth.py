@@ -28,11 +28,12 @@ class SpanWorth:
     squares: int = 0
     """The sum of each bet's square."""
     crossed: int = 0
-    """The sum of the products of two seats' bets in one round, each pair twice."""
+    """Sum of the products of two seats' bets in one round, each pair twice."""
     crossed_spread: Fraction = Fraction(0)
-    """The same, times the variance of a bet in that round."""
+    """Sum of the products of two seats' bets in one round, each pair twice, times the variance of a bet in that
+    round."""
     wagers: Mapping[str, SpanWorth] = field(default_factory=dict)
-    """The same of each wager by itself."""
+    """The worth of each wager by itself."""
 
     def plus(self, wager: str, other: SpanWorth) -> SpanWorth:
         """With the bets of a wager besides."""
