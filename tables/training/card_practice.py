@@ -47,7 +47,7 @@ Ending = Callable[[HouseState], bool]
 _SEATS: Final = range(1, 8)
 _FEWEST, _MOST_SEATS = 2, 4
 _MOST_DRAWN: Final = 20_000
-"""An ending that does not come in so many rounds is none of these options: it is a mistake to wait for it."""
+"""Maximum of rounds drawn for an ending. One that is not reached by then is impossible under these options."""
 _HALVED: Final = frozenset({"half", "surrender"})
 
 
@@ -85,10 +85,10 @@ class SpreadPractice(ABC):
 
     @abstractmethod
     def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """What is asked of the next step, once everybody is paid."""
+        """The question about the next step, once all bets are paid."""
 
     def likes(self, state: HouseState, ask: AskChoice, choice: Choice) -> float:
-        """How often a seat makes a choice, beside its others."""
+        """Relative weight of a choice among those of a seat."""
         return 1.0
 
     def helps(self, way: str, state: HouseState, ask: AskCard) -> Sequence[int]:
@@ -138,7 +138,7 @@ class SpreadPractice(ABC):
         raise Illegal("no_such_ending", f"no round of {self.game.title} ends with {way} under these options")
 
     def _opened(self, rules: Any, seats: tuple[int, ...]) -> HouseState:
-        """A round from a full shoe. Facedown cards are known to nobody, as on the floor."""
+        """A round from a full shoe, whose facedown cards are unknown, as on the floor."""
         opening = Opening(seats, Limits(rules.unit), self.game.pack(rules).nothing, blind=True)
         return self.game.open(rules, opening)
 

@@ -63,7 +63,7 @@ class CasinoWarPractice(SpreadPractice):
         return 2.0 if choice.name == "war" else 1.0
 
     def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """What the dealer's card comes to at each seat; in a war, at each seat that went."""
+        """The question on the dealer's card for each seat or, in a war, for each seat that went to war."""
         if not (isinstance(action, Card) and action.to == DEALER):
             return
         dealer = after.hands[0].cards

@@ -1,7 +1,7 @@
-"""Dealers' training: practice sessions, their answers, and the certificates that somebody of the floor signs.
+"""Dealers' training: practice sessions, their answers, and the certificates that floor staff sign.
 
-A practice has no table and no book: it moves no chips, so there is nothing that a report, a count, a seal or a proof
-would have to leave out. What it comes to is played again from its course and its answers whenever it is looked at.
+Practice has no table and no log: it moves no chips, so reports, counts, seals and proofs need not exclude it. Its
+result is replayed from its course and answers at each view.
 """
 
 from __future__ import annotations
@@ -113,8 +113,10 @@ def _is_readable(course: CourseSpec) -> bool:
 def start(
     dealer: Staff, game: str = "rocket", options: Mapping[str, Any] | None = None, unit_cents: int = 100
 ) -> Practice:
-    """A new practice of a game under some options, the game's own where none is named, from a seed that nobody can
-    foresee. Raises Refused."""
+    """A new practice of a game under some options, by default the game's own, from an unpredictable seed.
+
+    Raises Refused.
+    """
     _permit(dealer)
     if game not in PROVIDERS:
         raise Refused("no_practice", f"There is no practice of {GAMES[game].title if game in GAMES else game}.", 422)
@@ -122,7 +124,7 @@ def start(
     try:
         rules = made_rules(practised.game, options or {}, unit_cents)
         course = practised.course(secrets.token_hex(16), policies.number("certificate_rounds"), rules)
-        _script(_key(course))  # what cannot be drawn is not kept
+        _script(_key(course))  # a course that cannot be drawn is not stored
     except (Illegal, msgspec.ValidationError) as wrong:
         sentence = wrong.sentence if isinstance(wrong, Illegal) else str(wrong)
         raise Refused("bad_options", f"It cannot be dealt under these options: {sentence}.", 422) from None
@@ -222,7 +224,7 @@ def event_of(certificate: Certificate) -> CertificateIssued:
 
 
 def unlike(event: CertificateIssued, seq: int, by: str) -> str:
-    """How the row beside the log is another than its entry, or than its practice comes to; empty if it is not."""
+    """How a certificate's row differs from its entry or from the result of its practice; "" if it does not."""
     row = Certificate.objects.filter(seq=seq).select_related("dealer", "signed_by", "practice").first()
     if row is None or structs.replace(event_of(row), happened_at=event.happened_at) != event or row.signed_as != by:
         return "the certificate, as it is kept beside the log, is another"

@@ -37,7 +37,7 @@ def shuffled(chance: Random, items: Sequence[Item]) -> list[Item]:
 
 
 def some_of(chance: Random, items: Sequence[Item], count: int) -> list[Item]:
-    """So many of some things, in their own order."""
+    """This number of the items, at random, in their original order."""
     drawn = set(shuffled(chance, range(len(items)))[:count])
     return [item for place, item in enumerate(items) if place in drawn]
 
@@ -53,7 +53,7 @@ def weighted(chance: Random, items: Sequence[Item], weights: Sequence[float]) ->
 
 
 def next_card(chance: Random, prompt: AskCard, barred: tuple[int, ...] = ()) -> int:
-    """A card of those that nobody has seen, by how many are left, but for some that it is known not to be."""
+    """A random unseen card, weighted by the number of copies left; never one of `barred`."""
     whole = WHOLE[len(prompt.gone)][prompt.decks]
     unseen = [copies - out for copies, out in zip(whole, prompt.gone, strict=True)]
     for card in barred:

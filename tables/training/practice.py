@@ -1,7 +1,7 @@
-"""Practice for dealers, pure: what is asked in a course, and how its rounds end.
+"""Practice for dealers: the questions of a course, and how its rounds end. Pure.
 
-A session is its course and its answers: the same course always makes the same rounds, so whoever has both can play the
-session again. Nothing here knows a table, a chip of the house, or a clock.
+A session is its course and its answers: a course always makes the same rounds, so both together replay the session.
+This module knows no table, chips of the casino or clock.
 """
 
 from __future__ import annotations

@@ -108,8 +108,10 @@ class Score:
         return self.right * 10_000 // self.asked / 100 if self.asked else 0.0
 
     def passes(self, percent: int) -> bool:
-        """Whether so many of a hundred were right, of the steps and of the payments: many easy steps make up for no
-        wrong payment."""
+        """Whether at least this percentage of the steps, and of the payments, was right.
+
+        Each is required by itself, so that many easy steps do not make up for wrong payments.
+        """
         parts = ((self.steps_right, self.steps), (self.payouts_right, self.payouts))
         return all(total and right * 100 >= percent * total for right, total in parts)
 

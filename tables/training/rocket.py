@@ -171,7 +171,7 @@ def _turn(number: int, state: State) -> Question:
 
 
 def _turns(state: State) -> tuple[AnswerChoice, ...]:
-    """The seats that bet, the dealer, or nobody."""
+    """The possible answers: the seats that bet, the dealer, or none of them."""
     betting = (seat for seat, bet in zip(state.seats, state.bets, strict=True) if bet)
     return seat_answers(betting, THE_DEALER, NOBODY)
 

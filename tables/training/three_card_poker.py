@@ -39,7 +39,7 @@ class ThreeCardPokerPractice(SpreadPractice):
     helped: ClassVar[frozenset[str]] = frozenset({_EQUAL, _TRIPS, "a straight flush"})
 
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
-        """A fold, the dealer's hand, what play comes to, and each hand that pays something."""
+        """A fold, the dealer's hand, the result of the play wager, and each hand that has a payout."""
         ways: dict[str, Ending] = {
             "fold": ending("ante", "fold"),
             "the dealer does not qualify": lambda state: ending("play", "push")(state) and not _dealer_qualifies(state),
@@ -116,7 +116,7 @@ def _dealer_qualifies(state: HouseState) -> bool:
 
 
 def _paid_for(name: str) -> Ending:
-    """Whether something is paid for a seat's hand of a class, beside ante and play."""
+    """Whether a seat's hand of a class has a payout of its own, in addition to ante and play."""
 
     def is_so(state: HouseState) -> bool:
         returned = [wager for spot in state.spots for wager in spot.wagers if wager.returned_cents]
