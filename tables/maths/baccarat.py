@@ -1,8 +1,8 @@
-"""Baccarat, exactly: every course of a round by the values of its cards, and in how many ways a shoe deals it.
+"""Baccarat, exactly: all courses of a round by card values, and the number of ways in which a shoe deals each.
 
-There are some 100,000 courses (two cards on either side in any order, then the third cards that the rules draw). Which
-they are depends on the rules alone, so they are laid out once. A shoe gives each so many ways: a product of as many
-counts as it has cards. Of eight decks all of them together are fewer than 2^63, so they are added up as whole numbers.
+There are some 100,000 courses (two cards on either side in any order, then the third cards by the drawing rules). They
+depend on the rules only, so they are listed once. A shoe deals each in a number of ways: a product with one factor for
+each card. For eight decks their sum is below 2^63, so they are summed as integers.
 """
 
 from __future__ import annotations
@@ -64,24 +64,25 @@ _BANKER_DRAWS: Final = (
 
 @dataclass(frozen=True)
 class Courses:
-    """All courses with so many cards, ordered by their ends."""
+    """All courses with a given number of cards, ordered by their ends."""
 
     cards: Whole
     """A row for each card dealt: its value."""
     repeats: Whole
-    """How many of the cards before it have that value."""
+    """For each card: how many of the cards before it have its value."""
     orders: Whole
-    """In how many orders the first two cards of both sides may come."""
+    """Number of orders of the first two cards of both sides."""
     ends: tuple[End, ...]
     starts: Whole
-    """The ends that these courses come to, and with which course each begins."""
+    """The ends of these courses, and the index of the first course of each."""
 
     def ways(self, values: Whole) -> dict[End, int]:
-        """In how many ways a shoe with so many cards of each value comes to each end."""
+        """Number of ways in which a shoe with these cards of each value gives each end."""
         return dict(zip(self.ends, map(int, np.add.reduceat(self._ways(values), self.starts)), strict=True))
 
     def ways_by_pair(self, values: Whole) -> dict[tuple[End, int, int], int]:
-        """The same, apart by how the first two cards of either side lie: different, of one value, or both tens."""
+        """Number of ways to each end, by the first two cards of each side: of different values, of one value, or both
+        tens."""
         ways = self._ways(values)
         lie = [
             np.where(first != second, _DIFFERENT, np.where(first == 0, _TENS, _SAME)) for first, second in self._sides()
@@ -163,7 +164,7 @@ def _courses(cards: Whole, dealt: int) -> Courses:
 
 
 def tally_from(ranks: Composition, player: Sequence[int], banker: Sequence[int]) -> Tally:
-    """The same as ``tally`` where some cards lie there already, by rank; ``ranks`` are the cards that may come."""
+    """The tally of a round of which some cards are dealt, by rank; `ranks` are the cards that may come."""
     if not player:
         return tally(ranks)
     values = [sum(ranks[9:]), *ranks[:9]]
@@ -257,7 +258,7 @@ def shoe(rules: Rules, composition: Composition | None) -> Composition:
 
 
 def tally(ranks: Composition) -> Tally:
-    """In how many ways a round comes to each end, and a side's first two cards to a pair."""
+    """Number of ways in which a round gives each end, and a side's first two cards to a pair."""
     tens = sum(ranks[9:])
     values = np.array([tens, *ranks[:9]], np.int64)
     ends = ((end, ways * undealt) for undealt, course in _weighed(ranks) for end, ways in course.ways(values).items())
@@ -281,10 +282,10 @@ def _tally(ends: Iterable[tuple[End, int]], player_pair: Mapping[str, int], bank
 
 
 def joint(ranks: Composition) -> dict[tuple[End, bool, bool], int]:
-    """In how many ways a round comes to each end, with or without a pair of the player's and of the banker's.
+    """Number of ways in which a round gives each end, with or without a pair of the player's and of the banker's.
 
-    Two cards of one value are a pair, but for tens and faces: of those each two are one as often as two cards of one
-    rank are drawn from them, whatever else is.
+    Two cards of one value are a pair, except tens and faces: these are a pair with the probability that two cards drawn
+    from them have one rank, independently of the rest.
     """
     tens = ranks[9:]
     values = np.array([sum(tens), *ranks[:9]], np.int64)
@@ -382,7 +383,7 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
 
 
 def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
-    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    """Worth of every wager, from the unseen cards. Raises Unknowable."""
     return sheet(rules, unseen).edges
 
 

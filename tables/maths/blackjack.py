@@ -1,8 +1,8 @@
-"""What blackjack is worth to the house: the game by its best chart, insurance, and the wagers on the first cards.
+"""Worth of blackjack to the casino: the game by its best chart, insurance, and the side bets on the first cards.
 
-The house edge is exact, splits too. The deviation and how often a seat wins hang on how the hands of a split go
-together, which is not exact here: rounds without a split are valued exactly, those with one are dealt by chance, from
-each pair and upcard as many as it is likely. What that leaves open is told with the numbers.
+The house edge is exact, including splits. Deviation and hit rate depend on the correlation of the hands of a split,
+which is not computed exactly: rounds without a split are valued exactly, and those with one are simulated, for each
+pair and upcard in proportion to its probability. The results state the remaining standard errors.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Results, Sheet, Tally, Valued, Worth, exact, results
 
 SPLIT_ROUNDS: Final = 4_000_000
-"""So many rounds with splits are dealt for the deviation and the hits."""
+"""Rounds with splits simulated for the deviation and the hit rate."""
 TABLE_ROUNDS: Final = 10_000_000
-"""So many rounds of two seats are dealt for how their results go together."""
+"""Rounds of two seats simulated for the covariance of their results."""
 _LEAST_ROUNDS: Final = 1000
-"""From each pair and upcard at least so many, to tell its variance."""
+"""Minimum of rounds for each pair and upcard, to estimate its variance."""
 SUITED: Final = ("perfect_pairs", "twenty_one_plus_three")
 Measure = Callable[[float], float]
 
@@ -109,7 +109,7 @@ class Solution:
         return tuple(_openings(self.rules, self.ranks, self.chart))
 
     def moments(self, rounds: int = SPLIT_ROUNDS, seed: int = 1) -> Moments:
-        """With the rounds that come to a split, of which so many are dealt."""
+        """Moments of a round, with `rounds` simulated rounds that come to a split."""
         square, hits, square_error, hits_error = self.square, self.hits, 0.0, 0.0
         total = sum(opening.chance for opening in self.openings)
         ranks = self.ranks if self.rules.split_by == "rank" else _tens_alike(self.ranks)
@@ -220,9 +220,9 @@ class Decision(NamedTuple):
 
 
 def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) -> Decision:
-    """What a hand is worth against an upcard, exactly, from so many unseen cards of each rank; all cards by rank, 1-13.
+    """Exact worth of each choice for a hand against an upcard, from the unseen cards of each rank; ranks 1 to 13.
 
-    A dealer who looks has looked. ``double`` is told whether or not the options allow it.
+    A dealer who peeks has peeked. `double` is given whether or not the options permit it. Raises Unknowable.
     """
     values = [value_of(rank) for rank in hand]
     index = place(tuple(values))
@@ -279,7 +279,7 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
 
 
 def quick(rules: Rules, composition: Composition | None = None) -> dict[str, Worth]:
-    """What the wagers beside the hand are worth, which takes no solving. Raises Unknowable."""
+    """Worth of the side bets, which need no solving. Raises Unknowable."""
     return {bet: exact(ways) for bet, ways in side_wagers(rules, shoe(rules, composition)).items()}
 
 

@@ -141,12 +141,12 @@ def _stake(rules: Rules, bets: int, *, later: bool) -> StakeValue:
 
 
 def values_of(ranks: tuple[int, ...]) -> tuple[int, ...]:
-    """So many cards of each value, from so many of each rank."""
+    """Number of cards of each value, from the number of each rank."""
     return (*ranks[:TEN], sum(ranks[TEN:]))
 
 
 def upcard_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> Upcard:
-    """What can be said of an upcard of some value before a chart is; the shoe has so many cards of each rank."""
+    """What does not depend on a chart, for an upcard's value; the shoe has `ranks` cards of each rank."""
     counts = np.array(values_of(ranks), np.float64)
     counts[upcard] -= 1
     dealer = tree(upcard, rules.soft17 == "hit")
@@ -236,7 +236,7 @@ def _best_letter(
 
 
 def _letters(rules: Rules, total: int, *, soft: bool) -> tuple[int, ...]:
-    """What can be sensible for a total: nobody stands on what one card more cannot spoil."""
+    """The sensible letters of a chart for a total: standing is not one where a further card cannot bust."""
     play = play_of(rules)
     may_double = play.soft == 1 if soft else play.least <= total <= play.most
     may_stand = soft or total >= 12

@@ -1,13 +1,12 @@
-"""The dealer of a blackjack table: how likely each of his totals is, from any cards left, exactly.
+"""The dealer of a blackjack table: the exact probability of each total, from any cards left.
 
-The dealer has no choice, so in how many orders a set of cards comes to be his hand does not hang on the shoe. Let
-m(r) be how many cards of value r a set has, k in all. It comes in each of its orders with the probability
-c(r)(c(r) - 1)...(c(r) - m(r) + 1) over all r, divided by n(n - 1)...(n - k + 1), where c(r) of the n cards left have
-value r. That is the enumeration of Baldwin, Cantey, Maisel and McDermott (1956), with sets in place of sequences: some
-900 for an upcard.
+The dealer has no choices, so the number of orders in which a set of cards becomes the dealer's hand does not depend on
+the shoe. Let m(r) be the number of cards of value r in a set of k cards. The set comes in each of its orders with the
+probability c(r)(c(r) - 1)...(c(r) - m(r) + 1) over all r, divided by n(n - 1)...(n - k + 1), where c(r) of the n cards
+left have value r. That is the enumeration of Baldwin, Cantey, Maisel and McDermott (1956), with sets in place of
+sequences: some 900 for an upcard.
 
-All sets stand in a tree: each is the one before it and a card that is not lower than those that joined before. So each
-costs one multiplication.
+All sets form a tree: each is its parent and a card not lower than those added before. So each costs one multiplication.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def tree(upcard: int, hits_soft_17: bool) -> DealerTree:
 
 
 def _hands(upcard: int, hits_soft_17: bool) -> tuple[dict[Drawn, int], dict[Drawn, int]]:
-    """How each set of drawn cards ends, and in how many orders it comes to be."""
+    """The end of each set of drawn cards, and the number of orders in which it is drawn."""
     ends: dict[Drawn, int] = {}
     orders: Counter[Drawn] = Counter()
     drawing: dict[Drawn, int] = {(): 1}

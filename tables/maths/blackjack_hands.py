@@ -1,11 +1,11 @@
-"""A seat's hands of blackjack by a chart: what they are worth from any cards left, with every card removed, exactly.
+"""A seat's blackjack hands by a chart: their exact worth from any cards left, with every card removed.
 
-A hand is a set of cards, for no order of them matters. Unseen cards are exchangeable, so a hand's further cards, those
-of other hands, and the dealer's may be thought of as drawn in any order, as long as nobody looks ahead.
+A hand is a set of cards, since their order does not matter. Unseen cards are exchangeable, so the further cards of a
+hand, of other hands and of the dealer may be treated as drawn in any order, as long as no choice looks ahead.
 
-Of a dealer who looks under his upcard it is known that he has no blackjack. That makes the hole card unlike the
-other unseen cards, so nothing here is conditioned on it: every value is the mean of what is won, and of 0 where the
-dealer has a blackjack. Divided by the chance of no blackjack that is the conditional mean.
+A dealer who peeks is known to have no blackjack. That distinguishes the hole card from the other unseen cards, so
+nothing here is conditioned on it: every value is the mean of the win, counted as 0 if the dealer has a blackjack.
+Divided by the probability of no blackjack it is the conditional mean.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ STANDS: Final = (STAND, DOUBLE_STAND, SURRENDER_STAND)
 DOUBLES: Final = (DOUBLE, DOUBLE_STAND)
 SURRENDERS: Final = (SURRENDER, SURRENDER_STAND, SURRENDER_SPLIT)
 OUT: Final = -1
-"""No hand: too many."""
+"""No hand: the cards exceed 21."""
 _SETS: Final = 8
-"""So many hands the dealer is asked about at a time."""
+"""Number of hands for which the dealer is computed at a time."""
 
 
 class Lattice(NamedTuple):
@@ -76,12 +76,12 @@ class Stakes(NamedTuple):
 
 
 class ValueCounts(NamedTuple):
-    """So many cards of each value, the hand's own among them, before any is drawn to it."""
+    """Number of cards of each value, including the hand's own, before any is drawn to it."""
 
     counts: Floats
     size: float
     natural: int
-    """The value that makes the dealer's blackjack; -1 where none does."""
+    """The value that would complete the dealer's blackjack; -1 if there is none."""
 
 
 @cache
@@ -151,7 +151,7 @@ def stand_ends(hands: Lattice, tree: DealerTree, unseen: Floats, places: Places,
 
 @jit
 def no_natural(hands: Lattice, shoe: ValueCounts, hand: int) -> float:
-    """How likely the dealer has no blackjack, to somebody who sees this hand."""
+    """Probability that the dealer has no blackjack, given this hand."""
     if shoe.natural < 0:
         return 1.0
     cards_left = shoe.size - hands.cards[hand]

@@ -1,16 +1,16 @@
-"""A seat's whole round against one upcard, by a chart: first hands, doubles, surrenders and splits, exactly.
+"""A seat's whole round against one upcard by a chart: first hands, doubles, surrenders and splits, exactly.
 
-**Splits.** Let hands grow from a pair of p, and call "second card" what each of them gets first. Whether there is one
-hand more depends on second cards alone. By exchangeability these may be thought of as drawn first, one after the other,
-and the cards that hands hit and those of the dealer afterwards. So a split into M hands at most is a short tree of
-second cards: p or not p. What a hand is worth in the end hangs on k, how many other p are out, and j, how many second
-cards of other hands are out of which nobody knows but that they are not p. For j = 0 it is a lone hand from a smaller
-shoe. And since the next unseen card is p, with some chance P, or is not,
+**Splits.** Let hands grow from a pair of p, and call the first card that each of them receives its "second card".
+Whether there is a further hand depends on second cards only. By exchangeability these may be treated as drawn first,
+one after the other, and the cards that hands hit and those of the dealer afterwards. So a split into at most M hands is
+a short tree of second cards: p or not p. The worth of a hand depends on k, the number of other p that are out, and j,
+the number of second cards of other hands that are known only not to be p. For j = 0 it is a single hand from a smaller
+shoe. And since the next unseen card is p, with some probability P, or is not,
 
-    Y(k, j) = P Y(k + 1, j) + (1 - P) Y(k, j + 1)
+Y(k, j) = P Y(k + 1, j) + (1 - P) Y(k, j + 1)
 
-which gives j + 1 from j. The sum of the hands' values is the value of the split: means add up, however hands hang
-together.
+which gives j + 1 from j. The sum of the hands' values is the value of the split: means add up, however the hands are
+correlated.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tables.maths.compiled import jit
 
 MOST_HANDS = 4
 OTHERS = 2 * MOST_HANDS - 3
-"""So many cards of the split value may be out beside a hand's own."""
+"""Maximum of cards of the split value that are out in addition to a hand's own."""
 
 
 class Play(NamedTuple):
@@ -54,7 +54,7 @@ class Play(NamedTuple):
     """Whether soft hands may."""
     after_split: int
     hands: int
-    """So many hands may a seat have."""
+    """Maximum of hands of a seat."""
     ace_hands: int
     hit_aces: int
 
@@ -64,7 +64,7 @@ class Pay(NamedTuple):
 
     first: Stakes
     later: Stakes
-    """The same for the hands of a split that follow its first."""
+    """The stakes of the hands of a split after its first."""
     blackjack: float
     surrender: float
     surrender_beaten: float
@@ -89,16 +89,16 @@ class Pairs(NamedTuple):
 
 
 class Upcard(NamedTuple):
-    """What no chart changes: the cards left beside an upcard, and how each hand ends that stands."""
+    """What does not depend on the chart: the cards left after an upcard, and how each hand ends that stands."""
 
     hands: Lattice
     shoe: ValueCounts
     ends: Floats
     split_ends: Floats
-    """By the value split, and how many others of it are out."""
+    """By the value split, and the number of other cards of it that are out."""
     pairs: Pairs
     tens: float
-    """How likely the seat has two tens that are no pair."""
+    """Probability that the seat has two tens that are not a pair."""
 
 
 @jit
@@ -111,7 +111,7 @@ def first_ends(hands: Lattice, tree: DealerTree, counts: Floats) -> Floats:
 
 @jit
 def all_split_ends(hands: Lattice, tree: DealerTree, counts: Floats, play: Play) -> Floats:
-    """The same with one more, two more, ... of a value out, for the hands that hold that value."""
+    """How each hand ends that stands, with one, two and more further cards out of a value that the hand contains."""
     ends = np.zeros((KINDS, OTHERS + 1, 3, len(hands.total)))
     most = np.array([play.hands] * KINDS)
     most[ACE] = play.ace_hands
@@ -247,9 +247,10 @@ def unseen_others(counts: Floats, value: int, copies: float, shoe_counts: Floats
 def split_tree(
     first: tuple[Floats, Floats], later: tuple[Floats, Floats], copies: float, size: float, most: int
 ) -> float:
-    """What all hands of a split count for together; ``first`` is for the first of them, ``later`` for those after it.
+    """Contribution of all hands of a split; `first` is for the first of them, `later` for those after it.
 
-    ``chances`` goes through the tree: so many hands, so many of them with a second card that is no further pair.
+    `chances` runs through the tree: the probability of a number of hands, by how many of them have a second card that
+    is not a further pair.
     """
     chances = np.zeros((MOST_HANDS + 2, MOST_HANDS + 2))
     chances[2, 0] = 1.0
@@ -302,7 +303,7 @@ def pair_letter(row: ChartColumn, hands: Lattice, value: int, play: Play) -> int
 
 @jit
 def without_splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float:
-    """What a round counts for against this upcard; one that comes to a split counts for 0."""
+    """Contribution of a round against this upcard; rounds that come to a split contribute 0."""
     hands, shoe = table.hands, table.shoe
     of = solved(hands, shoe, table.ends, row, terms.pay.first)
     draws = shoe.size * (shoe.size - 1.0)

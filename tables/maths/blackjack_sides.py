@@ -1,6 +1,6 @@
-"""The wagers beside a blackjack hand: they look at the first cards alone, so every way is counted, in whole numbers.
+"""Side bets at blackjack: they depend on the first cards only, so every way is counted, in integers.
 
-Cards come to a line of a wager's pay table, or to none; what the lines pay is the rules'.
+Cards match one line of a wager's pay table, or none; the rules determine what the lines pay.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _pairs(cards: Composition) -> Whole:
 
 
 def _results(odds: Mapping[str, Odds], names: tuple[str, ...], lines: Bytes, ways: Whole, *, orders: int) -> Results:
-    """By what a line pays, in how many ways cards are drawn that come in so many orders."""
+    """Number of ways in which cards are drawn, by payout; each set of cards comes in `orders` orders."""
     drawn = {name: int(ways.ravel()[lines == line].sum()) // orders for line, name in enumerate(names)}
     return results((won(odds, name), often) for name, often in drawn.items() if often)
 

@@ -75,18 +75,19 @@ class Dealt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BlackjackTally:
-    """What came of some rounds: how often the seat won so many tenths of its bet, without a split and after one."""
+    """Results of simulated rounds: how often the seat won each number of tenths of its bet, without and with a
+    split."""
 
     ends: Counts
 
     @property
     def rounds(self) -> int:
-        """How many rounds were dealt."""
+        """Number of rounds dealt."""
         return int(self.ends.sum())
 
     @property
     def results(self) -> dict[Fraction, int]:
-        """What the seat won, in bets, and in how many rounds."""
+        """Number of rounds by net win in bets."""
         often = self.ends.sum(axis=0)
         return {Fraction(int(place) - MOST, 10): int(often[place]) for place in np.nonzero(often)[0]}
 
@@ -158,10 +159,10 @@ def columns(chart: Chart) -> Counts:
 def simulate(
     rules: Rules, chart: Chart, rounds: int, seed: int, ranks: Composition | None = None, cut: int | None = None
 ) -> BlackjackTally:
-    """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
+    """Simulate rounds; a seed deals equal rounds on every machine. Releases the GIL.
 
-    Each is dealt from the whole shoe, full decks or so many cards of each rank; with ``cut`` from what the rounds
-    before it left, until no more than so many cards are left.
+    Each round is dealt from the whole shoe, of full decks or of `ranks` cards of each rank; with `cut`, from what the
+    rounds before left, until at most `cut` cards are left.
     """
     tally = nothing()
     last = _NEVER if cut is None else max(cut, LEAST_LEFT)
@@ -171,7 +172,8 @@ def simulate(
 
 
 def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed: int) -> BlackjackTally:
-    """Deals so many rounds that begin with a rank's pair against an upcard's rank, and no dealer's blackjack seen."""
+    """Simulate rounds that begin with a pair of a rank against an upcard's rank, without a blackjack of a dealer who
+    peeks."""
     tally = nothing()
     counts = [*dealt.ranks]
     counts[dealt.upcard] -= 1
@@ -195,7 +197,7 @@ def first_cards(
 
 
 def deck_of(counts: Sequence[int], seed: int) -> Deck:
-    """So many of each card, and the dice of a seed."""
+    """A deck of this number of each card, and the random generator of a seed."""
     cards = np.repeat(np.arange(len(counts)), counts).astype(np.uint8)
     return Deck(cards, np.array([len(cards)]), dice_of(np.uint64(seed % 2**64)))
 

@@ -48,7 +48,7 @@ _INSURANCE: Final = WAGERS.index("insurance")
 _KINDS: Final = len(WAGERS)
 _VALUES: Final = TEN + 1
 ENOUGH: Final = 20
-"""No hand of a seat or of the dealer takes as many cards, but for odds that need not be dealt with."""
+"""More cards than a hand of a seat or of the dealer takes, apart from negligible probabilities."""
 
 
 class Seats(NamedTuple):
@@ -94,7 +94,10 @@ class Sums(NamedTuple):
 
 
 def covariances(rules: Rules, chart: Chart, rounds: int, seed: int) -> dict[Pair, Together]:
-    """Of two seats at fresh shoes, by so many rounds; each two wagers once. Insurance counts where it is offered."""
+    """Covariances of wagers of one and of two seats at fresh shoes, from simulated rounds.
+
+    Each pair of wagers is listed once. Insurance counts where it is offered.
+    """
     sums = Sums(np.zeros(2, np.int64), np.zeros((2, _KINDS)), *(np.zeros((2, _KINDS, _KINDS)) for _ in range(4)))
     pair_lines, three_lines = lines()
     copies = np.arange(4 * rules.decks, dtype=np.uint8)
@@ -134,17 +137,17 @@ def deal(rules: Rules, chart: Chart, seats: int, rounds: int, seed: int) -> Floa
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """Rounds of whole shoes: what nobody had seen before each, by value, and how often cards had run out by then."""
+    """Rounds of whole shoes: the unseen cards of each value before each, and how often the shoe had run out by then."""
 
     unseen: Counts
     refills: Counts
     nets: Floats
-    """What the first seat wins of its bet."""
+    """Net win of the first seat, in bets."""
 
 
 def walk(rules: Rules, chart: Chart, seats: int, rounds: int, seed: int, last: int) -> Walked:
-    """Rounds dealt to so many seats. A shoe is shuffled where no more than ``last`` cards are left, which are
-    ``ENOUGH`` for a hand."""
+    """Simulate rounds of several seats. A shoe is shuffled once at most `last` cards are left, which must be `ENOUGH`
+    for a hand."""
     before = np.zeros((rounds, _VALUES + 2), np.int64)
     deck = deck_of((4 * rules.decks,) * 13, seed)
     _walk(deck, _room(seats), (house_of(rules), columns(chart)), last, before)
@@ -165,7 +168,7 @@ def _room(seats: int) -> Seats:
 
 @inlined
 def _round(deck: Deck, course: DealtShoe, table: tuple[SimulationOptions, Counts], room: Seats) -> tuple[int, int]:
-    """A round of all seats; the dealer's first two cards, the second one as far as somebody waits for it."""
+    """Deal a round to all seats; returns the dealer's upcard and hole card, NO_CARD if no hand required it."""
     house, letters = table
     seats = len(room.nets)
     course.began[0] = deck.left[0]
@@ -297,7 +300,7 @@ def _walk(deck: Deck, room: Seats, table: tuple[SimulationOptions, Counts], last
 
 @inlined
 def _suited(deck: Deck, copies: Bytes, rank: int, used: Counts, count: int) -> int:
-    """A card of a rank: one of its copies that is not used yet; ``used`` holds the ranks and copies of so many."""
+    """An unused copy of a rank, as a card; `used` has the ranks and copies of the first `count` cards."""
     while True:
         copy = np.int64(draw(copies, len(copies), deck.dice))
         free = True

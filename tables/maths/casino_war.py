@@ -60,7 +60,7 @@ def tally(ranks: Composition) -> Tally:
 
 
 def midround(state: HouseState) -> dict[int, float]:
-    """What each seat that bet can expect, in cents, if it goes to war at every tie. Raises Unknowable."""
+    """Expectation of each seat that bet, in cents, if it goes to war at every tie. Raises Unknowable."""
     dealer = [RANK_OF[card] - 1 for card in state.hands[0].cards]
     dealt = len(dealer) + sum(len(hand.cards) for spot in state.spots for hand in spot.hands)
     ranks = by_rank(cents.unseen(state, state.rules.decks, 2 * len(state.spots) + 2 + BURNED - dealt))
@@ -68,7 +68,7 @@ def midround(state: HouseState) -> dict[int, float]:
     def wager_cents(spot: SpotSeen, wager: Settled) -> float:
         own = [RANK_OF[card] - 1 for hand in spot.hands for card in hand.cards]
         if wager.bet == "raise":
-            return 0.0  # what it comes to is part of what the first bet is worth
+            return 0.0  # its result is part of the worth of the first bet
         worth = (
             _tie_worth(state.rules, ranks, own) if wager.bet == "tie" else _main_worth(state.rules, ranks, own, dealer)
         )
@@ -241,7 +241,7 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
 
 
 def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
-    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    """Worth of every wager, from the unseen cards. Raises Unknowable."""
     return sheet(rules, unseen).edges
 
 

@@ -19,7 +19,8 @@ Wager = Callable[[SpotSeen, Settled], float]
 
 
 def expected(state: HouseState, wager_cents: Wager) -> dict[int, float]:
-    """What each seat can expect: of decided wagers what they came to. Raises Unknowable where nobody has bet."""
+    """Expectation of each seat in cents; decided wagers count with their results. Raises Unknowable if there are no
+    bets."""
     if not state.spots:
         raise Unknowable("no bet lies on the layout")
     return {
@@ -29,20 +30,20 @@ def expected(state: HouseState, wager_cents: Wager) -> dict[int, float]:
 
 
 def unseen(state: HouseState, decks: int, to_come: int) -> Composition:
-    """The cards that nobody has seen: burned and facedown ones, too. Raises Unknowable where the shoe may run out."""
+    """The unseen cards, including burned and facedown ones. Raises Unknowable if the shoe may run out in the round."""
     if state.left < to_come:
         raise Unknowable(f"{state.left} cards are left, and the round may take {to_come}: it may come to a shuffle")
     return tuple(full - out for full, out in zip(pack_of(state.gone).shoes[decks], state.gone, strict=True))
 
 
 def mean_cents(rules: HouseRules, often: Results, staked_cents: int) -> float:
-    """What a wager wins on average that ends so, in so many equally likely ways."""
+    """Mean net win of a wager in cents, from the number of equally likely ways to each result."""
     won = sum(net_cents(rules, net, staked_cents) * ways for net, ways in often.items())
     return float(Fraction(won, sum(often.values())))
 
 
 def net_cents(rules: HouseRules, net: Fraction, staked_cents: int) -> int:
-    """What a wager wins that wins so many times its stake, by the rounding of the table."""
+    """Net win in cents of a wager that wins `net` times its stake, by the table's rounding."""
     if net == _HALF:
         return -half(staked_cents, rules.unit)
     if net <= 0:

@@ -1,7 +1,7 @@
-"""How the results of wagers go together: those of one seat, and those of two seats in one round.
+"""Covariances of the results of wagers: those of one seat, and those of two seats in one round.
 
-Two seats meet the same cards of the dealer, and at some games there is nothing but cards that all seats have in common.
-The variance of what a table wins therefore needs, beside each wager's own, the covariance of each two.
+Two seats play against one dealer's hand, and in some games all cards are shared. So the variance of a table's win needs
+the covariance of each two wagers as well as the variance of each.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def pairs_of(wagers: Iterable[str]) -> list[Pair]:
 
 
 def either_order(halves: Mapping[Pair, Together]) -> Covariances:
-    """The same, to be asked in either order."""
+    """The covariances with both orders of each pair as keys."""
     return {**{(second, first): together for (first, second), together in halves.items()}, **halves}
 
 

@@ -53,7 +53,7 @@ def midround(state: HouseState) -> dict[int, float]:
 
 
 def tally_after(cards: Composition, dragon: int) -> Tally:
-    """The same where the dragon's card lies there: in how many ways the tiger's card comes to each end."""
+    """The tally of a round whose dragon card is dealt: number of ways in which the tiger's card gives each end."""
     ranks, rank = by_rank(cards), RANK_OF[dragon]
     lower, higher = sum(ranks[: rank - 1]), sum(ranks[rank:])
     suited = cards[dragon - 1]
@@ -103,7 +103,7 @@ def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
 
 
 def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
-    """What every wager is worth from the cards that nobody has seen. Raises Unknowable."""
+    """Worth of every wager, from the unseen cards. Raises Unknowable."""
     return sheet(rules, unseen).edges
 
 

@@ -1,4 +1,4 @@
-"""A game's options and a shoe's cards as somebody writes them on a command line: ``decks=6``, ``A=32,2=31``."""
+"""Parsing of a game's options and a shoe's cards from a command line: `decks=6`, `A=32,2=31`."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def _right(kind: inspect.Type) -> str:
 
 
 def cards_of(text: str) -> Composition:
-    """The composition that is written as counts by card: all by rank, or all with suits. Raises Unknowable.
+    """Parse a composition written as counts by card: all by rank, or all with suits. Raises Unknowable.
 
-    What it leaves out is gone, so that a count that somebody forgot is not taken for a full one.
+    Omitted cards are gone, so that a forgotten count is not taken for a full one.
     """
     counts: dict[str, int] = {}
     for part in text.split(","):

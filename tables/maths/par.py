@@ -15,7 +15,7 @@ from tables.maths.situation import Situation, Strategy, Unknowable, fresh
 
 Z95: Final = NormalDist().inv_cdf(0.975)
 ROUNDS: Final = tuple(10**power for power in range(3, 9))
-"""After so many rounds the sheet says within what the hold will lie."""
+"""Numbers of rounds for which the sheet states the confidence interval of the hold."""
 RISKS: Final = (0.05, 0.01, 0.001)
 
 
@@ -32,19 +32,19 @@ class FirstDecision:
 
 @dataclass(frozen=True)
 class Later:
-    """All decisions with so many cards each where a fold costs so much."""
+    """All decisions with a given number of cards at which a fold has a given cost."""
 
     cards: int
     cost: int
     """In tenths of the bet."""
     chance: float
     folds: float
-    """Which part of them is a fold."""
+    """The share of them that are folds."""
 
 
 @dataclass(frozen=True)
 class Ruin:
-    """How likely the house loses a bankroll of so many bets, if it deals single bets for ever."""
+    """Probability that the casino loses a bankroll, in bets, if it deals single bets forever."""
 
     bankroll: float
     least: float
@@ -69,16 +69,17 @@ class ParSheet:
 
     @property
     def n0(self) -> float | None:
-        """After so many rounds the expected win is one standard deviation; ``None``: the house expects nothing."""
+        """Rounds after which the expected win is one standard deviation; None if the house edge is 0."""
         return None if abs(self.house_edge) < 1e-12 else self.solution.variance / self.house_edge**2
 
     @property
     def rounds_to_95(self) -> float | None:
-        """After so many rounds the sign of the hold is what it should be, with 95 % confidence on both sides of it."""
+        """Rounds after which the hold has the right sign with 95 % confidence on both sides; None if the house edge is
+        0."""
         return None if self.n0 is None else Z95**2 * self.n0
 
     def hold(self, rounds: int) -> tuple[float, float]:
-        """Within what the hold of so many independent equal bets lies with 95 % confidence."""
+        """The 95 % confidence interval of the hold over a number of independent equal bets."""
         spread = Z95 * self.standard_deviation / sqrt(rounds)
         return self.house_edge - spread, self.house_edge + spread
 
@@ -149,7 +150,10 @@ class ParSheet:
         return high
 
     def together(self, seats: int) -> tuple[float, float]:
-        """Of so many seats with one bet each: the covariance of any two, and the deviation of what all win together."""
+        """Covariance of two seats with one bet each, and the standard deviation of the total win of all seats.
+
+        Raises Unknowable.
+        """
         from tables.maths.seat_covariance import covariance
 
         if seats not in Rocket.seat_counts:

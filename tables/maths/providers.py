@@ -1,7 +1,7 @@
-"""Who knows what a game's wagers are worth: the only list of games in the mathematics.
+"""Providers of the worth of each game's wagers: the only list of games in the mathematics.
 
-A provider is a module with the function ``sheet``. It is imported when it is asked, so nobody pays for NumPy who does
-not ask. The options of a game are the ``Rules`` of the module of ``tables.games`` that has its name.
+A provider is a module with the function `sheet`. It is imported on first use, so that other processes do not load
+NumPy. The options of a game are the `Rules` of the module of `tables.games` that has its name.
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ PROVIDERS: Final = {
 
 
 SLOW: Final = frozenset({"blackjack"})
-"""What is solved for seconds, and compiled for half a minute on a machine's first use: no page waits for that."""
+"""Games that take seconds to solve, and half a minute to compile on a machine's first use: no page waits for them."""
 KEPT: Final[Mapping[str, int]] = {"blackjack": 2, "casino_war": 1, "three_card_poker": 1}
-"""Games of which something takes seconds, if only how wagers go together: a worker computes it for the options that
-tables have, and it is kept. By the version of the method: whoever changes a number that comes out counts it up."""
+"""Games with results that take seconds, if only covariances: a worker computes them for the options in use and stores
+them.
+
+The value is the version of the method; a change of any resulting number increases it.
+"""
 
 
 class Provider(Protocol):
@@ -41,10 +44,10 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Quick(Provider, Protocol):
-    """A provider whose sheet takes seconds, with what is told of it at once."""
+    """A provider whose sheet takes seconds, but which can value some wagers at once."""
 
     def quick(self, rules: Any, composition: Composition | None = None) -> dict[str, Worth]:
-        """The worth of the wagers that need no solving. Raises Unknowable."""
+        """Worth of the wagers that need no solving. Raises Unknowable."""
 
 
 @runtime_checkable
@@ -64,7 +67,7 @@ class Together(Provider, Protocol):
 
 
 def provider(game: str) -> Provider | None:
-    """The game's provider; None where nobody values the game."""
+    """The game's provider; None if it has no valuation."""
     name = PROVIDERS.get(game)
     if name is None:
         return None
@@ -77,7 +80,7 @@ def provider(game: str) -> Provider | None:
 
 
 def valued() -> list[str]:
-    """The games that somebody values."""
+    """The games that have a valuation."""
     return [game for game in PROVIDERS if provider(game)]
 
 
@@ -97,9 +100,9 @@ def quick(game: str, rules: Any) -> Mapping[str, Worth]:
 
 @lru_cache(maxsize=128)
 def full_shoe(game: str, rules: Any) -> Sheet | None:
-    """What the wagers of a game are worth, None where nobody values it.
+    """Worth of the wagers of a game at a full shoe; None if it has no valuation.
 
-    Kept, for reports ask it again and again for the few sets of options that a house has.
+    Cached, since reports request it repeatedly for few sets of options.
     """
     values = provider(game)
     return values.sheet(rules) if values else None
@@ -107,6 +110,6 @@ def full_shoe(game: str, rules: Any) -> Sheet | None:
 
 @lru_cache(maxsize=128)
 def covariances(game: str, rules: Any) -> Covariances | None:
-    """How the wagers of a game go together; None where nobody knows."""
+    """Covariances of the wagers of a game; None if they are not known."""
     values = provider(game)
     return values.covariances(rules) if isinstance(values, Together) else None

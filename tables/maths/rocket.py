@@ -41,7 +41,7 @@ def covariances(rules: Rules) -> Covariances:
 
 
 def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
-    """What the bet is worth from the cards that nobody has seen. Raises Unknowable."""
+    """Worth of the bet, from the unseen cards. Raises Unknowable."""
     solution = solve(Situation(rules.decks, unseen, rules.burn))
     return {MAIN: Edge(solution.house_edge, solution.variance)}
 

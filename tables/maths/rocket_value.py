@@ -26,7 +26,7 @@ Indices = NDArray[np.intp]
 
 DEALER_RANKS: Final = tuple(rank for rank in RANKS if rank != DEATH_CARD)
 LAST: Final = len(DEALER_RANKS)
-"""With so many ranks the dealer's next card ends every round."""
+"""With this number of ranks the dealer's next card ends every round."""
 _DEATH: Final = DEATH_CARD - 1
 _WORTH: Final = np.array(RANKS, dtype=np.float64)
 _TIE: Final = 1e-12
@@ -164,7 +164,7 @@ class Solution:
         return float(self.variance**0.5)
 
     def reached(self, size: int) -> Floats:
-        """The probability that the seat comes to decide at each place of a layer."""
+        """The probability that the seat reaches a decision, at each place of a layer."""
         return self._reach_by_layer[size]
 
     def at_cost(self, size: int, cost: int) -> tuple[float, float]:

@@ -41,7 +41,7 @@ def covariance(solution: Solution) -> float:
 
 
 def _needed(base: Composition) -> int:
-    """So many cards two seats and the dealer take at most, from a shoe with so many ranks."""
+    """Cards that two seats and the dealer take at most, from a shoe with these ranks."""
     return 3 * (sum(count > 0 for count in base) + 1)
 
 

@@ -1,4 +1,4 @@
-"""What is known before a round of Rocket (which cards nobody has seen), and the strategies that are valued."""
+"""What is known before a round of Rocket (the unseen cards), and the strategies that can be valued."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_BURN: Final = 5
 
 
 class Unknowable(ValueError):
-    """A question about a shoe or a strategy that cannot be; its text is one sentence for whoever asked."""
+    """An impossible shoe or strategy; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Situation:
 
     @property
     def full(self) -> Composition:
-        """So many cards of each rank as the whole shoe has."""
+        """Number of cards of each rank in the whole shoe."""
         return shoe(self.decks)
 
     @property
     def left(self) -> int:
-        """So many cards can be dealt before the shoe is out."""
+        """Number of cards that can be dealt before the shoe is out."""
         return sum(self.unseen) - self.burn
 
     def base(self, out: int) -> Composition:
@@ -73,7 +73,7 @@ class Strategy:
     """How a seat decides: as is best for it, or by the cost of a fold alone."""
 
     limit: int | None = None
-    """Fold when it costs at most so many tenths of the bet; ``None``: whatever loses less."""
+    """Fold when it costs at most this number of tenths of the bet; None for whichever choice loses less."""
 
     @property
     def name(self) -> str:

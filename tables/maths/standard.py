@@ -1,4 +1,4 @@
-"""The shoe of standard cards that a game is valued from: full decks, or what somebody says is left of them."""
+"""The shoe of standard cards from which a game is valued: full decks, or a given composition."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shoe_of(composition: Composition | None, decks: int, least: int, *, suits: b
 
 
 def by_rank(composition: Composition) -> Composition:
-    """So many cards of each rank, whichever of the two packs it is written in."""
+    """Number of cards of each rank, from a composition by rank or by card."""
     if len(composition) == len(BY_RANK.deck):
         return composition
     counts = [0] * len(BY_RANK.deck)
@@ -51,9 +51,9 @@ def spelled(composition: Composition) -> dict[str, int]:
 
 
 def composition_of(counts: Mapping[str, int]) -> Composition:
-    """The composition that names so many of some cards, all by rank or all by card; what it does not name is gone.
+    """The composition of counts by rank or by card; omitted cards are gone.
 
-    Raises Unknowable, saying how a card is written.
+    Raises Unknowable, whose message says how a card is written.
     """
     for pack in (BY_RANK, STANDARD):
         if counts and all(sign in pack.spellings for sign in counts):

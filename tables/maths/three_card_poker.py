@@ -38,7 +38,7 @@ ASSUMES: Final = "A seat that played a facedown packet holds a hand that best pl
 CARDS: Final = 6
 HANDS: Final = ("high card", "pair", "flush", "straight", "three of a kind", "straight flush")
 LINES: Final = tuple(hand.replace(" ", "_") for hand in HANDS)
-"""The same, as pay tables call them."""
+"""Names of the hands in pay tables."""
 DECK: Final = len(STANDARD.deck)
 _ACE: Final = 14
 _WHEEL: Final = (14, 3, 2)
@@ -173,13 +173,13 @@ def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Wh
 
 
 def midround(state: HouseState) -> dict[int, float]:
-    """What each seat that bet can expect, in cents, exactly under what is assumed. Raises Unknowable."""
+    """Expectation of each seat that bet, in cents, exact under the stated assumptions. Raises Unknowable."""
     unseen = cents.unseen(state, 1, 0)
     dealer = _seen_cards(state.hands[0].cards)
 
     def spot_cents(spot: SpotSeen, wager: Settled) -> float:
         if wager.bet == "play":
-            return 0.0  # what it comes to is part of what the ante is worth
+            return 0.0  # its result is part of the worth of the ante
         own = _seen_cards(card for hand in spot.hands for card in hand.cards)
         stakes = {stake.bet for stake in spot.wagers}
         plays = None if "ante" not in stakes else "play" in stakes
@@ -234,7 +234,7 @@ def _antes(every: Against, places: Whole, dealer: tuple[int, ...], rules: Rules)
 
 
 def _ends_against(every: Against, place: int, dealer: tuple[int, ...]) -> Whole:
-    """In how many ways a hand comes to each end, against a dealer of whom some cards are known."""
+    """Number of ways in which a hand gives each end, against a dealer with some known cards."""
     own = every.cards[place]
     mask = ~np.isin(every.cards, own).any(axis=1)
     for card in dealer:
@@ -266,7 +266,7 @@ def pair_plus(rules: Rules) -> tuple[Fraction, ...]:
 
 
 def tally(every: Against) -> Tally:
-    """In how many ways an ante comes to each end with each kind of hand, and a hand to each kind."""
+    """Number of ways in which an ante gives each end with each kind of hand, and a hand to each kind."""
     ante = {"fold": int(every.ends[~every.plays].sum())}
     for number, kind in enumerate(HANDS):
         sums = every.ends[every.plays & (every.kind == number)].sum(axis=0)

@@ -1,7 +1,7 @@
-"""What a wager is worth to the house: the answer that every game's mathematics gives.
+"""Worth of a wager to the casino: the result of every game's mathematics.
 
-A game says in how many ways, all equally likely, a wager comes to each result (or, simulated, in how many rounds it
-did). Those are whole numbers and results are fractions, so nothing is rounded before it is a number for people.
+A game states in how many equally likely ways a wager has each result or, if simulated, in how many rounds it did.
+These are integers and the results are fractions, so nothing is rounded before display.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Worth:
     """How likely the seat wins something on balance."""
     method: Method = "exact"
     standard_error: float | None = None
-    """Of the house edge, where it is simulated."""
+    """Of the house edge, if it is simulated."""
     beside: Mapping[str, Worth] = field(default_factory=dict)
-    """The same wager played otherwise, by what a sheet calls that."""
+    """The wager under other strategies, by their names on a sheet."""
     standard_errors: Mapping[str, float] = field(default_factory=dict)
-    """Of what is simulated beside an exact house edge, by name."""
+    """Standard errors of simulated numbers that accompany an exact house edge, by name."""
     chances: Mapping[str, float] = field(default_factory=dict)
     """The probabilities of results that are not whole units, by what the seat wins of a unit: 3/2, 19/20, -1/2."""
 
@@ -87,13 +87,13 @@ class Worth:
 
 
 def exact(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
-    """The worth of a wager whose results come in so many ways."""
+    """The worth of a wager from the number of ways to each result."""
     side_worths = {name: exact(ways) for name, ways in (beside or {}).items()}
     return Worth(*_moments(often), beside=side_worths, chances=_chances(often))
 
 
 def simulated(often: Results, beside: Mapping[str, Results] | None = None) -> Worth:
-    """The worth of a wager whose results came in so many rounds."""
+    """The worth of a wager from the number of simulated rounds with each result."""
     edge, deviation, hits = _moments(often)
     side_worths = {name: simulated(rounds) for name, rounds in (beside or {}).items()}
     return Worth(edge, deviation, hits, "simulated", deviation / sqrt(sum(often.values())), side_worths)

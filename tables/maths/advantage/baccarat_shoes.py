@@ -32,7 +32,7 @@ EFFORT: Final = Effort(batches=25, rounds=40_000, solved=40, fitted=2_000)
 
 @dataclass(frozen=True)
 class BaccaratShoe(OfSubject):
-    """A side bet, which nobody has to make. The hands are the same however many seats bet."""
+    """A side bet at a shoe of baccarat, which a seat need not make. The hands do not depend on the number of seats."""
 
     subject: Subject
     decks: int
@@ -43,7 +43,7 @@ class BaccaratShoe(OfSubject):
         return BY_RANK if self.subject.wager in PAIRS else BY_VALUE
 
     def walk(self, seats: int, seed: int, rounds: int) -> Walk:
-        """With the first card turned, and as many burned as it counts."""
+        """Whole shoes in order. Before each, the first card is turned and as many cards are burned as its value."""
         size = sum(self.deck)
         last = cards_behind(self.decks, self.cuts[0], size)
         before = np.zeros((rounds, _RANKS + 2), np.int64)
@@ -86,7 +86,7 @@ def _tally(ranks: Composition) -> Tally:
 
 @jit
 def _walk(seed: np.uint64, cards: Bytes, draws: Bytes, last: int, before: Counts) -> None:
-    """Rounds in order: cards of each rank that nobody has seen, cards to deal, and whether a shoe begins."""
+    """Deal rounds in order. Each row of `before`: unseen cards of each rank, cards left, and whether a shoe begins."""
     dice, size = dice_of(seed), len(cards)
     burned = np.zeros(_RANKS, np.int64)
     cards_left, over = 0, True

@@ -1,16 +1,15 @@
 """Do bets follow the edge? A permutation test of one seat's bets against the edge before each round of a shoe.
 
-Bets of one player hang together, and so do the edges of one shoe: shuffling the bets would take any slow drift of both
-for skill. So the bets stay where they are, and the order of the *rounds' cards* is shuffled: blocks of cards that were
-dealt one after the other come in any order equally often. What a block did to the edge stays with it, and blocks change
-places only where the seat's results (won, lost, did not bet) are the same: so raising after a win, or doubling after a
-loss, is no evidence either. What is left is bets that answer to cards.
+Bets of one player are correlated, and so are the edges of one shoe: shuffling the bets would mistake any slow drift of
+both for skill. So the bets keep their places, and the order of the *rounds' cards* is shuffled: blocks of consecutive
+cards come in any order with equal probability. A block keeps its effect on the edge, and blocks change places only
+where the seat's results (won, lost, did not bet) agree, so raising after a win or doubling after a loss is not evidence
+either. Only bets that respond to cards remain.
 
-Where a seat has several wagers, each is tested by itself against its own edge, over the rounds in which the seat bet
-anything. Its results are then those of all its wagers together; and where all seats share the hands, what became of the
-wager for whoever had bet on it has to be the same, too. The edge in another order of the blocks is then told by a
-yardstick of the cards that would be unseen (`yardstick`), and so is the edge in the order that was dealt: bets that do
-not answer to cards lie to the one as to the others, however good the yardstick is.
+If a seat has several wagers, each is tested against its own edge, over the rounds in which the seat bet at all. The
+results are then those of all its wagers together; in games with shared hands the result of the wager has to agree, too.
+The edge in another order of the blocks is then estimated from the unseen cards by a yardstick (`yardstick`), and so is
+the edge in the order dealt: bets that do not respond to cards relate equally to both, however good the yardstick is.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from tables.maths.advantage.significance import LEVEL
 
 PERMUTATIONS: Final = 9_999
 FEWER: Final = 1_999
-"""Of these so many where each is told by a yardstick."""
+"""Number of permutations if each is evaluated by a yardstick."""
 _AT_ONCE: Final = 250
-"""So many of them lie in memory at a time."""
+"""Number of permutations held in memory at a time."""
 FEWEST: Final = 6
 """A seat that bet in fewer rounds of a shoe is not tested."""
 
@@ -40,17 +39,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ShoeEdges:
-    """A shoe, round by round: the house's edge before each, and how many cards nobody had seen by then."""
+    """A shoe round by round: the house edge before each round, and the number of unseen cards."""
 
     edges: tuple[float, ...]
     unseen: tuple[int, ...]
     cards: tuple[Composition, ...] = ()
-    """Which cards those were, where a yardstick tells the edge by them."""
+    """The unseen cards, for a yardstick."""
     yardstick: Yardstick | None = None
-    """None where a card moves the edge as far as the cards left say, and nothing else."""
+    """None if a card moves the edge in proportion to the cards left, and nothing else does."""
 
     def stood(self) -> Floats:
-        """The edge before each round as the test has it."""
+        """The edge before each round, as the test uses it."""
         if self.yardstick is None:
             return np.array(self.edges)
         return self.yardstick.edges(np.array(self.cards, np.float64))
@@ -73,21 +72,21 @@ class Followed:
 
     @property
     def flagged(self) -> bool:
-        """Whether somebody should look at the seat: as ``LEVEL`` says, that happens to those who do not follow, too."""
+        """Whether the seat has to be reviewed. `LEVEL` is the share of innocent seats that are flagged, too."""
         return self.chance <= LEVEL
 
 
 @dataclass(frozen=True, slots=True)
 class SeatHistory:
-    """What a seat did round by round, beside its bets on the wager that is tested."""
+    """A seat's actions round by round, apart from its bets on the tested wager."""
 
     results: tuple[int, ...]
-    """More than 0 where it won on balance, less where it lost."""
+    """Above 0 for a net win, below 0 for a net loss."""
     staked: tuple[int, ...]
-    """What it bet on all wagers together: where it bet anything, it was there and might have bet on this one."""
+    """Total bet on all wagers. Where it is positive, the seat was present and could have bet on this one."""
     outcomes: tuple[int, ...]
-    """What became, or would have become, of the wager: more than 0 for a win, less for a loss; 0 where that is not
-    the same for every seat, or cannot be told."""
+    """Result of the wager, whether or not it was bet: above 0 for a win, below 0 for a loss, 0 if seats differ or it is
+    unknown."""
 
 
 def follow(
@@ -137,10 +136,10 @@ def window_of(bets: Sequence[int], played: SeatHistory) -> slice | None:
 
 
 def _weights(bets: Floats) -> Floats:
-    """What is summed up over the edges: bets high where the player's edge is high, and raised where it has just risen.
+    """The weights of the edges in the two test sums, by round: for high bets at a high edge, and for raises at a rise.
 
-    The first finds whoever bets much at the end of a good shoe, the second whoever follows each turn of it. Both count
-    the same, in their own deviations.
+    The first detects large bets at the end of a good shoe, the second bets that follow each turn of it. Both count
+    equally, in units of their own deviations.
     """
     heights, raises = bets - bets.mean(), np.diff(bets)
     return np.stack([heights, np.append(0.0, raises) - np.append(raises, 0.0)], axis=1)

@@ -1,10 +1,9 @@
-"""What a bet of blackjack is worth before each round of a shoe, fast enough for every round of every shoe.
+"""The worth of a blackjack bet before each round of a shoe, fast enough for every round of every shoe.
 
-The seat plays the best chart of a full shoe. Rounds that do not come to a split are valued exactly by the cards that
-nobody has seen. What splits are worth takes ten times as long, and is a small part: it is followed by the effects of
-removal, which are found exactly, one card of each value taken from a full shoe. A card that is gone moves the shares of
-the others in inverse proportion to the cards that are left, and the effects are added up so. The variance is that of a
-full shoe.
+The seat plays the best chart of a full shoe. Rounds without a split are valued exactly from the unseen cards. Splits
+take ten times as long and contribute little: they are estimated by effects of removal, computed exactly by removing one
+card of each value from a full shoe. A removed card changes the shares of the others in inverse proportion to the cards
+left, and the effects are summed accordingly. The variance is that of a full shoe.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from tables.maths.standard import by_rank
 from tables.maths.worth import Edge, exact
 
 FEWEST: Final = 20
-"""A round is not valued from fewer cards: it would hardly be dealt without a shuffle in the middle."""
+"""Minimum of unseen cards for a valuation: with fewer, a round would hardly be dealt without a shuffle in it."""
 _ROUNDS: Final = 200_000
-"""So many rounds with splits are dealt for the variance, which this leaves open by less than a thousandth."""
+"""Rounds with splits that are simulated for the variance; they leave an error of less than a thousandth."""
 _NO_SPLITS: Final = np.zeros((KINDS, OTHERS + 1, 3, 1))
 
 
@@ -57,7 +56,7 @@ def edges(rules: Rules, unseen: Composition) -> dict[str, Edge]:
 
 
 def edge(rules: Rules, ranks: Composition) -> Edge:
-    """Of the chart of a full shoe, from so many unseen cards of each rank. Raises Unknowable."""
+    """House edge of the full shoe's chart and variance, from the unseen cards of each rank. Raises Unknowable."""
     if sum(ranks) < FEWEST:
         raise Unknowable(f"{sum(ranks)} unseen cards are too few: a round is valued from {FEWEST}")
     basis = full_shoe(rules)
@@ -89,7 +88,7 @@ def _without_splits(rules: Rules, ranks: Composition, chart: Chart) -> float:
 
 
 def _upcard(rules: Rules, ranks: Composition, upcard: int) -> Upcard:
-    """The cards left beside an upcard, without what only splits need."""
+    """The cards left after an upcard, without the tables that only splits need."""
     counts = np.array(values_of(ranks), np.float64)
     counts[upcard] -= 1
     dealer = tree(upcard, rules.soft17 == "hit")
@@ -109,7 +108,7 @@ def _splits(rules: Rules, ranks: Composition, chart: Chart) -> float:
 
 
 def _splits_by_effects(rules: Rules, ranks: Composition, basis: FullShoe) -> float:
-    """The same by the effects of removal: those of the cards that are gone, by the cards that are left."""
+    """The seat's gain from splits, by the effects of the removed cards at the present number of cards."""
     full = values_of(BY_RANK.shoes[rules.decks])
     effect_sum = sum(
         (whole - copies) * effect for whole, copies, effect in zip(full, values_of(ranks), basis.effects, strict=True)

@@ -37,11 +37,11 @@ ASSUMES: Final = (
 )
 """The assumptions behind the values, for people who rule on a dispute."""
 _EACH: Final = 3
-"""So many more cards are left for each hand, and for the dealer; with fewer the shoe might run out."""
+"""Cards that must be left for each hand and for the dealer; with fewer the shoe might run out."""
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 ByValue = tuple[int, ...]
-"""So many cards of each value, an ace first."""
+"""Number of cards of each value, aces first."""
 
 
 # --- Hands from a shoe -------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def midround(state: HouseState) -> dict[int, float]:
 
 
 def _to_come(state: HouseState) -> int:
-    """So many cards as the round may well take."""
+    """Cards that the round may need at most, as an estimate."""
     if not state.prompts:
         return 0
     hands = [hand for spot in state.spots for hand in spot.hands]

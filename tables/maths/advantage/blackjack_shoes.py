@@ -16,14 +16,14 @@ from tables.maths.advantage.penetration import Subject, cards_behind
 from tables.maths.blackjack_chart import Chart
 
 DECK: Final = (*(4,) * 9, 16)
-"""Aces, twos and so on; last tens and faces."""
+"""Number of cards of each value: aces, twos and so on; tens and faces last."""
 EFFORT: Final = Effort(batches=20, rounds=500_000, solved=2, fitted=120, near=0.2)
-"""A bet by the chart is dealt, so many rounds are; best play is solved, a second or two for each place."""
+"""Rounds simulated for a bet by the chart; places solved for best play, a second or two each."""
 
 
 @dataclass(frozen=True)
 class BlackjackShoe(OfSubject):
-    """A seat that plays the best chart for what is left, or that of a full shoe; nobody insures."""
+    """A seat that plays the best chart for the cards left, or that of a full shoe; it never insures."""
 
     subject: Subject
     decks: int
@@ -32,7 +32,7 @@ class BlackjackShoe(OfSubject):
 
     @cached_property
     def rules(self) -> Rules:
-        """The usual options."""
+        """The standard options with this number of decks."""
         return Rules(decks=self.decks)
 
     @cached_property

@@ -1,9 +1,9 @@
-"""Measures what somebody wins who has seen every card: dealt shoes, with the exact value of the places that matter.
+"""Measures what a perfect card counter wins: simulated shoes, with exact values at the places that matter.
 
-Shoes are dealt to the deepest cut card; one that lies higher ends the same shoe earlier. The edge before a round is
-nearly a quadratic function of what is left, which is fitted to exact values and computed for every round. What it is
-off by is estimated by exact values at places that are drawn for it, most of them where the edge is near zero, and
-weighed by how likely they were drawn. So the results are those of exact values, whatever the fit is worth.
+Shoes are dealt to the deepest cut card; a higher one ends a shoe earlier. The edge before a round is nearly a quadratic
+function of the cards left, which is fitted to exact values and computed for every round. Its error is estimated from
+exact values at sampled places, most of them where the edge is near zero, weighted by their sampling probabilities. So
+the results are unbiased, whatever the quality of the fit.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FULL_EFFORT: Final = Effort()
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Rounds of whole shoes, in order: what nobody had seen before each, and the fewest cards left so far."""
+    """Rounds of whole shoes in order: the unseen cards before each, and the fewest cards left so far."""
 
     decks: int
     unseen: Counts
@@ -64,10 +64,12 @@ class Walk:
     """How often the shoe runs out in the round."""
     deck_size: int = DECK_SIZE
     after_cut: int = 0
-    """How many rounds follow the one in which the cut card comes out."""
+    """Rounds dealt after the one in which the cut card comes out."""
     nets: Floats | None = None
-    """What each round came to by the chart of a full shoe, as a part of the bet. Where it is told, the chart's value is
-    the mean of what was dealt, and no fit of it is needed."""
+    """Result of each round by the chart of a full shoe, in bets.
+
+    If present, the chart's value is the mean of these results and needs no fit.
+    """
 
     def until(self, cut: float) -> Flags:
         """The rounds that are dealt with the cut card there."""
@@ -78,13 +80,13 @@ class Walk:
 
 
 class MeasuredWager(Protocol):
-    """What is measured: a wager of a game at shoes of so many decks."""
+    """A wager to be measured, at shoes of a number of decks."""
 
     @property
     def decks(self) -> int: ...
     @property
     def deck(self) -> tuple[int, ...]:
-        """How many cards of each kind are in a deck, as far as the wager tells them apart."""
+        """Number of cards of each kind in a deck, as far as the wager distinguishes them."""
 
     @property
     def effort(self) -> Effort: ...
@@ -97,7 +99,7 @@ class MeasuredWager(Protocol):
         """Whether a seat has to bet in each round: 1, or 0."""
 
     def walk(self, seats: int, seed: int, rounds: int) -> Walk:
-        """Whole shoes of about so many rounds, dealt to the deepest cut card."""
+        """Whole shoes of about this number of rounds, dealt to the deepest cut card."""
 
     def values(self, unseen: Counts) -> Floats:
         """Exactly, for each row: what a round is worth to best play, and to the chart of a full shoe."""
@@ -153,16 +155,17 @@ class RocketShoe:
 
 
 def walk(full: Solution, seats: int, seed: int, rounds: int) -> Walk:
-    """Whole shoes of about so many rounds, dealt to the deepest cut card; all seats play the chart of a full one."""
+    """Whole shoes of about this number of rounds, dealt to the deepest cut card; all seats play the chart of a full
+    shoe."""
     situation = full.situation
     rules = Rules(situation.decks, situation.burn, CUTS[0])
     before = np.zeros((rounds, len(RANKS) + 1), np.int64)
     deal(Table(rules, seats, full), seed, rounds, chart(full), before)
     unseen, refills = before[:, :-1], np.diff(before[:, -1])
     first = unseen.sum(axis=1) == DECK_SIZE * situation.decks
-    end = int(np.flatnonzero(first)[-1])  # the last shoe may not be at its end
+    end = int(np.flatnonzero(first)[-1])  # the last shoe may be incomplete
     unseen, first, refills = unseen[:end], first[:end], refills[:end]
-    # Every shoe is lowered below the one before it, so that the lowest so far is that of the shoe.
+    # An offset lowers each shoe below the one before it, so that the running minimum is that of the shoe.
     offset = (DECK_SIZE * situation.decks + 1) * np.cumsum(first)
     low = np.minimum.accumulate(unseen.sum(axis=1) - situation.burn - offset) + offset
     return Walk(situation.decks, unseen, first, low, refills)
@@ -305,10 +308,12 @@ def _columns(values: Floats, count: Floats, high: Flags) -> Floats:
 
 
 def measure(fit: Fit, seats: int, tags: tuple[int, ...], limit: int) -> list[PenetrationCell]:
-    """What was measured for so many seats, at each depth of the cut card. ``limit``: the count per deck above which a
-    seat with these tags bets more."""
+    """The measured results for a number of seats, at each depth of the cut card.
+
+    `limit`: the count per deck above which a seat with these tags raises its bet.
+    """
     shoe = fit.shoe
-    # Batch 0 is what the fit was made of.
+    # The fit was made from batch 0, which is therefore not measured.
     batches = [_batch(fit, seats, tags, limit, number) for number in range(1, 1 + shoe.effort.batches)]
     return [
         _cell(shoe, seats, cut, np.array([batch[index] for batch in batches])) for index, cut in enumerate(shoe.cuts)

@@ -23,7 +23,7 @@ from tables.maths.situation import Unknowable
 Floats = NDArray[np.float64]
 
 SAMPLES: Final = 240
-"""So many compositions it is fitted to."""
+"""Number of compositions that the function is fitted to."""
 _FEWEST: Final = 20
 _SEED: Final = 1
 _SUITS, _RANKS = 4, 13
@@ -36,7 +36,7 @@ class Yardstick:
     coefficients: Floats
 
     def edges(self, unseen: Floats) -> Floats:
-        """The house's edge by so many cards of each kind; any number of compositions, along the last axis."""
+        """The house edge by cards of each kind, along the last axis of an array of compositions."""
         return np.asarray(terms(unseen) @ self.coefficients)
 
 

@@ -1,8 +1,8 @@
-"""What a cut card costs and what it gives away: shoes by decks, seats and depth, as they were measured.
+"""Measured effects of cut cards, on the casino's win and for card counters: by decks, seats and depth.
 
-The measuring (``counting.py``) takes minutes and depends on nothing but the game, so its results are files beside
-this one: the same for every house, written by ``manage.py penetration --write`` and held by a test. A game comes with
-the options that it usually has, but for a side bet that goes with others.
+A measurement (`counting.py`) takes minutes and depends on the game only. So its results are files next to this module,
+equal for all casinos, written by `manage.py penetration --write` and checked by a test. A game is measured with its
+usual options, apart from a side bet that requires others.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class CountSystem:
     decks: tuple[int, ...] = tuple(DECKS)
 
     def threshold(self, decks: int) -> int:
-        """The count per deck above which the seat bets more, in a shoe of so many decks."""
+        """The count per deck above which the seat raises its bet, by number of decks."""
         return self.thresholds[self.decks.index(decks)]
 
 
@@ -303,14 +303,14 @@ class Results:
     rounds: int
     """For each number of decks and seats."""
     solved: int
-    """Of these so many exactly, to correct the rest."""
+    """Number of places that are solved exactly, to correct the others."""
     burn: int
     count: CountSystem
     best_tags: tuple[Tags, ...]
     cells: tuple[PenetrationCell, ...]
 
     def cell(self, decks: int, seats: int, cut: float) -> PenetrationCell:
-        """What was measured of so many decks and seats, with the cut card there. Raises Unknowable."""
+        """The measured result for this number of decks and seats at a depth of the cut card. Raises Unknowable."""
         self.subject.check(decks, seats, cut)
         return next(
             cell for cell in self.cells if (cell.decks, cell.seats) == (decks, seats) and abs(cell.cut - cut) < 1e-9

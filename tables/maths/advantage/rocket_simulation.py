@@ -109,7 +109,7 @@ def _moments(counts: Counts, tenths: NDArray[Any]) -> tuple[float, float]:
 
 
 def nothing(seats: int) -> RocketTally:
-    """The tally of a table with so many seats before its first round."""
+    """An empty tally of a table with this number of seats."""
     return RocketTally(np.zeros((seats, 5, len(RANKS) + 1), np.int64), np.zeros(20 * seats + 1, np.int64))
 
 
@@ -124,10 +124,10 @@ def chart(solution: Solution) -> Bytes:
 def deal(
     table: Table, seed: int, rounds: int = CHUNK, folds: Bytes | None = None, before: Counts | None = None
 ) -> RocketTally:
-    """Deals so many rounds; the same seed deals the same rounds everywhere. It keeps no lock while it does.
+    """Simulate rounds; a seed deals equal rounds on every machine. Releases the GIL.
 
-    ``before``, zeros with a row for each round, is told how many cards of each rank nobody has seen before it, and in
-    an eleventh column how often a shoe has run out by then.
+    `before`, zeros with a row for each round, receives the unseen cards of each rank before it and, in an eleventh
+    column, how often a shoe has run out by then.
     """
     tally, rules = nothing(table.seats), table.rules
     cut = DECK_SIZE * rules.decks if table.fresh else Rocket().at_cut(rules)
@@ -164,7 +164,7 @@ def table_of(run: Mapping[str, Any]) -> Table:
 
 
 def seed_of(run: int, chunk: int) -> int:
-    """The seed of one chunk of a run: two runs share none, as long as nobody deals 2^32 chunks."""
+    """The seed of one chunk of a run; runs share no seed up to 2^32 chunks."""
     return run << 32 | chunk
 
 

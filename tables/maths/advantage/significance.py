@@ -9,12 +9,15 @@ from statistics import NormalDist
 from typing import Final
 
 LEVEL: Final = 0.01
-"""Of seats that do not follow the edge, so many are flagged: for each seat and shoe, and for each seat and day."""
+"""Share of the seats that ignore the edge but are flagged: for each seat and shoe, and for each seat and day."""
 
 
 def together(tests: Iterable[tuple[int, int]]) -> float | None:
-    """How likely a seat's bets in several shoes are of somebody who does not follow the edge, from (as much, of) of
-    each: Stouffer's sum, for ranks of independent shoes are independent and uniform. None without any."""
+    """Probability of a seat's bets in several shoes if it ignores the edge, from (as much, of) of each; None without
+    any.
+
+    Stouffer's method: the ranks of independent shoes are independent and uniform.
+    """
     normal = NormalDist()
     scores = [normal.inv_cdf(1 - (as_much + 0.5) / (of + 1)) for as_much, of in tests]
     return 1 - normal.cdf(sum(scores) / sqrt(len(scores))) if scores else None
