@@ -35,7 +35,7 @@ class Rules(HouseRules, frozen=True):
 
 
 COUNTS: Final = (0, *(rank if rank < 10 else 0 for rank in map(RANK_OF.__getitem__, range(1, 53))))
-"""What a card counts, by its number: tens and faces nothing."""
+"""Point value of each card, by its number; tens and faces count 0."""
 BANKER_DRAWS: Final = {
     3: frozenset(range(10)) - {8},
     4: frozenset(range(2, 8)),
@@ -63,7 +63,8 @@ _TITLES: Final[Mapping[str, str]] = {
 
 
 def _paid(name: str, line: str, bounds: tuple[int, int], shipped: tuple[int, ...], option: str = "") -> PaidWager:
-    """A wager of one line; several tables of it ship where an option chooses."""
+    """A wager of one line. If an option chooses its pay table, there is a standard table for each value of the
+    option."""
     tables = {str(pays) if option else "": (Odds(pays),) for pays in shipped}
     needs = {"commission": _ONLY_WITH[name]} if name in _ONLY_WITH else {}
     least, most = map(Odds, bounds)
@@ -134,7 +135,7 @@ class Baccarat(HouseScript[Rules]):
     rules_type = Rules
 
     def takes_commission(self, rules: Rules) -> bool:
-        """Of a banker's win, where that pays 19 to 20."""
+        """Whether a banker's win pays 19 to 20 and so has a commission."""
         return rules.commission == "five_percent"
 
     def results_of(self, rules: Rules, wager: str) -> Iterable[Odds]:
@@ -143,7 +144,7 @@ class Baccarat(HouseScript[Rules]):
         return own if wager == "banker" else super().results_of(rules, wager)
 
     def burned_on(self, turned: int) -> int:
-        """As many as it counts, and ten for a ten or a face."""
+        """The card's point value, but ten for a ten or a face."""
         return COUNTS[turned] or 10
 
     def spread(self, rules: Rules) -> Sequence[str]:
@@ -303,7 +304,7 @@ def _keep_commission(layout: HouseLayout, stake: Stake) -> None:
 
 
 def _even_or_less(rules: Rules, points: int) -> Odds:
-    """What a banker's win pays."""
+    """Odds of a banker's win."""
     if rules.commission == "five_percent":
         return COMMISSION
     return HALF if rules.commission == "six_pays_half" and points == 6 else EVEN

@@ -153,7 +153,7 @@ class Blackjack(HouseScript[Rules]):
         return f"soft {points}" if is_soft(cards) and points < MOST else str(points)
 
     def say_choice(self, state: HouseState, prompt: AskChoice, money: Money) -> Phrase:
-        """What the hand has, and what it may do."""
+        """A hand's total and its choices, as the dealer says them."""
         if prompt.seat == DEALER:
             return Phrase(
                 "Look at your hole card: say that there is no blackjack, or turn it.",
@@ -171,7 +171,7 @@ class Blackjack(HouseScript[Rules]):
         return say_choices(self.words, prompt, money, place=f"{place}, {self.worth(cards)}")
 
     def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
-        """Whose card it is; for the dealer, the rule that he follows."""
+        """Whose card is due; for the dealer, the drawing rule."""
         if prompt.to != DEALER:
             hand = f", hand {prompt.hand}" if prompt.hand > 1 else ""
             return Phrase(f"Card for seat {prompt.to}{hand}.", f"Seat {prompt.to}.", self.cards["seat"])
@@ -187,8 +187,10 @@ class Blackjack(HouseScript[Rules]):
 
 
 class BlackjackVersion1(Blackjack):
-    """As releases up to 0.9.0 dealt it: without a hole card, a late surrender was an early one. A blackjack was paid
-    with the other hands."""
+    """Blackjack as releases up to 0.9.0 dealt it.
+
+    Without a hole card, a late surrender was an early one. A blackjack was paid together with the other hands.
+    """
 
     version: ClassVar[int] = 1
     pays_blackjacks_first: ClassVar[bool] = False
@@ -235,7 +237,7 @@ def _offer_insurance(rules: Rules, layout: HouseLayout) -> Script[None]:
 
 
 def _peek(layout: HouseLayout) -> Script[None]:
-    """The dealer looks: a hole card that makes a blackjack is turned, of any other it is said that it makes none."""
+    """The dealer peeks: a hole card that makes a blackjack is turned; any other is only declared not to make one."""
     makes_one = ACE if _upcard(layout) == TEN else TEN
     blackjacks, other_cards = cards_by_value(len(layout.gone), makes_one)
     action = yield (_LOOK, layout.turning(layout.dealer, 1, other_cards))
@@ -308,7 +310,7 @@ def _play_hand(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> Scr
 
 
 def _choices(rules: Rules, layout: HouseLayout, spot: Spot, hand: Hand) -> tuple[Choice, ...]:
-    """What a hand may do, that has no 21."""
+    """Choices of a hand below 21."""
     cards, bet_cents = hand.cards, spot.stakes[hand.number - 1].cents
     is_split, first_two = len(spot.hands) > 1, len(cards) == 2
     room = first_two and bet_cents <= layout.room_cents()
@@ -352,7 +354,8 @@ def _split(spot: Spot, hand: Hand) -> None:
 
 
 def _dealers_turn(rules: Rules, layout: HouseLayout) -> Script[None]:
-    """The hole card is turned, or drawn where something waits for it; more cards only where a hand stands."""
+    """The hole card is turned, or drawn if a seat's result depends on it; more cards are drawn only if a hand
+    stands."""
     dealer, waits = layout.dealer, any(hand.state == "stands" for spot in layout.spots for hand in spot.hands)
     if rules.hole == "peek":
         yield from layout.turn(dealer, layout.ruled_out)

@@ -76,7 +76,7 @@ class Blackstone(Scripted[Rules]):
 
 
 def fold_cost(layout: Layout) -> int:
-    """Half the white stones, rounded up, in coins; the ante is lost besides."""
+    """Half the white stones, rounded up, in coins; the ante is lost as well."""
     return (len(layout.middle) + 1) // 2
 
 

@@ -1,4 +1,4 @@
-"""What the bidding games share: who holds the most of each rank."""
+"""Shared by the bidding games: who has the most cards of each rank."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Packs of cards, and what is left of them.
+"""Packs of cards, and their compositions.
 
-A card is a number, from 1 on, whose meaning its pack knows. A composition is a tuple of counts: how many there are of
-card 1, card 2, and so on; its length says of which pack it is.
+A card is a number from 1 on, whose meaning its pack defines. A composition is a tuple of counts: of card 1, card 2 and
+so on; its length identifies the pack.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Pack:
     deck: Composition
     """How many of each card a deck has."""
     spellings: tuple[int | str, ...]
-    """How each card is written in a round record, and keyed."""
+    """The spelling of each card in a round record and on the keyboard."""
     columns: str
-    """What it is spread by when a deck is checked."""
+    """How the cards are spread at a deck check."""
     size: int = field(init=False)
     """How many cards a deck has."""
     nothing: Composition = field(init=False)
@@ -55,7 +55,7 @@ class Pack:
         return tuple(counts)
 
     def cards(self, composition: Composition) -> list[int]:
-        """The cards of a composition, each as often as it is there, in ascending order."""
+        """The cards of a composition, each repeated by its count, in ascending order."""
         return [card for card, copies in enumerate(composition, 1) for _ in range(copies)]
 
     def spell(self, card: int) -> int | str:

@@ -120,7 +120,7 @@ class CasinoWar(HouseScript[Rules]):
         return RANK_SIGNS[RANK_OF[cards[-1]] - 1]
 
     def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
-        """Whose card it is, and whether it is one of a war."""
+        """Whose card is due, and whether it is one of a war."""
         place = "yourself" if prompt.to == DEALER else f"seat {prompt.to}"
         if any(wager.bet == "raise" for spot in state.spots for wager in spot.wagers):
             is_first = not any(len(spot.hands[0].cards) > 1 for spot in state.spots)
@@ -159,7 +159,7 @@ def _say_cards(seat: int, dealer: int) -> str:
 
 
 def _settle_tie(layout: HouseLayout, spot: Spot, *, is_tie: bool) -> None:
-    """The first cards decide it, whatever happens then."""
+    """Settle a tie bet by the first cards, whatever happens in a war."""
     tie = spot.stake("tie")
     if tie is None:
         return

@@ -25,13 +25,13 @@ class StatedWager(Struct, frozen=True):
 
     name: Annotated[str, Meta(min_length=1, max_length=40)]
     pays: Annotated[str, Meta(max_length=40)] = ""
-    """In words: 35 to 1."""
+    """As text: 35 to 1."""
     edge: Annotated[str, Meta(max_length=20)] = ""
-    """What the house says that it wins of it on average: 2.70 %."""
+    """The casino's own statement of its mean win: 2.70 %."""
 
 
 class CountedRules(Struct, frozen=True):
-    """What the operator says of the game."""
+    """The operator's description of the game."""
 
     called: Annotated[
         str, Meta(min_length=1, max_length=40, description="The game, as signs and screens name it: Roulette.")
@@ -42,7 +42,7 @@ class CountedRules(Struct, frozen=True):
 
 
 class Counted(Game[Picture, CountedRules]):
-    """A game without rounds: asked for one, it refuses."""
+    """A game without rounds: it refuses to open one."""
 
     kind: ClassVar[Literal["counted"]] = "counted"
     name: ClassVar[str] = "counted"

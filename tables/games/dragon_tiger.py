@@ -90,7 +90,7 @@ class DragonTiger(HouseScript[Rules]):
         return RANK_SIGNS[RANK_OF[cards[0]] - 1]
 
     def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
-        """Whose card it is."""
+        """Whose card is due."""
         name = PLACE_NAMES[prompt.to]
         return Phrase(f"Card for the {name}.", f"{name.capitalize()}.", "The higher card wins; the ace is low.")
 

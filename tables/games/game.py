@@ -1,8 +1,8 @@
-"""What a game is: a core that all have in common, and the kinds of it.
+"""The interface of games: a core common to all, and the kinds of game.
 
-In a banked game every seat bets against the house; in a game for a pot the players are dealt one game together, and pay
-each other; a counted one (`counted.py`) is not dealt here at all. The base class says which kind a game is, and what
-only that kind has is asked of that base alone.
+In a banked game every seat bets against the casino. In a player-pool game the players are dealt one game together and
+pay each other. A non-tracked game (`counted.py`) is not dealt in this system. The base class has the kind of a game;
+features of one kind belong to the base class of that kind.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Picture(Struct, frozen=True):
     """A round between two actions: base of the states of all games."""
 
     prompts: tuple[Prompt, ...]
-    """What may happen next; empty when the round is over."""
+    """The open prompts; empty when the round is over."""
 
 
 State = TypeVar("State", bound=Picture)
@@ -70,8 +70,8 @@ Part = Literal["stack", "hand", "middle", "facedown", "pot", "button", "score", 
 cards, the pot, the button, points, cards kept for points, columns of each seat, and hands in front of the dealer."""
 
 Due = Literal["seat", "down", "middle", "turn", "apart", "shuffle"]
-"""What may be due from the deck: a card at a seat, one facedown, one in the middle, the turning of one that lies
-there, one of a few that were shuffled apart; and a shuffle."""
+"""What may be due from the deck: a card for a seat, a facedown one, one in the middle, the turning of a facedown card,
+one of a few shuffled separately; or a shuffle."""
 
 
 class Words(Struct, frozen=True):
@@ -114,19 +114,19 @@ class Game(ABC, Generic[State, Rules]):
     name: ClassVar[str]
     title: ClassVar[str]
     names: ClassVar[Mapping[str, str]] = {}
-    """What a record calls the things that a decision names, where it is not their own name: {"from": "target"}."""
+    """A record's own names for the parts of a decision, if they differ from its field names: {"from": "target"}."""
     carries: ClassVar[frozenset[str]]
     """The keys of a round record's carried-in state that this game has a use for."""
     seat_counts: ClassVar[range]
-    """With how many seats it is played."""
+    """Numbers of seats with which it is played."""
     parts: ClassVar[Mapping[Part, str]]
-    """What its layout has, and what that is called there."""
+    """The parts of its layout, with their names in this game."""
     words: ClassVar[Mapping[str, Words]]
     """Its choices, by name, in the dealer's words."""
     cards: ClassVar[Mapping[Due, str]]
     """The rule behind each thing that may be due from its deck."""
     outcomes: ClassVar[tuple[str, ...]]
-    """What may become of a seat in it."""
+    """The outcomes of a seat."""
     reasons: ClassVar[Mapping[str, Wording]]
     """Why that happens, by code: entries hold codes and facts, and this is how people read them."""
     rules_type: type[Rules]
@@ -143,16 +143,16 @@ class Game(ABC, Generic[State, Rules]):
     pay_form: ClassVar[PayForm] = NO_FORM
     """Which of its wagers are paid by a table, and what an operator may make such a table pay."""
     rounds_after_cut: ClassVar[int] = 0
-    """How many rounds are dealt after the one in which the cut card came out."""
+    """Rounds dealt after the one in which the cut card came out."""
     dealer_plays: ClassVar[bool]
-    """Whether the dealer has cards in it too: a page draws them where the pot lies otherwise."""
+    """Whether the dealer has cards too: a page then shows them in the place of the pot."""
 
     def called(self, options: Mapping[str, Any]) -> str:
-        """What it is called at a table with these options."""
+        """Title of the game at a table with these options."""
         return self.title
 
     def usual_hold(self, options: Mapping[str, Any]) -> str:
-        """Win by drop as it usually is at a table, as the house states it in words; empty where it states nothing."""
+        """Usual win by drop at a table, as the casino states it; "" if it states none."""
         return ""
 
     def limited_wagers(self, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class Game(ABC, Generic[State, Rules]):
         return tuple(wager for wager in self.spots if wager not in self.further)
 
     def faults(self, rules: Rules) -> str:
-        """What is wrong with options that are each right by themselves, in a sentence; empty if nothing is."""
+        """Why options that are each valid are not valid together; "" if they are."""
         return ""
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Game(ABC, Generic[State, Rules]):
         """A new round. Raises Illegal when the opening is impossible."""
 
     def prompts(self, state: State) -> tuple[Prompt, ...]:
-        """What may happen next; empty when the round is over."""
+        """The open prompts; empty when the round is over."""
         return state.prompts
 
     def apply(self, state: State, action: Action) -> State:
@@ -188,14 +188,14 @@ class Game(ABC, Generic[State, Rules]):
 
     @abstractmethod
     def view(self, state: State, viewer: int | None) -> View:
-        """What ``viewer`` (a seat, the dealer 0, or ``None`` for the public) may see."""
+        """What `viewer` (a seat, the dealer 0, or None for the public) may see of a round."""
 
     @abstractmethod
     def say(self, state: State, prompt: Prompt, money: Money) -> Phrase:
         """The prompt in the dealer's words."""
 
     def explain(self, decided: Payout | Settled) -> str:
-        """Why a wager or a seat ended as it did, as one clause."""
+        """Why a wager or a seat ended as it did, as a clause."""
         if isinstance(decided, Payout) and decided.wagers:
             return "; ".join(f"{wager.bet.replace('_', ' ')}: {self.explain(wager)}" for wager in decided.wagers)
         return decided.why if isinstance(decided.why, str) else ", ".join(map(self._clause, decided.why))
@@ -206,7 +206,7 @@ class Game(ABC, Generic[State, Rules]):
 
     @abstractmethod
     def gone(self, state: State) -> Composition:
-        """What is gone from the shoe since its last shuffle, once this round's cards are discards."""
+        """Cards gone from the shoe since its last shuffle, including those of this round."""
 
     @abstractmethod
     def cards_left(self, state: State) -> int:
@@ -222,10 +222,10 @@ class Game(ABC, Generic[State, Rules]):
 
     @abstractmethod
     def burned(self, rules: Rules) -> int:
-        """How many cards are burned after a shuffle."""
+        """Number of cards burned after a shuffle."""
 
     def lying(self, state: State, seat: int) -> tuple[int, ...]:
-        """Of the cards that lie facedown before a seat: with how many cards left in the shoe each was dealt."""
+        """For each facedown card of a seat: the number of cards in the shoe when it was dealt."""
         return ()
 
     def is_fresh_each_round(self, rules: Rules) -> bool:
@@ -237,29 +237,29 @@ class Game(ABC, Generic[State, Rules]):
 
 
 class BankedGame(Game[State, Rules]):
-    """Each seat bets against the house, round after round out of one shoe, down to the cut card.
+    """Each seat bets against the casino, round after round out of one shoe, down to the cut card.
 
-    What the system knows, everybody may see: a card that lies facedown is unknown to it until it is turned.
+    The system has no hidden information: a facedown card is unknown to it until it is turned.
     """
 
     kind: ClassVar[Literal["banked"]] = "banked"
     hides: ClassVar[bool] = False
     dealer_plays: ClassVar[bool] = True
     side_by_side: ClassVar[bool] = False
-    """Whether a seat may have several wagers or hands: records and payouts then tell them one by one."""
+    """Whether a seat may have several wagers or hands: records and payouts then list them one by one."""
     turns_burn: ClassVar[bool] = False
-    """Whether the first card of a shoe is turned, and says how many are burned."""
+    """Whether the first card of a shoe is turned, and determines how many are burned."""
 
     @abstractmethod
     def pack(self, rules: Rules) -> Pack:
-        """The cards that it is dealt with, told apart no more than its rules need."""
+        """The pack, which distinguishes cards no further than the rules need."""
 
     @abstractmethod
     def wagers(self, rules: Rules) -> tuple[Wager, ...]:
-        """The wagers that a table spreads under these rules, in the order in which they are named."""
+        """The wagers offered under these rules, in order."""
 
     def takes_commission(self, rules: Rules) -> bool:
-        """Whether the house keeps a commission of what some wager wins, which a table may mark and collect later."""
+        """Whether a wager's winnings have a commission, which a table may mark and collect later."""
         return False
 
     def burned_on(self, turned: int) -> int:

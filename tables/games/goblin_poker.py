@@ -125,7 +125,7 @@ def _lowest_stack(layout: Layout) -> Script[Player]:
 
 
 def _from_the_lowest(player: Player) -> tuple[float, ...]:
-    """A sorted stack as it compares: a further card is lower than none."""
+    """A sorted stack as a key of comparison: a further card is lower than none."""
     return (*player.stack, inf)
 
 

@@ -1,4 +1,4 @@
-"""What ranks and three-card hands are called on the floor: "king", "pair of nines", "queen-high"."""
+"""Names of ranks and three-card hands on the floor: "king", "pair of nines", "queen-high"."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ def plural(rank: int) -> str:
 
 
 def hand_name(kind: int, ranks: Sequence[int], *, in_full: bool = False) -> str:
-    """A hand of three cards by its class and ranks (``three_cards.Value``); with every rank that may decide, if it is
-    to be told from another of the same name."""
+    """A hand of three cards by its class and ranks (`three_cards.Value`).
+
+    `in_full` names every rank that may decide, to distinguish hands of one name.
+    """
     if kind == PAIR:
         return f"pair of {plural(ranks[0])}" + (f" with {_with_article(ranks[1])}" if in_full else "")
     if kind == TRIPS:

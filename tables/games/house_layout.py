@@ -62,7 +62,7 @@ class Hand(Struct, eq=False):
 
 
 class Stake(Struct, eq=False):
-    """A wager as it lies on the layout, and what became of it."""
+    """A wager on the layout, and its result."""
 
     bet: str
     cents: int
@@ -72,7 +72,7 @@ class Stake(Struct, eq=False):
     why: Why = ()
     broken_cents: str = ""
     parts: tuple[tuple[str, int], ...] = ()
-    """What was put up for it one after the other, where it is not all its own bet."""
+    """The (wager, cents) pairs that it consists of, if it is not a single bet."""
     commission_cents: int = 0
 
     def double(self) -> None:
@@ -166,7 +166,7 @@ class HouseLayout:
                 self.spots.append(Spot(seat, stakes))
 
     def room_cents(self) -> int:
-        """What may still be put at stake under the table's cap."""
+        """What may still be staked under the table aggregate limit."""
         cap = self.opening.limits.cap_cents
         if cap is None:
             return MOST_CENTS
@@ -199,7 +199,7 @@ class HouseLayout:
         return tuple(dealt_at for (seat, _), dealt_at in self.facedown.items() if seat == hand.seat)
 
     def turning(self, hand: Hand, place: int, barred: tuple[int, ...] = ()) -> AskCard:
-        """What asks for a facedown card to be turned."""
+        """The prompt to turn a facedown card."""
         gone, lies_at = [*self.gone], self.facedown.get((hand.seat, place), 0)
         if self.certain:
             gone[self.certain - 1] -= 1
@@ -243,9 +243,9 @@ class HouseLayout:
         return [card for hand in hands if not hand.is_dead for card in hand.cards]
 
     def _refill(self) -> Script[None]:
-        """The shoe is out in mid-round: all cards that are not in play are shuffled and dealt on.
+        """The shoe runs out in mid-round: all cards not in play are shuffled and dealt.
 
-        Where one card alone is not accounted for, it is the one that lies facedown; it is no discard.
+        If a single card is unaccounted for, it is the one that is facedown; it is not a discard.
         """
         in_play = self._in_play()
         cards_left = self.pack.size * self.decks - len(in_play)
@@ -264,9 +264,9 @@ class HouseLayout:
     # --- decisions ---
 
     def choose(self, hand: Hand, choices: Sequence[Choice], *, instead: Hand | None = None) -> Script[str]:
-        """What a seat decides about a hand. A decision with one legal answer is not asked, it is carried out.
+        """A seat's decision about a hand. A decision with one legal answer is carried out without a prompt.
 
-        Meanwhile a facedown hand may be turned ``instead``, card by card.
+        Until it is made, the facedown hand `instead` may be turned, card by card.
         """
         if len(choices) == 1:
             return choices[0].name
@@ -284,7 +284,7 @@ class HouseLayout:
     # --- what becomes of wagers ---
 
     def odds(self, wager: str, line: str = "") -> Odds:
-        """What the pay table in force pays on a line of a wager; a table of one line calls it as the wager."""
+        """Odds in force for a line of a wager; a pay table of one line names it after the wager."""
         return self.pays[wager][line or wager]
 
     def pay(self, stake: Stake, odds: Odds, *why: Reason, outcome: str = "win") -> None:
@@ -303,7 +303,7 @@ class HouseLayout:
             stake.broken_cents = f"{broken}/{odds.to}"
 
     def lose(self, stake: Stake, *why: Reason, outcome: str = "lose") -> None:
-        """The house takes the stake."""
+        """The casino takes the stake."""
         stake.outcome, stake.why = outcome, why
 
     def push(self, stake: Stake, *why: Reason) -> None:
@@ -311,7 +311,7 @@ class HouseLayout:
         stake.returned_cents, stake.outcome, stake.why = stake.cents, "push", why
 
     def halve(self, stake: Stake, *why: Reason, outcome: str) -> None:
-        """The house takes half of the stake."""
+        """The casino takes half of the stake."""
         stake.returned_cents = stake.cents - half(stake.cents, self.rules.unit)
         stake.outcome, stake.why = outcome, why
 
@@ -327,7 +327,7 @@ class HouseLayout:
 
 
 class Spread:
-    """What seats may bet on under the table's limits."""
+    """What seats may bet on, under the table's limits."""
 
     __slots__ = ("limits", "places", "prompts", "touched", "wagers")
 
@@ -337,7 +337,7 @@ class Spread:
         wagers = tuple(wager for wager, _ in stepped)
         self.limits, self.wagers = limits, wagers
         self.places = {seat: index * len(wagers) for index, seat in enumerate(seats)}
-        """With which prompt those of a seat begin."""
+        """Index of each seat's first prompt."""
         self.touched = {wager.name: _touched(wagers, wager.name) for wager in wagers}
         asks = [_first_ask(seat, limits, unit, wager, step) for seat in seats for wager, step in stepped]
         self.prompts = tuple(self.within_limits(asks, {}) if limits.bind_bets else asks)
@@ -355,8 +355,10 @@ class Spread:
             )
 
     def within_limits(self, asks: list[AskBet], placed: Placed) -> list[AskBet]:
-        """What bets may be so that the table's cap and each seat's maximum hold: against the cap they count with what
-        they may have to be raised by."""
+        """The prompts, with bets bounded by the table aggregate limit and each seat's maximum.
+
+        Against the aggregate limit, a bet counts with the raises that it may require.
+        """
         limits = self.limits
         if not limits.bind_bets:
             return asks
@@ -390,8 +392,10 @@ _spread_of = lru_cache(maxsize=1_000)(Spread)
 
 
 def _touched(wagers: tuple[Wager, ...], name: str) -> tuple[tuple[int, Wager], ...]:
-    """The wagers whose prompts change with a bet, and where they stand: its own, those that need it or exclude it, and
-    what in turn hangs on one that goes off the layout with it."""
+    """The wagers whose prompts change with a bet on one wager, with their indexes.
+
+    They are the wager itself, those that need or exclude it, and those that depend on one removed with it.
+    """
     names = {name, *(wager.name for wager in wagers if wager.needs == name)}
     return tuple(
         (index, wager)

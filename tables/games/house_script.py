@@ -1,4 +1,4 @@
-"""House-banked games on standard cards, told as scripts: what their states show, and what their dealer says."""
+"""House-banked games on standard cards as scripts: their states, and the dealer's phrases."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class HouseState(ScriptState, frozen=True, dict=True, gc=True):
 
     spots: tuple[SpotSeen, ...]
     hands: tuple[HandSeen, ...]
-    """The hands before the dealer."""
+    """The hands in front of the dealer."""
     placed: tuple[tuple[int, str, int], ...]
-    """(seat, wager, cents) of what lies there while bets are open."""
+    """(seat, wager, cents) of the bets on the layout while betting is open."""
     gone: Composition
     left: int
     unseen: int
@@ -73,7 +73,7 @@ class HouseState(ScriptState, frozen=True, dict=True, gc=True):
 
 
 class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules], Generic[Rules]):
-    """Base of the house-banked games as scripts: each writes ``script``, and names and numbers its kind."""
+    """Base of the scripted house-banked games: each has its `script`, names and seat counts."""
 
     carries: ClassVar[frozenset[str]] = frozenset({"dealt"})
     seat_counts: ClassVar[range] = range(1, 8)
@@ -83,9 +83,9 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
     outcomes: ClassVar[tuple[str, ...]] = ("win", "lose", "push")
     side_by_side: ClassVar[bool] = True
     suited: ClassVar[frozenset[str]] = frozenset()
-    """The side bets that look at suits."""
+    """The side bets that depend on suits."""
     behind_cut: ClassVar[int] = 0
-    """How many cards lie behind the cut card."""
+    """Number of cards behind the cut card."""
     cut_part: ClassVar[int] = 0
     """Or which part of the shoe does: 4 for a quarter."""
     bets_rule: ClassVar[str] = "Every wager lies within its limits, before the first card."
@@ -171,7 +171,7 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
         )
 
     def _placed(self, rules: Rules, layout: HouseLayout) -> tuple[tuple[int, str, int], ...]:
-        """Seat by seat, in the order in which its wagers are named, whichever was placed first."""
+        """By seat, in the order of the wagers' names, whichever was placed first."""
         names = [wager.name for wager in self.wagers(rules)]
         return tuple(
             (seat, name, own[name]) for seat, own in sorted(layout.placed.items()) for name in names if name in own
@@ -180,11 +180,11 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
     # --- the shoe ---
 
     def pack(self, rules: Rules) -> Pack:
-        """With suits where a bet looks at them."""
+        """The pack: with suits if a bet depends on them."""
         return BY_RANK if self.suited.isdisjoint(self.spread(rules)) else STANDARD
 
     def gone(self, state: HouseState) -> Composition:
-        """What is gone since the shuffle, as far as it was seen."""
+        """Cards gone since the shuffle, as far as they were seen."""
         return state.gone
 
     def cards_left(self, state: HouseState) -> int:
@@ -196,7 +196,7 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
         return state.unseen
 
     def at_cut(self, rules: Rules) -> int:
-        """As many as the game has it; none where every round starts from a shuffle."""
+        """The number of cards behind the cut card; 0 if every round starts from a shuffle."""
         if self.is_fresh_each_round(rules):
             return 0
         return STANDARD.size * self.decks(rules) // self.cut_part if self.cut_part else self.behind_cut
@@ -227,7 +227,7 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
         return tuple(map(_payout, state.spots))
 
     def view(self, state: HouseState, viewer: int | None) -> View:
-        """Everybody sees the same: what lies facedown is unknown here too."""
+        """The view of every viewer: facedown cards are unknown here too."""
         played = {spot.seat: spot for spot in state.spots}
         dealer = next((hand for hand in state.hands if hand.seat == DEALER and not hand.name), None)
         return View(
@@ -262,7 +262,7 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
         return HandView(hand.number, faceup, down, hand.name, self.worth(faceup) if faceup else "", hand.state)
 
     def worth(self, cards: Sequence[int]) -> str:
-        """What some cards are worth in this game, in a word or two: "soft 17"."""
+        """Value of some cards in this game, in a word or two: "soft 17"."""
         return ""
 
     # --- words ---
@@ -299,12 +299,12 @@ def _hand_seen(hand: Hand, layout: HouseLayout) -> HandSeen:
 
 
 class DealTerms(NamedTuple):
-    """What a game is dealt from under some rules, and pays by."""
+    """The pack, decks and pay table under some rules."""
 
     pack: Pack
     decks: int
     is_fresh: bool
-    """Whether it is shuffled before every round."""
+    """Whether the shoe is shuffled before every round."""
     pays: Pays
 
 
@@ -343,7 +343,7 @@ def _spot_seen(spot: Spot, layout: HouseLayout) -> SpotSeen:
 
 
 def _payout(spot: SpotSeen) -> Payout:
-    """What became of a seat: its wagers together, and each by itself."""
+    """A seat's payout: its wagers in total and one by one."""
     staked = sum([wager.staked_cents for wager in spot.wagers])
     returned = sum([wager.returned_cents for wager in spot.wagers])
     outcome = "win" if returned > staked else "lose" if returned < staked else "push"

@@ -38,9 +38,9 @@ HOW_IT_GOES: Final[Mapping[str, str]] = {
     "troll_guts": "Five facedown cards lie in a fixed order, and everybody may reach for them. Pairs cost.",
     "venture": "Bids are cannons that fire from low to high; two of a kind jam each other.",
 }
-"""By the name of the game."""
+"""Description by name of the game."""
 
 OF_THE_SHOE: Final = frozenset({"burn", "reshuffle_at", "rounding", "start"})
-"""Options that are the dealer's procedure, and that no placard tells."""
+"""Options of the dealer's procedure, which are not on a placard."""
 OF_THE_PAYS: Final = frozenset({"spread", "pays", "tie_pays", "super_6_pays", "pair_plus_pays", "ante_bonus"})
 """Options that choose what wagers pay: a placard shows the lines that come of them."""

@@ -40,7 +40,7 @@ class Player:
     stack: list[int] = field(default_factory=list)
     """Faceup cards."""
     hand: list[int] = field(default_factory=list)
-    """Facedown cards that only this player knows; UNKNOWN ones the system does not know either."""
+    """Facedown cards that only this player knows; UNKNOWN ones are unknown to the system as well."""
     kept: list[int] = field(default_factory=list)
     """Cards kept for score: out of the deck until the game ends."""
     state: str = "in"
@@ -77,7 +77,7 @@ class Player:
         self.state, self.stack, self.hand = "out", [], []
 
     def ends(self, outcome: str, reason: Reason, card: int | None = None) -> None:
-        """What became of this player, said at the end of the game."""
+        """Set this player's result, at the end of the game."""
         self.outcome, self.why, self.card = outcome, (reason,), card
 
 
@@ -138,7 +138,8 @@ class Layout:
         return self._pay("pay_seat", player, payee, coins)
 
     def share_pot(self, winners: Sequence[Player]) -> None:
-        """The house takes its rake, the rest is split evenly; odd coins stay in the pot for the next game."""
+        """Pay the pot: the casino takes its rake, the rest is split evenly, and odd coins stay in the pot for the next
+        game."""
         if (rake := self.opening.rake) and (raked := rake.of(self.pot)):
             self.pot -= raked
             self.payments.append(Payment("rake", raked))
@@ -263,7 +264,7 @@ class Layout:
                 player.stack.append(rank)
 
     def forget(self, player: Player) -> None:
-        """Physical cards left this hand unseen, and others came: whatever was known of it may lie elsewhere now."""
+        """Physical cards left this hand unseen, and others came: any that were known may now be elsewhere."""
         faces = count(player.hand)
         self.gone = tuple(out - copies for out, copies in zip(self.gone, faces, strict=True))
         player.hand = [UNKNOWN] * len(player.hand)
@@ -309,12 +310,12 @@ class Layout:
     # --- decisions ---
 
     def choose(self, player: Player, choices: Iterable[Choice]) -> Script[Choice]:
-        """What a player chooses. A decision with one legal answer is not asked, it is carried out."""
+        """A player's choice. A decision with one legal answer is carried out without a prompt."""
         answers = yield from self.choose_all({player.seat: tuple(choices)})
         return answers[player.seat]
 
     def choose_all(self, options: Mapping[int, Sequence[Choice]]) -> Script[dict[int, Choice]]:
-        """What several players choose at once, in secret until all have chosen, in whatever order they do."""
+        """Simultaneous choices of several players, secret until all have chosen, entered in any order."""
         answers = {seat: choices[0] for seat, choices in options.items() if len(choices) == 1}
         while open_ := tuple(_ask(seat, options[seat]) for seat in sorted(options) if seat not in answers):
             self.acting = open_[0].seat if len(options) == 1 else None
@@ -334,12 +335,12 @@ class Layout:
         pairs_count: bool = True,
         enough: int | None = None,
     ) -> Script[Player]:
-        """Who starts: the lowest card of those just dealt. Ties get further cards, which stay in their stacks.
+        """The starting player: the lowest card of those just dealt. Ties get further cards, which stay in their stacks.
 
         Only the new cards are compared, among those still tied. A pair made here costs nothing: the pairing card is
         discarded and replaced at once (unless pairs do not count). A tie that cannot be broken for want of cards goes
-        to the tied seat nearest to the dealer's left. ``low`` gives the order of ranks, where it is not their own.
-        A stack of ``enough`` cards ends it at once, and is the one returned.
+        to the tied seat nearest to the dealer's left. `low` gives the order of ranks, if it is not their own. A stack
+        of `enough` cards ends it at once, and its player is returned.
         """
         tied = list(self.still_in if among is None else among)
         faceup = {player.seat: player.stack[-1] for player in tied}
@@ -389,7 +390,7 @@ class Layout:
 
 
 def say_paid(paid: int, due: int) -> str:
-    """What was paid, for a reason: "8", or "5 of 8, all that is there" when a player is all-in."""
+    """A payment as text for a reason: "8", or "5 of 8, all that is there" if a player is all-in."""
     return str(due) if paid == due else f"{paid} of {due}, all that is there"
 
 

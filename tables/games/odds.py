@@ -1,4 +1,4 @@
-"""What a wager pays: exact fractions, how a payment becomes chips, and the options that are about it."""
+"""Odds as exact fractions, their payment in chips, and the options for both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tables.games.protocol import Reason, Struct, because
 
 Rounding = Literal["down", "up", "half_up", "exact"]
-"""What becomes of winnings that are no whole chip units: they are rounded, or a bet that may win such is refused."""
+"""Treatment of winnings that are not whole chip units: they are rounded or, with "exact", such a bet is refused."""
 
 
 ROUNDED: Final = {"down": "down to whole", "up": "up to whole", "half_up": "to the nearest whole"}
@@ -20,14 +20,14 @@ ROUNDED: Final = {"down": "down to whole", "up": "up to whole", "half_up": "to t
 
 
 class PayTable(Struct, frozen=True):
-    """What an operator made some wagers pay: ``pays.py`` says what it has to be like, and reads it."""
+    """An operator's pay table for some wagers; `pays.py` validates and reads it."""
 
     name: Annotated[str, Meta(min_length=1, max_length=40)]
     version: Annotated[int, Meta(ge=1, le=10**6)]
     wagers: dict[str, dict[str, str]]
-    """By wager, the odds of each of its lines: 9:1."""
+    """By wager, the odds of each line, such as 9:1."""
     sha256: str
-    """Of the game and the lines."""
+    """Digest of the game and the lines."""
 
     def __hash__(self) -> int:
         return hash((self.name, self.version, self.sha256))
@@ -42,7 +42,7 @@ class HouseRules(Struct, frozen=True):
         Meta(description="How winnings of parts of a chip are rounded; or exact: such a bet is refused."),
     ] = "down"
     pays: PayTable | UnsetType = UNSET
-    """The pay table that an operator made; where there is none, the shipped ones hold that other options choose."""
+    """An operator's pay table; unset for the standard pay tables that other options choose."""
 
 
 class Odds(NamedTuple):
@@ -54,7 +54,7 @@ class Odds(NamedTuple):
     def of(self, stake_cents: int, unit_cents: int, rounding: Rounding) -> tuple[int, int]:
         """The winnings on a stake, in minor units, as a multiple of the unit.
 
-        With them what the rounding kept of them (below zero: what it added), in minor units times ``to``.
+        Also returns the amount that the rounding withheld (below zero: added), in minor units times `to`.
         """
         due, whole = self.pays * stake_cents, self.to * unit_cents
         units, broken = divmod(due, whole)
@@ -69,7 +69,7 @@ class Odds(NamedTuple):
 
     @property
     def spelled(self) -> str:
-        """As records and pay tables write it: 9:1."""
+        """The odds as records and pay tables write them, such as 9:1."""
         return f"{self.pays}:{self.to}"
 
     def __str__(self) -> str:
@@ -100,5 +100,5 @@ def say_pays(odds: str) -> str:
 
 
 def half(stake_cents: int, unit_cents: int) -> int:
-    """The half of a stake that the house takes, rounded down to the unit whatever the table's rounding is."""
+    """Half of a stake, which the casino takes, rounded down to the unit whatever the table's rounding."""
     return stake_cents // (2 * unit_cents) * unit_cents

@@ -107,7 +107,7 @@ def target(players: int) -> int:
 
 
 def points(player: Player) -> int:
-    """What a player has scored: the sum of the cards kept."""
+    """A player's score: the sum of the cards kept."""
     return sum(player.kept)
 
 
@@ -181,7 +181,7 @@ def _folds(rules: Rules, layout: Layout) -> list[Choice]:
 
 
 def _keep(rules: Rules, layout: Layout, player: Player, rank: int) -> None:
-    """A card is kept for score; everything in play is discarded, or in Continuous what that player has there."""
+    """Keep a card for score; discard everything in play or, in Continuous, that player's cards."""
     player.kept.append(rank)
     player.score = points(player)
     for owner in [player] if rules.continuous else layout.players:

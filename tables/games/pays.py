@@ -1,8 +1,8 @@
-"""Pay tables: what the wagers pay that a game pays by a table.
+"""Pay tables of games whose wagers pay by a table.
 
-Each game has a form: its wagers, the lines of each, the odds that a line may have, and the tables that ship, which the
-game's options choose among. A table that an operator made comes with the rules, and stands in for the shipped one of
-every wager that it has. It is named by a digest of its lines, so that lines that were changed show.
+Each game has a form: its wagers, the lines of each, the permitted odds of each line, and the standard tables, which the
+game's options choose. An operator's table comes with the rules, and replaces the standard one of each wager that it
+contains. It has a digest of its lines, so that a change of them is detected.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ODDS: Final = re.compile(r"(0|[1-9][0-9]{0,3}):([1-9][0-9]{0,2})")
 
 
 class PayLine(Struct, frozen=True):
-    """What may come of a wager, and the odds that a table may pay on it."""
+    """A result of a wager, and the odds that a table may pay on it."""
 
     name: str
     label: str
@@ -41,7 +41,7 @@ class PayLine(Struct, frozen=True):
     may_be_unpaid: bool = False
 
     def admits(self, odds: Odds) -> bool:
-        """Whether a table may have these odds here."""
+        """Whether a table may have these odds on this line."""
         if odds == UNPAID:
             return self.may_be_unpaid
         return self.least.fraction <= odds.fraction <= self.most.fraction and odds.to <= MOST_TO
@@ -59,9 +59,9 @@ class PaidWager(Struct, frozen=True):
     title: str
     lines: tuple[PayLine, ...]
     shipped: Mapping[str, tuple[Odds, ...]]
-    """The tables that ship, each line's odds in order, by the value of the option that chooses one."""
+    """The standard tables, each line's odds in order, by the value of the option that chooses one."""
     option: str = ""
-    """That option; none where one table ships."""
+    """That option; "" if there is one standard table."""
     on: str = ""
     """The wager that it is a bonus on, and a part of the worth of; none where it is a wager itself."""
     needs: Mapping[str, str] = {}
@@ -74,17 +74,18 @@ class PaidWager(Struct, frozen=True):
 
 
 class PayForm(Struct, frozen=True):
-    """What a pay table of a game has to be like."""
+    """The form of a game's pay table."""
 
     game: str = ""
     wagers: tuple[PaidWager, ...] = ()
 
     def wager(self, name: str) -> PaidWager:
-        """The wager of a name. Raises KeyError."""
+        """A wager by name. Raises KeyError."""
         return {wager.name: wager for wager in self.wagers}[name]
 
     def in_force(self, rules: HouseRules) -> Pays:
-        """What every wager of the form pays under these rules. Raises Illegal for a table that is not of the form."""
+        """The odds in force for every wager of the form under these rules. Raises Illegal for a table that does not fit
+        the form."""
         own = {} if rules.pays is UNSET else self.read(rules.pays)
         return {wager.name: own.get(wager.name) or wager.shipped_under(rules) for wager in self.wagers}
 
@@ -113,13 +114,13 @@ class PayForm(Struct, frozen=True):
         return PayTable(name, version, spelled(pays), self.digest(pays))
 
     def digest(self, pays: Pays) -> str:
-        """What names the lines: SHA-256, in hex, over the game and all of them, however they were put in order."""
+        """SHA-256, in hexadecimal, of the game and all lines in a fixed order."""
         document = {"game": self.game, "wagers": spelled(pays)}
         return sha256(json.dumps(document, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def net(odds: Odds) -> Fraction:
-    """What a wager wins on a line, per unit staked: a line that is not paid loses."""
+    """Net win of a wager on a line, per unit staked: a line that is not paid loses."""
     return odds.fraction if odds.pays else Fraction(-1)
 
 
@@ -171,4 +172,4 @@ def _listed(names: Iterable[Any]) -> str:
 
 
 NO_FORM: Final = PayForm()
-"""Of games that pay nothing by a table."""
+"""The form of games without pay tables."""

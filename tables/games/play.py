@@ -97,11 +97,11 @@ def _played(game: Game[State, Rules], round_play: RoundPlay, actions: Iterable[A
 
 
 def prompts_for(game: Game[Any, Any], state: Any, viewer: int | None) -> tuple[Prompt, ...]:
-    """What is open, as ``viewer`` (a seat, the dealer 0, or ``None`` for the public) may see it.
+    """The open prompts as `viewer` (a seat, the dealer 0, or None for the public) may see them.
 
-    Allowed are: that a card is due, where, and in which way (not which cards are left, for that tells of hidden ones);
-    that a seat chooses; what it may choose, to itself, and to others only of a seat without facedown cards, for even
-    the kinds of its choices tell something of a hand; all that is asked about bets and shuffles.
+    Visible are: that a card is due, where and in which way, but not which cards are left, which would reveal hidden
+    ones; that a seat chooses; its choices, to itself, and to others only for a seat without facedown cards, since even
+    the kinds of its choices reveal something of a hand; and everything about bets and shuffles.
     """
     if not game.hides:
         return game.prompts(state)

@@ -1,8 +1,8 @@
-"""The vocabulary that every game speaks: actions, prompts, payouts and views.
+"""The vocabulary of all games: actions, prompts, payouts and views.
 
-An action changes a round. A prompt says what may happen next; an action is legal exactly when an open prompt
-admits it. When no prompt is open, the round is over. Money is in minor units (``_cents``), seats are numbered
-clockwise from the dealer's left, and 0 stands for the dealer.
+An action changes a round. A prompt states what may happen next; an action is legal if and only if an open prompt admits
+it. When no prompt is open, the round is over. Money is in minor units (`_cents`), seats are numbered clockwise from the
+dealer's left, and 0 is the dealer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tables.games.cards import NOTHING, PAIRS, UNKNOWN, WHOLE, Composition, pack_of
 
 Money = Callable[[int], str]
-"""Says an amount in the house's own way; games do not know the currency."""
+"""Formats an amount in the site's currency, which games do not know."""
 
 Item = TypeVar("Item")
 
@@ -60,7 +60,7 @@ class Bet(Struct, frozen=True, tag_field="do", tag="bet", omit_defaults=True):
     amount_cents: int
     wager: str = MAIN
     approved: bool = False
-    """Whether it is over the limit and stands all the same, as a pit boss has signed."""
+    """Whether it exceeds the limit with a pit boss's signed approval."""
 
 
 class CloseBets(Struct, frozen=True, tag_field="do", tag="close_bets"):
@@ -120,7 +120,7 @@ class Illegal(Exception):
         super().__init__(self.say(str))
 
     def say(self, money: Money) -> str:
-        """The sentence, its amounts said by ``money``."""
+        """The sentence, with amounts formatted by `money`."""
         if not self.cents:
             return self.template
         return self.template.format(**{name: money(cents) for name, cents in self.cents.items()})
@@ -223,20 +223,20 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
     down: bool = False
     """Whether it is dealt facedown: only its owner may know it."""
     apart: bool = False
-    """Whether it comes from a few cards that were shuffled apart from the deck; ``gone`` is then all but these."""
+    """Whether it comes from a few cards shuffled separately from the deck; `gone` then contains all but these."""
     shown: bool = False
-    """Whether it lies there already, facedown and unknown, and is turned now: no card leaves the deck."""
+    """Whether it is already in place, facedown and unknown, and is turned now: no card leaves the deck."""
     hand: int = 0
-    """Which of the hands there, where one place has several."""
+    """Number of the hand, if the place has several."""
     barred: tuple[int, ...] = ()
-    """The cards that it cannot be, by what was said of it: one that the dealer peeked at."""
+    """Cards that it cannot be, after a declaration about it such as the dealer's peek."""
     lies_at: int = 0
-    """Of a card that lies there already: how many cards the shoe had left when it was dealt, itself among them; below
-    zero where the shoe was shuffled since."""
+    """For a card already in place: number of cards in the shoe when it was dealt, including itself; below zero if the
+    shoe was shuffled since."""
 
     @property
     def may_come(self) -> tuple[int, ...]:
-        """All cards that may come, each as often as it may, in ascending order."""
+        """All cards that may come, each repeated by its possible count, in ascending order."""
         whole = WHOLE[len(self.gone)][self.decks]
         return tuple(
             card
@@ -394,24 +394,25 @@ class WagerLimits(Struct, frozen=True):
 
 
 class HeldMinimum(Struct, frozen=True, omit_defaults=True):
-    """A seat that keeps an older minimum, as it played when the table's was raised."""
+    """A seat that keeps an older minimum, since it was playing when the table's was raised."""
 
     seat: int
     min_cents: int
     missed: int = 0
-    """How many rounds in a row it did not bet."""
+    """Consecutive rounds in which it did not bet."""
 
 
 class Limits(Struct, frozen=True):
-    """The table's limits for one bet, and for the house's whole exposure in one round (``None``: no cap)."""
+    """The table's limits for one bet, and its aggregate limit on the casino's exposure in one round (None:
+    unlimited)."""
 
     min_cents: int = 1
     max_cents: int = MOST_CENTS
     cap_cents: int | None = None
     wagers: tuple[WagerLimits, ...] | UnsetType = UNSET
-    """The wagers that have limits of their own."""
+    """The wagers with limits of their own."""
     seat_max_cents: int | UnsetType = UNSET
-    """The most that one seat may bet, all of its wagers before the cards together. Unset: no such limit."""
+    """Maximum of all wagers of one seat before the cards. Unset: no such limit."""
     kept: tuple[HeldMinimum, ...] | UnsetType = UNSET
     """The seats that keep an older minimum, on wagers without limits of their own."""
     step_cents: int | UnsetType = UNSET
@@ -433,7 +434,7 @@ class Limits(Struct, frozen=True):
 
     @property
     def bind_bets(self) -> bool:
-        """Whether what lies there already bounds the next bet."""
+        """Whether bets already placed bound the next bet."""
         return self.cap_cents is not None or self.seat_max_cents is not UNSET
 
     def step_of(self, unit_cents: int, reason: str) -> tuple[int, str]:
@@ -443,12 +444,12 @@ class Limits(Struct, frozen=True):
         return step, reason if step == unit_cents else BET_STEP if step == self.step_cents else PAID_EXACTLY
 
     def room_of(self, seat_cents: int) -> int:
-        """What a seat with so much on its wagers may still add."""
+        """What a seat with this total on its wagers may still add."""
         return MOST_CENTS if self.seat_max_cents is UNSET else self.seat_max_cents - seat_cents
 
 
 class Rake(Struct, frozen=True):
-    """What the house takes of each pot that is won, in whole coins, rounded down."""
+    """The casino's share of each pot won, in whole coins, rounded down."""
 
     permille: Annotated[int, Meta(ge=1, le=1_000)]
     cap_coins: Annotated[int, Meta(ge=0)] | None = None
@@ -460,34 +461,37 @@ class Rake(Struct, frozen=True):
 
 
 class Payment(Struct, frozen=True):
-    """Coins that changed hands in a pot game. ``kind`` names the ledger's movement: a seat's payment into the pot
-    (``pay_pot``), to another seat (``pay_seat``), a share of the pot (``win_pot``), the house's ``rake``."""
+    """Coins paid in a player-pool game.
+
+    `kind` names the ledger's movement: a seat's payment into the pot (`pay_pot`), to another seat (`pay_seat`), a share
+    of the pot (`win_pot`), the casino's `rake`.
+    """
 
     kind: Literal["pay_pot", "pay_seat", "win_pot", "rake"]
     coins: int
     payer: int = 0
-    """The seat that pays; 0 where the pot does."""
+    """The seat that pays; 0 for the pot."""
     payee: int = 0
-    """The seat that is paid; 0 where the pot or the house is."""
+    """The seat that is paid; 0 for the pot or the casino."""
 
 
 class Opening(Struct, frozen=True):
-    """What a round starts from: who may bet, the limits, what is gone from the shoe, where the button lies."""
+    """The start of a round: who may bet, the limits, the cards gone from the shoe, the button's place."""
 
     seats: tuple[int, ...]
     limits: Limits = Limits()
     dealt: Composition = NOTHING
     button: int | None = None
     pot: int = 0
-    """Coins that the game before left in the pot."""
+    """Coins that the previous game left in the pot."""
     first: int | None = None
     """The seat drawn to start, in games that draw it."""
     stacks: tuple[int, ...] = ()
     """Coins of each of `seats` on the table, which payments cannot exceed. Empty: not limited."""
     rake: Rake | None = None
-    """What the house takes of a pot. ``None``: nothing."""
+    """The casino's rake of a pot; None for none."""
     blind: bool = False
-    """Whether the cards are physical ones: what is dealt facedown is then unknown until it is turned."""
+    """Whether the cards are physical: a facedown card is then unknown until it is turned."""
     commission_is_marked: bool | UnsetType = UNSET
     """Whether commission is owed to the cent and collected later, in games whose bets must be payable exactly."""
     unseen: int | UnsetType = UNSET
@@ -499,7 +503,7 @@ Fact = int | str | tuple[int, ...]
 
 
 class Reason(Struct, frozen=True, array_like=True):
-    """Why a wager or a seat ended as it did: a code of the game (``Game.reasons``), and its parameters by name."""
+    """Why a wager or a seat ended as it did: a code of the game (`Game.reasons`), and its parameters by name."""
 
     code: str
     facts: dict[str, Fact] = {}
@@ -517,25 +521,25 @@ Why = tuple[Reason, ...]
 
 
 class Settled(Struct, frozen=True, omit_defaults=True):
-    """What became of one wager (minor units)."""
+    """The result of one wager, in minor units."""
 
     bet: str
     staked_cents: int
     returned_cents: int
     outcome: str
     why: Why | str
-    """The sentence itself in entries that earlier releases wrote."""
+    """A sentence in entries that earlier releases wrote."""
     hand: int | None = None
     broken_cents: str = ""
-    """What rounding kept of its winnings, as a fraction of a minor unit; below zero, what it added."""
+    """What rounding withheld of its winnings, as a fraction of a minor unit; below zero, what it added."""
     parts: tuple[tuple[str, int], ...] = ()
-    """(wager, cents) of what was put up for it one after the other: a split, a double. Else it is all its own bet."""
+    """(wager, cents) of its parts in order, such as a split or a double; empty for a single bet."""
     commission_cents: int = 0
-    """What the house kept of its winnings for itself. A table may pay it out, and collect it later."""
+    """The casino's commission on its winnings. A table may pay it out, and collect it later."""
 
     @property
     def net_cents(self) -> int:
-        """What the player won by it (positive) or lost (negative)."""
+        """Net win (positive) or loss (negative) of the player by it."""
         return self.returned_cents - self.staked_cents
 
     @property
@@ -545,7 +549,8 @@ class Settled(Struct, frozen=True, omit_defaults=True):
 
 
 class Payout(Struct, frozen=True, omit_defaults=True):
-    """What became of one seat: what it put in, and what goes back to the player (minor units; coins in pot games)."""
+    """The result of one seat: its stake, and what is returned to the player, in minor units; coins in player-pool
+    games."""
 
     seat: int
     staked_cents: int
@@ -553,7 +558,7 @@ class Payout(Struct, frozen=True, omit_defaults=True):
     outcome: str
     card: int | None
     why: Why | str
-    """Empty where each wager has its own. The sentence itself in entries that earlier releases wrote."""
+    """Empty if each wager has its own; a sentence in entries that earlier releases wrote."""
     score: int | None = None
     """Points, in games that are scored."""
     wagers: tuple[Settled, ...] = ()
@@ -561,12 +566,12 @@ class Payout(Struct, frozen=True, omit_defaults=True):
 
     @property
     def net_cents(self) -> int:
-        """What the player won (positive) or lost (negative)."""
+        """Net win (positive) or loss (negative) of the player."""
         return self.returned_cents - self.staked_cents
 
 
 class WagerView(Struct, frozen=True):
-    """A wager as it lies."""
+    """A wager on the layout."""
 
     bet: str
     cents: int
@@ -575,7 +580,7 @@ class WagerView(Struct, frozen=True):
 
 
 class HandView(Struct, frozen=True):
-    """One hand as it lies: its faceup cards, how many facedown ones, and what is said of it ("soft 17")."""
+    """One hand on the layout: its faceup cards, the number of facedown ones, and its value in words ("soft 17")."""
 
     number: int
     cards: tuple[int, ...]

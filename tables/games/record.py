@@ -42,9 +42,9 @@ from tables.games.record_forms import Form, Listing, choice_of, form_of, names_i
 
 
 def judge(document: bytes | str) -> dict[str, Any]:
-    """The answer to a record: results, the house's net, and the open prompts when it is incomplete.
+    """The result of a record: payouts, the casino's net win, and the open prompts of an incomplete round.
 
-    Raises RecordError for anything that is no legal, possible round.
+    Raises RecordError for anything but a legal, possible round.
     """
     record = parse(document)
     game = _game(record)
@@ -58,7 +58,7 @@ def judge(document: bytes | str) -> dict[str, Any]:
         answers.aside = _aside_in(record, pack)
         state = run(game, game.open(rules, opening), answers)
     except Illegal as illegal:
-        place = answers.place if answers else "options"  # before there is anything to answer, the options are at fault
+        place = answers.place if answers else "options"  # before the first answer, the options are at fault
         raise RecordError(illegal.facts.get("place", place), illegal.sentence) from None
     prompts = game.prompts(state)
     answers.refuse_rest(prompts)
@@ -177,7 +177,7 @@ def _uses(game: Game[Any, Any]) -> frozenset[str]:
 
 
 def _stacks(record: Record, game: Game[Any, Any]) -> tuple[int, ...]:
-    """What the seats have on the table; all of them say so, or none."""
+    """Coins of the seats on the table; either all seats state them or none. Raises RecordError."""
     coins = [seat.coins for seat in record.seats if not isinstance(seat.coins, UnsetType)]
     if not coins:
         return ()
@@ -226,7 +226,7 @@ class _Answers:
         return Card(self.cards[self.next_card - 1], ask.to)
 
     def _decision(self, prompts: tuple[Prompt, ...]) -> Action | None:
-        """A decision; where there is none any more, a card that may be turned instead of it."""
+        """The next decision; if there is none, a card that may be turned instead."""
         if self.next_action == len(self.actions):
             turn = prompts[-1]
             return self._card(turn) if type(turn) is AskCard else None
@@ -240,11 +240,12 @@ class _Answers:
         return choice
 
     def _refuse_gaps(self, prompts: tuple[Prompt, ...], answer: Choose) -> None:
-        """Raise RecordError where the engine would know what is left out: who reads a record need not work it out."""
+        """Raise RecordError for an omitted part of a decision that the engine would infer: a reader need not infer
+        it."""
         asks = [ask for ask in prompts if type(ask) is AskChoice and ask.names_things and ask.seat == answer.seat]
         matches = [choice for ask in asks for choice in ask.choices if choice.means(answer)]
         if len(matches) != 1:
-            return  # the engine itself refuses what is unclear, or not offered
+            return  # the engine itself refuses an ambiguous or illegal choice
         due = [key for key, field in self.names.items() if getattr(matches[0], field) is not None]
         gaps = [repr(key) for key in due if getattr(answer, self.names[key]) is None]
         if gaps:
@@ -260,7 +261,7 @@ class _Answers:
         return bet
 
     def refuse_rest(self, prompts: tuple[Prompt, ...]) -> None:
-        """Raise RecordError for cards or decisions that nothing asked for."""
+        """Raise RecordError for surplus cards or decisions."""
         due = "the round is over"
         if prompts:
             due = "a decision is due first" if isinstance(prompts[0], AskChoice) else "a card is due first"
@@ -289,7 +290,7 @@ def _answer(game: Game[Any, Any], form: Form[Any], state: Any, prompts: tuple[Pr
 
 
 def _voided(game: Game[Any, Any], reason: str) -> dict[str, Any]:
-    """The answer to a round that was ended without a result: its cards could be dealt so, and nothing came of it."""
+    """The result of a void round: the cards are possible, and there are no payouts."""
     return {
         "game": game.name,
         "complete": True,
@@ -315,7 +316,7 @@ def _aside_in(record: Record, pack: Pack) -> list[tuple[int, int]]:
 
 
 def _house_net(game: Game[Any, Any], state: Any, payouts: Sequence[Payout]) -> int:
-    """What the house won of the seats, or raked."""
+    """The casino's net win from the seats, or its rake."""
     if isinstance(game, PotGame):
         return sum(payment.coins for payment in game.payments(state) if payment.kind == "rake")
     return -sum(payout.net_cents for payout in payouts)

@@ -27,8 +27,8 @@ class RecordError(Exception):
 
 
 class RecordSeat(Struct, frozen=True):
-    """One seat, and its bet in house-banked games (minor units), or its several bets by name; in games for coins, what
-    it has on the table."""
+    """One seat: its bet in house-banked games (minor units) or its bets by name; in player-pool games its coins on the
+    table."""
 
     seat: _SEAT
     bet: int | UnsetType = UNSET
@@ -50,7 +50,7 @@ class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
     column: int | UnsetType = UNSET
 
     def named(self) -> dict[str, Any]:
-        """What the decision names, by the record's own keys."""
+        """What the decision names, by the record's keys."""
         values = {key: getattr(self, attribute) for key, attribute in _NAMED.items()}
         return {key: value for key, value in values.items() if value is not UNSET}
 
@@ -64,7 +64,7 @@ class RecordAside(Struct, frozen=True):
 
 
 class RecordPaper(Struct, frozen=True):
-    """The numbered paper that a round was written on during an outage: nothing of it is judged."""
+    """The numbered form on which a round was written during an outage: it is not validated."""
 
     number: str
     happened: str
@@ -85,7 +85,7 @@ class Record(Struct, frozen=True):
     actions: tuple[RecordAction, ...] | UnsetType = UNSET
     options: msgspec.Raw = msgspec.Raw(b"{}")
     version: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
-    """Of the game's rules; the present one where it is left out."""
+    """Version of the game's rules; the present one if omitted."""
     dealt: msgspec.Raw | UnsetType = UNSET
     button: _SEAT | UnsetType = UNSET
     pot: _COUNT | UnsetType = UNSET
@@ -119,7 +119,7 @@ def parse(document: bytes | str) -> Record:
 
 
 def invalid(error: msgspec.ValidationError, within: str = "") -> RecordError:
-    """What msgspec refused: its ``... - at `$.seats[0].bet``` with the place first."""
+    """The RecordError for a msgspec error, with the place from its ``... - at `$.seats[0].bet`` first."""
     text, _, path = str(error).rpartition(" - at `$")
     if not text:
         text, path = path, ""
@@ -137,4 +137,4 @@ def _each_once(pairs: list[tuple[str, Any]]) -> None:
 
 _decoder = msgspec.json.Decoder(Record)
 _keys = json.JSONDecoder(object_pairs_hook=_each_once, parse_int=str)
-"""Looks at nothing but the keys (and so has no need to make numbers of digits)."""
+"""Checks the keys only, so digits are not converted to numbers."""

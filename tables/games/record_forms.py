@@ -15,7 +15,7 @@ from tables.games.protocol import AskCard, AskChoice, AskShuffle, Bet, Choose, O
 from tables.games.record_document import Record, RecordAction, RecordError, invalid
 
 NAMED: Final = {name: name for name in ("card", "cards", "target", "count")}
-"""What a decision may name, where a game does not call it otherwise."""
+"""What a decision may name, by the default keys."""
 _MOST_SEATS: Final = 7
 _HIGHEST_SEAT: Final = 99
 
@@ -23,7 +23,7 @@ Spelling = TypeVar("Spelling", int, str)
 
 
 class Listing(NamedTuple, Generic[Spelling]):
-    """The cards of a record, as it writes them."""
+    """The cards of a record, in its own spelling."""
 
     cards: tuple[Spelling, ...]
     dealt: tuple[Spelling, ...] | None
@@ -45,11 +45,11 @@ class Form(ABC, Generic[Spelling]):
 
     @abstractmethod
     def cards(self, listing: Listing[Spelling], pack: Pack) -> Sequence[int]:
-        """Its cards, by their numbers in the pack."""
+        """Its cards, by number in the pack."""
 
     @abstractmethod
     def dealt(self, listing: Listing[Spelling], pack: Pack) -> Composition:
-        """What was gone when its round began."""
+        """Cards gone when its round began."""
 
     @abstractmethod
     def bets(self, record: Record, rules: Any) -> list[tuple[str, Bet]]:
@@ -61,15 +61,15 @@ class Form(ABC, Generic[Spelling]):
 
     @abstractmethod
     def spelled(self, game_actions: Mapping[str, Any], opening: Opening) -> dict[str, Any]:
-        """The keys that this form has its own way of, ``seats``, ``cards`` and ``dealt``, from a round's actions."""
+        """The keys that depend on this form, `seats`, `cards` and `dealt`, from a round's actions."""
 
     @abstractmethod
     def results(self, payouts: Sequence[Payout], *, complete: bool) -> list[dict[str, Any]]:
-        """What became of each seat."""
+        """Result of each seat."""
 
     @abstractmethod
     def open_prompts(self, prompts: Sequence[Prompt]) -> list[dict[str, Any]]:
-        """What an incomplete record waits for."""
+        """The open prompts of an incomplete record."""
 
 
 def _read(decoder: msgspec.json.Decoder[tuple[Spelling, ...]], key: str, part: msgspec.Raw) -> tuple[Spelling, ...]:
@@ -300,7 +300,7 @@ def spelled_decision(game: Game[Any, Any], action: Choose) -> dict[str, Any]:
 
 
 def names_in(game: Game[Any, Any]) -> dict[str, str]:
-    """By the record's keys, the fields of a decision in a game."""
+    """Fields of a decision in a game, by the record's keys."""
     return {key: field for key, field in NAMED.items() if field not in game.names.values()} | dict(game.names)
 
 

@@ -153,7 +153,7 @@ class Rocket(BankedGame[State, Rules]):
         return tuple(filter(None, state.payouts))
 
     def view(self, state: State, viewer: int | None) -> View:
-        """Every card of Rocket lies faceup, so all see the same."""
+        """The view of every viewer: all cards of Rocket are faceup."""
         played = {seat: index for index, seat in enumerate(state.seats)}
         return View(
             tuple(_seat_view(state, seat, played.get(seat)) for seat in state.opening.seats),
@@ -164,7 +164,7 @@ class Rocket(BankedGame[State, Rules]):
         )
 
     def gone(self, state: State) -> Composition:
-        """What is gone since the shuffle."""
+        """Cards gone since the shuffle."""
         return state.gone
 
     def cards_left(self, state: State) -> int:
@@ -172,15 +172,15 @@ class Rocket(BankedGame[State, Rules]):
         return state.left
 
     def at_cut(self, rules: Rules) -> int:
-        """The cut card lies before this many cards."""
+        """Number of cards behind the cut card."""
         return round(rules.decks * DECK_SIZE * rules.reshuffle_at)
 
     def decks(self, rules: Rules) -> int:
-        """As the operator sets it."""
+        """Number of decks, an option."""
         return rules.decks
 
     def burned(self, rules: Rules) -> int:
-        """As the operator sets it."""
+        """Number of cards burned, an option."""
         return rules.burn
 
     def burning(self, rules: Rules, burn: int) -> Rules:
@@ -237,7 +237,7 @@ class RocketPlay:
         self.button, self.order, self.waiting = state.button, state.order, state.waiting
 
     def state(self) -> State:
-        """The round as it lies now."""
+        """An immutable picture of the round as it is now."""
         return State(
             self.prompts,
             self.rules,
@@ -295,9 +295,9 @@ class RocketPlay:
             self.stage, self.prompts = OVER, ()
 
     def _end_without_cards(self) -> None:
-        """The shoe is empty, and not even a shuffle of the discards gives a card."""
+        """The shoe is empty, and even a shuffle of the discards gives no card."""
         if self.waiting:
-            # A fold that is the only legal answer is not asked, it is carried out.
+            # A fold that is the only legal answer is carried out without a prompt.
             self._fold()
         else:
             self._pay_all("push", None, 0, because("no_card"))
@@ -438,7 +438,7 @@ _STEPS: Final[tuple[Callable[[RocketPlay, Any], None], ...]] = (
     RocketPlay._decide,
     RocketPlay._hit,
 )
-"""What an action does, by the stage that it meets."""
+"""The method that handles an action, by stage."""
 
 
 def _check(gone: Composition, decks: int) -> None:

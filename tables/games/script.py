@@ -1,4 +1,4 @@
-"""Games for a pot, told as scripts: what their states show, and what their dealer says."""
+"""Scripted player-pool games: their states, and the dealer's phrases."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class GameState(ScriptState, frozen=True, dict=True, gc=True):
 
 
 class Scripted(ScriptedGame[GameState, Rules], PotGame[GameState, Rules], Generic[Rules]):
-    """Base of the games that are told as scripts: they write ``script``, and name and number their kind."""
+    """Base of the scripted player-pool games: each has its `script`, names and seat counts."""
 
     carries: ClassVar[frozenset[str]] = frozenset({"pot"})
     burn: ClassVar[int] = 0
@@ -111,7 +111,7 @@ class Scripted(ScriptedGame[GameState, Rules], PotGame[GameState, Rules], Generi
     # --- what comes out ---
 
     def settle(self, state: GameState) -> tuple[Payout, ...]:
-        """What became of each seat, in seat order; before the end, of those whose outcome is known."""
+        """Payouts in seat order; before the end, of the seats whose outcome is decided."""
         return tuple(player.payout for player in state.players if player.payout.outcome)
 
     def pot(self, state: GameState) -> int:
@@ -136,7 +136,7 @@ class Scripted(ScriptedGame[GameState, Rules], PotGame[GameState, Rules], Generi
         return state.payments
 
     def gone(self, state: GameState) -> Composition:
-        """What is gone from the deck since its last shuffle."""
+        """Cards gone from the deck since its last shuffle."""
         return state.gone
 
     def cards_left(self, state: GameState) -> int:
@@ -148,7 +148,7 @@ class Scripted(ScriptedGame[GameState, Rules], PotGame[GameState, Rules], Generi
         return 1
 
     def burned(self, rules: Rules) -> int:
-        """As the game has it: no option."""
+        """Number of cards burned, fixed by the game."""
         return self.burn
 
     def say(self, state: GameState, prompt: Prompt, money: Money) -> Phrase:

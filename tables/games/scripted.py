@@ -18,7 +18,7 @@ from tables.games.protocol import Action, AskCard, AskChoice, Choice, Money, Ope
 
 Layout = TypeVar("Layout")
 Telling = tuple[Script[None], Layout]
-"""A script that stopped to ask, and the layout that it works on."""
+"""A script stopped at a prompt, and its layout."""
 
 
 class ScriptState(Picture, frozen=True, dict=True, gc=True):
@@ -66,7 +66,7 @@ class ScriptRun(Generic[State]):
             self.prompts = ()
 
     def state(self) -> State:
-        """The game as it lies now; the script is laid by there if it asks for anything."""
+        """An immutable picture of the game as it is now. It takes over the script if there are open prompts."""
         state = self.picture(self.rules, tuple(self.actions), self.prompts, self.telling[1])
         if self.prompts:
             state.lay_by(self.telling)
@@ -74,11 +74,11 @@ class ScriptRun(Generic[State]):
 
 
 class ScriptedGame(Game[State, Rules]):
-    """Base of the kinds of game that are told as scripts."""
+    """Base of the kinds of scripted games."""
 
     @abstractmethod
     def _begin(self, rules: Rules, opening: Opening) -> Telling[Any]:
-        """A script, and the layout that it will work on. Raises Illegal when the opening is impossible."""
+        """A script and its layout. Raises Illegal for an impossible opening."""
 
     @abstractmethod
     def _picture(self, rules: Rules, actions: tuple[Action, ...], prompts: tuple[Prompt, ...], layout: Any) -> State:
@@ -98,9 +98,9 @@ class ScriptedGame(Game[State, Rules]):
         return ScriptRun(state, state.take() or self._tell_again(state), self._picture)
 
     def _tell_again(self, state: State) -> Telling[Any]:
-        """The script, told up to a state whose own one has gone on."""
+        """A script replayed up to a state whose own script has gone on."""
         script, layout = self._begin(state.rules, state.opening)
-        with suppress(StopIteration):  # of a game that is over
+        with suppress(StopIteration):  # raised when the game is over
             next(script)
             for action in state.actions:
                 if type(action) is SetAside:
@@ -116,7 +116,7 @@ _RULES_AT_ONCE: Final = 2
 
 
 def words_of(words: Mapping[str, Words], choice: str) -> Words:
-    """A choice in words; its bare name, where a game says no more of it."""
+    """The wording of a choice; its bare name if the game has none."""
     return words.get(choice) or Words(choice.replace("_", " ").capitalize(), "", "")
 
 

@@ -1,4 +1,4 @@
-"""Side bets of blackjack: they look at a seat's first two cards and the upcard alone, whatever becomes of the hand."""
+"""Side bets of blackjack: they depend only on a seat's first two cards and the upcard."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Rules(Struct, frozen=True):
 
 
 class Played(NamedTuple):
-    """A card that lies in front of its player until it has captured."""
+    """A card in front of its player until it has captured."""
 
     rank: int
     player: Player
@@ -139,7 +139,7 @@ def _take_turns(layout: Layout, players: list[Player], targets: list[int]) -> Sc
 
 
 def _clear(layout: Layout) -> None:
-    """What is left in the middle is discarded: out of the game, as the deck is dealt only once."""
+    """Discard what is left in the middle: out of the game, since the deck is dealt only once."""
     layout.aside.extend(layout.middle)
     layout.middle.clear()
 

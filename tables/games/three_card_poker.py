@@ -143,7 +143,7 @@ class ThreeCardPoker(HouseScript[Rules]):
             _settle(layout, spot)
 
     def in_dealt_order(self, cards: Sequence[Card]) -> list[int]:
-        """Packet by packet, clockwise, the dealer's last, in whatever order they were shown."""
+        """The cards packet by packet, clockwise, the dealer's last, in whatever order they were shown."""
         return [card.rank for card in sorted(cards, key=lambda card: card.to or 99)]
 
     def worth(self, cards: Sequence[int]) -> str:
@@ -151,7 +151,7 @@ class ThreeCardPoker(HouseScript[Rules]):
         return NAMES[value_of(tuple(cards))[0]] if len(cards) == PACKET else ""
 
     def say_card(self, state: HouseState, prompt: AskCard) -> Phrase:
-        """Whose packet it is."""
+        """Whose packet is due."""
         place = "your own hand" if prompt.to == DEALER else f"the hand of seat {prompt.to}"
         if prompt.shown:
             return Phrase(f"Turn {place} and name its cards.", "Show.", self.cards["turn"])
@@ -159,7 +159,7 @@ class ThreeCardPoker(HouseScript[Rules]):
 
 
 class ThreeCardPokerVersion1(ThreeCardPoker):
-    """As releases up to 0.9.0 dealt it: the seats' hands are turned before the dealer's."""
+    """Three Card Poker as releases up to 0.9.0 dealt it: the seats' hands are turned before the dealer's."""
 
     version: ClassVar[int] = 1
 
@@ -196,7 +196,7 @@ def _packet(layout: HouseLayout, hand: Hand, *, facedown: bool) -> Script[None]:
 
 
 def _decide(layout: HouseLayout, spot: Spot, *, dealer_first: bool) -> Script[None]:
-    """A seat with an ante plays or folds. A record may tell the dealer's packet before, as it was dealt."""
+    """A seat with an ante plays or folds. A record may show the dealer's packet first, as it was dealt."""
     ante = spot.stake("ante")
     if ante is None:
         return
@@ -237,7 +237,7 @@ def _compare(layout: HouseLayout, ante: Stake, play: Stake, own: Value, dealer: 
 
 
 def _pay_bonus(layout: HouseLayout, ante: Stake, kind: int) -> None:
-    """The ante bonus is paid on top, whatever the dealer has."""
+    """Pay the ante bonus on top, whatever the dealer has."""
     if kind < STRAIGHT:
         return
     odds = layout.odds("ante_bonus", _LINES[kind])

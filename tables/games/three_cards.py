@@ -1,4 +1,4 @@
-"""What three standard cards are worth as a hand of poker."""
+"""Values of three standard cards as a poker hand."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ NAMES: Final = ("high card", "pair", "flush", "straight", "three of a kind", "st
 _WHEEL: Final = (14, 3, 2)
 
 Value = tuple[int, tuple[int, ...]]
-"""What a hand is worth: its class, then its ranks in the order in which they are compared."""
+"""Value of a hand: its class, then its ranks in the order of comparison."""
 
 
 @cache
 def value_of(cards: tuple[int, ...]) -> Value:
-    """What three cards are worth: the greater the better. Suits make flushes and decide nothing else."""
+    """The value of three cards; the greater wins. Suits make flushes and decide nothing else."""
     ranks = tuple(sorted((14 if RANK_OF[card] == 1 else RANK_OF[card] for card in cards), reverse=True))
     is_flush = len({SUIT_OF[card] for card in cards}) == 1
     if ranks == _WHEEL:

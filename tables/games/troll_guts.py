@@ -17,7 +17,7 @@ from tables.games.script import Scripted
 ANTE: Final = 1
 DOWN: Final = 5
 PRICE: Final = 1
-"""What the top card of one's own facedown stack costs."""
+"""Price of the top card of the player's own facedown stack, in coins."""
 
 
 class Rules(Struct, frozen=True):

@@ -14,7 +14,7 @@ from tables.games.protocol import because
 
 ACE, TEN, MOST = 1, 10, 21
 VALUE_OF: Final = tuple(min(rank, TEN) for rank in RANK_OF)
-"""What a card is worth, by its number; an ace 1."""
+"""Value of each card by its number; an ace counts 1."""
 
 
 def total(cards: Sequence[int]) -> int:

@@ -104,7 +104,7 @@ def _keeps(cards: list[int]) -> tuple[Choice, ...]:
 
 
 def _fire(layout: Layout) -> None:
-    """Bids fire from low to high, but neither equal ones nor those that were captured; what is left stays."""
+    """Bids fire from low to high, except equal and captured ones; remaining bids stay in the middle."""
     bids = [player.stack[0] for player in layout.players]
     in_order = sorted(layout.players, key=lambda player: player.stack[0])
     for player in in_order:

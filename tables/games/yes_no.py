@@ -8,5 +8,5 @@ _WORDS: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def flag(text: str) -> bool | None:
-    """What a text says of an option that is yes or no, in either spelling and any case; None for another text."""
+    """The value of a yes/no option in either spelling and any case; None for any other text."""
     return _WORDS.get(text.strip().lower())
