@@ -417,7 +417,7 @@ class CheckDecks(TypedDict):
 
 
 class Chips(TypedDict):
-    """So many chips of one colour."""
+    """A number of chips of one colour."""
 
     count: int
     colour: str
@@ -865,7 +865,7 @@ class EntryLine(TypedDict):
 
 
 class EntryName(TypedDict):
-    """The entry of the log that an event is told of."""
+    """The log entry behind an event."""
 
     book: str
     seq: int
@@ -911,7 +911,7 @@ class ExportForm(TypedDict):
 
 
 class Feed(TypedDict):
-    """Some events in their order."""
+    """Consecutive events."""
 
     events: list[Envelope]
     cursor: str
@@ -1984,7 +1984,7 @@ class TableLine(TypedDict):
 
 
 class TableName(TypedDict):
-    """A table, as the API's addresses and people name it."""
+    """A table by the id that API addresses have, and by name."""
 
     id: int
     name: str
