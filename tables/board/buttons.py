@@ -1,4 +1,4 @@
-"""What may be entered next at a table: what it waits for, and the buttons for just that."""
+"""Entries that a table can take next: what it waits for, and the buttons for them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Button:
     hotkey: str
     primary: bool = False
     way: str = ""
-    """What this choice is called, whatever it names: "Gift", for each card and each seat."""
+    """Name of the choice without its parameters: "Gift", for each card and each seat."""
 
 
 Latest = TypeVar("Latest")
@@ -126,7 +126,7 @@ class Entries:
         if isinstance(first, AskCard):
             return "deal" if self.is_house_shoe else "card"
         if isinstance(first, AskChoice) and first.seat == DEALER and self.is_house_shoe:
-            return "deal"  # the house shoe knows what lies there, and tells what a look would tell
+            return "deal"  # the electronic shoe knows the facedown card, and gives the result of a look
         return "choose" if isinstance(first, AskChoice) else "reshuffle"
 
     def buttons(
@@ -250,12 +250,12 @@ class Entries:
 
 
 def _not_so(event: Event) -> str:
-    """What was entered by mistake, if the entry that takes it back is of a payment or of the cut card."""
+    """Label of the take-back of a payment or of the cut card."""
     return f"Seat {event.seat} is not done" if isinstance(event, TakenBack) else "Cut card is not out"
 
 
 def _unless_it_stands(look: Callable[[CommandContext], Latest | None], scene: CommandContext) -> Latest | None:
-    """What could be taken back; nothing where it stands."""
+    """The latest entry that can be taken back; None if it cannot."""
     try:
         return look(scene)
     except Refused:
@@ -268,7 +268,7 @@ def entries_of(table: Table, standing: TableState, by: Staff) -> Entries:
 
 
 def deck_columns(scene: CommandContext) -> Composition:
-    """What a whole shoe of the table has in each column of a deck check."""
+    """Cards of a whole shoe of the table in each column of a deck check."""
     return kind_of(scene.game).pack(scene.rules).shoes[scene.game.decks(scene.rules)]
 
 
@@ -293,7 +293,7 @@ def can_be_keyed(current: Round | None, prompts: Sequence[Prompt]) -> bool:
 
 
 def _named(choice: Choice) -> str:
-    """What a choice names, after its label."""
+    """The parameters of a choice, for its label."""
     cards = (choice.card,) if choice.card is not None else choice.cards or ()
     words = f" {', '.join(map(str, cards))}" if cards else ""
     words += f" {choice.count}" if choice.count is not None else ""

@@ -33,7 +33,7 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeLine:
-    """What became of a seat, and what the dealer's hands do about it."""
+    """Result of a seat, and the dealer's action for it."""
 
     seat: int
     outcome: str
@@ -45,13 +45,13 @@ class OutcomeLine:
     hands: str = ""
     """The dealer's action with the chips: "take the bet, give back 40: 1 green 3 red"."""
     take: tuple[Chips, ...] = ()
-    """Chips that lie at the seat and go into the rack; none where the whole bet goes."""
+    """Chips at the seat that go into the rack; none if the whole bet does."""
     give_back: tuple[Chips, ...] = ()
     """The change for them, from the rack."""
     pay: tuple[Chips, ...] = ()
-    """What the seat won, from the rack."""
+    """Chips for the seat's winnings, from the rack."""
     wagers: tuple[WagerLine, ...] = ()
-    """Each wager by itself, in games where they lie apart."""
+    """Each wager, in games whose wagers have separate spots."""
 
     @property
     def give_back_cents(self) -> int:
@@ -60,14 +60,14 @@ class OutcomeLine:
 
 @dataclass(frozen=True, slots=True)
 class WagerLine:
-    """What became of one wager."""
+    """Result of one wager."""
 
     title: str
     outcome: str
     net_cents: int
     why: str
     commission: str
-    """What is to be marked of its winnings, or was kept of them, in words; empty if nothing."""
+    """The commission to be marked, or withheld from the winnings, as text; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +81,18 @@ class PaymentLine:
 
 @dataclass(frozen=True)
 class Hands:
-    """What the dealer's hands do at a seat."""
+    """The dealer's handling of chips at a seat."""
 
     staked_cents: int
     lost_cents: int
     won_cents: int
     takings: tuple[chips.Taking | None, ...]
-    """For each bet that lost; None where the table's chips make no change for it."""
+    """For each lost bet; None if the table's denominations give no change for it."""
     pay: chips.Cut
 
     @property
     def _whole(self) -> tuple[chips.Taking, ...]:
-        """None of them, unless all can be told in chips."""
+        """All of them, or none if one cannot be expressed in chips."""
         ways = tuple(taking for taking in self.takings if taking)
         return ways if len(ways) == len(self.takings) else ()
 
@@ -106,7 +106,7 @@ class Hands:
 
     @property
     def takes_all(self) -> bool:
-        """Whether all that lies at the seat goes into the rack."""
+        """Whether all chips at the seat go into the rack."""
         return chips.total(self.take) == self.staked_cents
 
     @property
@@ -230,11 +230,11 @@ class GameDescriptions(ABC):
 
     @abstractmethod
     def _say_shuffle(self) -> Phrase:
-        """That the shoe is to be shuffled."""
+        """The instruction to shuffle the shoe."""
 
     @abstractmethod
     def line(self, payout: Payout) -> OutcomeLine:
-        """What became of a seat."""
+        """Result line of a seat."""
 
     def _say_restored(self) -> Phrase:
         state = self.scene.standing.restored or Restored()
@@ -290,7 +290,7 @@ class GameDescriptions(ABC):
         return chips.say(cut) if cut else money(cents)
 
     def in_chips(self, cents: int) -> tuple[Chips, ...]:
-        """As they are drawn, and as they lie."""
+        """An amount as piles of chips, as they are drawn on the layout."""
         return _piles(self._cut(cents))
 
     def _cut(self, cents: int) -> chips.Cut:
@@ -302,14 +302,14 @@ class GameDescriptions(ABC):
 
 
 class HouseDescriptions(GameDescriptions):
-    """Against the house: chips are taken and paid seat by seat."""
+    """House-banked games: chips are taken and paid seat by seat."""
 
     def _say_shuffle(self) -> Phrase:
         return _WORDS["shuffle"]
 
     @cached_property
     def _titles(self) -> Mapping[str, str]:
-        """What the table calls its wagers."""
+        """Titles of the table's wagers."""
         if not self.scene.game.spots:
             return {}
         return {wager.name: wager.title for wager in kind_of(self.scene.game).wagers(self.scene.rules)}
@@ -334,7 +334,7 @@ class HouseDescriptions(GameDescriptions):
         )
 
     def _hands(self, payout: Payout) -> Hands:
-        """Each bet lies by itself, and so does what is put up for it later."""
+        """Each bet has its own stack, and so has each later addition to it."""
         bets = [(wager.net_cents, [cents for _, cents in wager.put_up]) for wager in payout.wagers]
         bets = bets or [(payout.net_cents, [payout.staked_cents])]
         return Hands(
@@ -346,7 +346,7 @@ class HouseDescriptions(GameDescriptions):
         )
 
     def _taking(self, lost_cents: int, stacks_cents: Sequence[int]) -> chips.Taking | None:
-        """Of the chips as they are drawn; None where the table's chips make no change for them."""
+        """How to take a lost amount from stacks of chips; None if the table's denominations give no change for it."""
         stack = chips.together(self._cut(cents) for cents in stacks_cents)
         try:
             return chips.fewest_touches(stack, lost_cents, self.denominations)
@@ -364,7 +364,7 @@ class HouseDescriptions(GameDescriptions):
         )
 
     def _commission(self, cents: int) -> str:
-        """What is kept of winnings, or marked at the seat."""
+        """The commission withheld from winnings, or marked at the seat, as text."""
         if not cents:
             return ""
         current = self.scene.standing.round
@@ -384,7 +384,7 @@ class PotDescriptions(GameDescriptions):
 
 
 class NonTrackedDescriptions(GameDescriptions):
-    """By its counts: there is nothing to take or to pay that anybody enters."""
+    """Non-tracked tables: no payments are entered."""
 
     def _say_shuffle(self) -> Phrase:
         return _WORDS["counted"]

@@ -1,4 +1,4 @@
-"""What the seats bet in the round before, for a bet to be repeated."""
+"""Bets of the previous round, so that a bet can be repeated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _NONE: Final[Mapping[Spot, int]] = {}
 
 
 def last_bets(book_id: int, standing: TableState) -> Mapping[Spot, int]:
-    """By seat and wager, in cents, until the bets of the next round are closed; nothing at tables with a pot."""
+    """Bets of the previous round by seat and wager, in cents, until the next round's bets are closed.
+
+    Empty at tables with a pot.
+    """
     current = standing.round
     if current is None:
         return _NONE
@@ -43,7 +46,7 @@ def _placed_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, i
 
 
 def placed(current: Round) -> Mapping[Spot, int]:
-    """What was placed before the cards."""
+    """The bets that were placed before the cards."""
     bets: dict[Spot, int] = {}
     for play in current.plays:
         for action in play.actions:
@@ -54,8 +57,10 @@ def placed(current: Round) -> Mapping[Spot, int]:
 
 @lru_cache(maxsize=10_000)
 def _stakes_before(book_id: int, number: int, first_seq: int) -> Mapping[Spot, int]:
-    """The stakes that settled the round before: the fold of a standing has no more than the newest round. They never
-    change either."""
+    """The stakes that settled the previous round, since a table's state contains only the newest round.
+
+    Cached: they never change.
+    """
     plays = LogEntry.objects.filter(book=book_id, round=number - 1, subject="round", kind="play", seq__lt=first_seq)
     stakes = Transfer.objects.filter(book=book_id, seq=Subquery(plays.order_by("-seq").values("seq")[:1]), kind="stake")
     return {(seat or 0, MAIN): cents for seat, cents in stakes.values_list("target__seat", "amount_cents")}

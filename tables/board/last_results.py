@@ -1,4 +1,4 @@
-"""What the seats won or lost in the round before, until the first card of the next one."""
+"""Net results of the seats in the previous round, until the first card of the next one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NONE: Final[Mapping[int, int]] = {}
 
 
 def last_results(book_id: int, standing: TableState) -> Mapping[int, int]:
-    """By seat, in cents; nothing of a void round, and nothing at tables with a pot, where it lies in chips."""
+    """Net results by seat, in cents; empty after a void round, and at tables with a pot, where chips show them."""
     current = standing.round
     if current is None or current.coin_cents:
         return _NONE

@@ -16,13 +16,14 @@ class Paying:
     kind: str
     coins: int
     payers: tuple[int, ...]
-    """Seats; none where the pot pays."""
+    """Seats; empty if the pot pays."""
     payees: tuple[int, ...]
-    """Seats; none where the pot or the house is paid."""
+    """Seats; empty if the pot or the casino is paid."""
 
     @property
     def from_to(self) -> str:
-        """Who pays whom, with the amount left open: ``"Seats 1, 2 and 4 pay {} each into the pot."``."""
+        """Payers and payees as a sentence with a place for the amount: ``"Seats 1, 2 and 4 pay {} each into the
+        pot."``."""
         if self.kind == "rake":
             return "The house rakes {}."
         if self.kind == "win_pot":

@@ -1,4 +1,4 @@
-"""What a table's wagers pay that are paid by tables, in words: for the pages of those who watch it and set it up."""
+"""Odds of a table's wagers that pay by pay tables, as text for the pages of supervisors and operators."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class PaidLines(NamedTuple):
 
 
 class Pays(NamedTuple):
-    """What a table pays by."""
+    """The pay table of a table."""
 
     name: str
-    """Of the pay table that an operator made, with its version; empty where all ships."""
+    """Name and version of an operator's pay table; "" if all wagers have standard ones."""
     wagers: Sequence[PaidLines]
 
 
 def pays_at(table: Table) -> Pays:
-    """What the wagers pay that a table spreads, as it is set now."""
+    """The odds of the wagers offered at a table, as now set."""
     rules, form = rules_of(table), GAMES[table.game].pay_form
     if not form.wagers:
         return Pays("", ())

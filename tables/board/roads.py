@@ -1,7 +1,7 @@
-"""The road maps of a shoe of baccarat, as players read them off a table's display: what stands where on which grid.
+"""Road maps of a baccarat shoe, as a table's display shows them: the cells on each grid.
 
-Each road is a grid of six rows that grows to the right. Nothing on it ever moves: a further hand adds cells, or ties to
-the last one. Dragon Tiger has the same roads, with a dragon and a tiger in place of player and banker.
+Each road is a grid of six rows that grows to the right. Cells never move: a further hand adds cells, or ties to the
+last one. Dragon Tiger has these roads too, with dragon and tiger in place of player and banker.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ROWS: Final = 6
 
 Winner = Literal["player", "banker", "dragon", "tiger", "tie"]
 Mark = Literal["regular", "choppy"]
-"""What a derived road says of a hand: regular is drawn red, choppy blue. Neither has to do with who won."""
+"""Mark of a hand on a derived road: regular is drawn red, choppy blue. Neither indicates the winner."""
 Places = Iterator[tuple[int, int]]
 """Row and column, each from 0."""
 
@@ -33,7 +33,7 @@ class Hand:
 
 @dataclass(frozen=True, slots=True)
 class RoadCell:
-    """What stands in one place of a road."""
+    """One cell of a road."""
 
     row: int
     column: int
@@ -118,10 +118,10 @@ def _ties_after(hands: Sequence[Hand], decided: Sequence[int]) -> dict[int, int]
 
 
 def places(lengths: Iterable[int]) -> Places:
-    """Where the entries of runs of these lengths stand, run by run.
+    """Cells of the entries of runs of these lengths, run by run.
 
     A run goes down its column as far as that is free, and from there along the row: the dragon's tail. The next run
-    takes the first column whose top is free, so it may stand above a tail, and turn off earlier for it.
+    takes the first column whose top is free, so it may be above a tail, and turn off earlier for it.
     """
     taken: set[tuple[int, int]] = set()
     column = -1
@@ -134,7 +134,8 @@ def places(lengths: Iterable[int]) -> Places:
 
 
 def _next_top(column: int, taken: set[tuple[int, int]]) -> int:
-    """The first free top to the right of a column; a tail lies along the top row where the row below it is taken."""
+    """The first column with a free top to the right of a column; a tail occupies the top row if the row below it is
+    taken."""
     column += 1
     while (0, column) in taken:
         column += 1

@@ -31,27 +31,30 @@ from tables.log.state import Round, TableState, holds_cards
 from tables.state import table_state as standings
 
 Told = list[dict[str, Any]]
-"""The actions of one input, as they may be told."""
+"""The actions of one input, without secrets."""
 
 _TOLD: Final = ("opening", "decided", "commitment", "corrects", "seat")
-"""What may be told of the content of an entry, besides its actions."""
+"""Fields of an entry that may be shown, in addition to its actions."""
 
 
 _SEALED: Final = b'"sealed":true'
 """Marker in the body of an entry that is not shown completely; no stored entry has it."""
 _SALTED: Final = b'"salt":'
-"""What every entry has that may hold a secret (see ``rounds.enter`` and ``slips.sign``)."""
+"""Marker of every entry that may contain a secret (see `rounds.enter` and `slips.sign`)."""
 
 
 def sealed(standing: TableState) -> Round | None:
-    """The game whose secrets have to be kept now, if one goes on."""
+    """The game in progress whose secrets must not be shown; None if there is none."""
     current = standing.round
     return current if standing.round_open and current is not None and current.secret else None
 
 
 def veiled(book_id: int, entries: Sequence[Entry]) -> list[Entry]:
-    """Entries of a table's log as they may be read now. (Where the table stands is read after them: an entry that is
-    newer than that could not be told from one that is open.)"""
+    """Entries of a table's log without what is still secret.
+
+    The table's state is read after the entries: otherwise a newer entry could not be recognised as one of a game in
+    progress.
+    """
     if not any(_SALTED in bytes(entry.body) for entry in entries):
         return list(entries)
     standing = standings.at(read_head(book_id))
@@ -102,7 +105,7 @@ def _unseen(entry: Entry, counting: set[str]) -> Entry:
 
 
 class Veiled(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """What may be told of an entry of a round while its secrets are kept."""
+    """An entry of a round, without its secrets."""
 
     subject: ClassVar[str] = Played.subject
     kinds: ClassVar[tuple[str, ...]] = (*Played.kinds, *Paid.kinds, *TakenBack.kinds)
@@ -130,14 +133,14 @@ class Veiled(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def event_of(entry: Entry) -> Event:
-    """What an entry says, or as much of it as may be told. Raises Unreadable."""
+    """The event of an entry, or its visible part. Raises Unreadable."""
     if entry.subject == Veiled.subject and _SEALED in entry.body:
         return catalog.read_as(Veiled, entry.body)
     return catalog.event_of(entry)
 
 
 def latest(current: Round | None) -> Told:
-    """The latest input of a round, as it may be told now."""
+    """The latest input of a round, without what is still secret."""
     if current is None or not current.plays:
         return []
     if current.secret and not current.over:
@@ -147,7 +150,7 @@ def latest(current: Round | None) -> Told:
 
 
 def plays(current: Round) -> dict[int, Told]:
-    """Every input of a game that goes on, by its entry, as it may be told."""
+    """Every input of a game in progress by entry number, without its secrets."""
     game, state = current.game, current.game.open(current.rules, current.opening)
     inputs: dict[int, Told] = {}
     waiting: tuple[Prompt, ...] | None = None
@@ -181,7 +184,7 @@ def _told(current: Round, state: Any, prompts: Sequence[Prompt], action: Action,
 
 
 def for_staff(current: Round | None) -> tuple[Prompt, ...]:
-    """What a game asks for, as staff may see it. Of cards that no system knows, there is nothing to keep secret."""
+    """A game's prompts as staff may see them. Physical cards unknown to the system need no secrecy."""
     if current is None:
         return ()
     if current.secret:

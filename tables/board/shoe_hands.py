@@ -21,8 +21,10 @@ _NATURAL: Final = 8
 
 
 def hands_of_shoe(book_id: int, standing: TableState) -> Sequence[Hand]:
-    """The hands dealt since the shoe was made ready, in order. It costs one query and what was dealt since the last
-    look: what lies before an entry never changes."""
+    """The hands dealt since the shoe was made ready, in order.
+
+    Costs one query and the hands since the last call: what precedes an entry never changes.
+    """
     shoe = standing.shoe
     if shoe is None or shoe.stage != "ready":
         return ()

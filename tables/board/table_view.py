@@ -41,7 +41,7 @@ from tables.state import table_state
 
 @dataclass(frozen=True, slots=True)
 class SpotBox:
-    """One wager of a seat: what lies there, and what may be bet."""
+    """One wager of a seat: the chips there, and the permitted bets."""
 
     wager: str
     title: str
@@ -50,30 +50,30 @@ class SpotBox:
     outcome: str = ""
     ask: AskBet | None = None
     last_cents: int = 0
-    """What lay there in the round before."""
+    """Its bet in the previous round."""
     is_on_hands: bool = False
-    """Whether it goes with a hand of its own: each hand says what is bet on it."""
+    """Whether each hand has its own wager and shows the bet."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandBox:
-    """One hand of standard cards as it lies."""
+    """One hand of standard cards on the layout."""
 
     number: int
     name: str
     cards: tuple[str, ...]
-    """As they are written: "T", "Th"."""
+    """As written: "T", "Th"."""
     facedown: int
     says: str
     state: str
     acting: bool
     place: int
-    """Whose it is: a seat, or a place before the dealer."""
+    """Its owner: a seat, or a place in front of the dealer."""
     cents: int = 0
-    """What is bet on this hand alone."""
+    """The bet on this hand only."""
     is_doubled: bool = False
     outcome: str = ""
-    """What became of that bet."""
+    """Outcome of that bet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +88,16 @@ class SeatBox:
     acting: bool
     outcome: OutcomeLine | None
     ask: AskBet | None = None
-    """The range of bets that this seat may make now."""
+    """The range of bets that this seat may place now."""
     last_bet_cents: int = 0
-    """What this seat bet in the round before."""
+    """This seat's bet in the previous round."""
     hand_size: int = 0
     """Facedown cards: how many, never which."""
     kept: tuple[int, ...] = ()
     score: int | None = None
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
     chips_cents: int = 0
-    """What lies at the seat of a table with a pot."""
+    """Chips at the seat of a table with a pot."""
     chips: tuple[Chips, ...] = ()
     is_all_in: bool = False
     has_chosen: bool = False
@@ -116,7 +116,7 @@ class SeatBox:
 
 @dataclass(frozen=True, slots=True)
 class ShoeBox:
-    """The shoe, as everyone may see it: how deep it is dealt, never what is left in it."""
+    """The shoe, as everyone may see it: how deep it is dealt, never which cards are left."""
 
     number: int
     source: str
@@ -146,13 +146,13 @@ class Board:
     round_open: bool
     seats: tuple[SeatBox, ...]
     kind: Kind
-    """Of the game: what screens draw otherwise, they pick by it."""
+    """Kind of the game, by which screens select what they draw."""
     banked: bool
-    """Whether each seat plays against the house."""
+    """Whether each seat plays against the casino."""
     coins: bool
-    """Whether the seats play with chips on the table for a pot."""
+    """Whether the seats play for a pot with chips on the table."""
     parts: Mapping[Part, str]
-    """What the game's layout has, and what that is called."""
+    """The parts of the game's layout, with their names."""
     dealer_stack: tuple[int, ...]
     dealer_acting: bool
     middle: tuple[int, ...]
@@ -168,9 +168,9 @@ class Board:
     """Whether a card can be keyed now (0 stands for 10)."""
     buttons: tuple[Button, ...]
     prompts: tuple[Prompt, ...]
-    """What the game asks for, in its own words; empty when it is not the game that is waited for."""
+    """The game's prompts; empty if the table waits for something else."""
     outcomes: tuple[OutcomeLine, ...]
-    """What the latest input decided."""
+    """Results decided by the latest input."""
     payments: tuple[PaymentLine, ...]
     """The chips that the latest input moved between the seats and the pot."""
     pay: OutcomeLine | None
@@ -199,8 +199,10 @@ _GAME_ASKS: Final = ("bets", "card", "deal", "choose", "reshuffle")
 
 
 def board(table: Table, viewer: Staff | ServiceAccount, latest: TableState | None = None) -> Board:
-    """The table for one member of staff, by its ``latest`` standing (default: read it). Only the dealer who is signed
-    in there gets inputs to make."""
+    """The table for a viewer, by its `latest` state (default: read it).
+
+    Only the dealer signed in there gets buttons.
+    """
     latest = latest or table_state.of(table)
     scene = CommandContext(table, GAMES[table.game], rules_of(table), limits_of(table), standing=latest, by=viewer)
     denominations = tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
@@ -341,7 +343,7 @@ class _Drawing:
 
     @staticmethod
     def _seats_hands(box: SeatView, shown: Round | None, prompts: Sequence[Prompt]) -> Iterable[HandBox]:
-        """The hands of a seat, with what is bet on each by itself."""
+        """The hands of a seat, each with its bet."""
         before = placed(shown) if shown and box.hands else {}
         for hand in _hands(box.hands or (), shown, prompts, box.seat):
             wager = next((wager for wager in box.wagers or () if wager.hand == hand.number), None)
@@ -381,7 +383,7 @@ class _Drawing:
 
 
 def _chosen(current: Round | None, waiting: Sequence[int]) -> frozenset[int]:
-    """The seats that have chosen since those who are still to choose were asked."""
+    """The seats that have chosen since the seats that still have to choose were prompted."""
     if current is None or not waiting:
         return frozenset()
     since = min(current.asked.get(seat, current.first_seq) for seat in waiting)
