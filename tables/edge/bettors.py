@@ -40,7 +40,7 @@ from tables.maths.situation import Situation, fresh
 GAME: Final = Rocket()
 BET: Final = 10
 _STAKE: Final = 1_000
-"""What is bet on a wager of a game that has several: so much that no winnings are rounded to nothing."""
+"""Stake on a wager of a game with several: large enough that no winnings are rounded to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def deal(decks: int, seats: int, seed: int, cut: float = 0.2) -> BettorShoe:
 
 
 def edge(decks: int, dealt: Composition, burn: int) -> float:
-    """The house's exact edge once these cards were dealt, as a part of the bet."""
+    """The exact house edge after these cards were dealt, as a fraction of the bet."""
     unseen = tuple(full - out for full, out in zip(shoe(decks), dealt, strict=True))
     return solve(Situation(decks, unseen, burn)).house_edge
 
@@ -212,7 +212,7 @@ def _bet_after(result: int) -> int:
 
 
 def by_size(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
-    """By how much was won or lost: the test does not know that, so it is the hardest of those who do not count."""
+    """Bets by the last win or loss. The test does not know this rule, so it is the hardest of the innocent ones."""
     return (3 if not number else _bet_after(results[number - 1]) for number in range(len(edges)))
 
 

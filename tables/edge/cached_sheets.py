@@ -25,17 +25,17 @@ from tables.models import Table
 
 
 class KeptSheet(AppendOnly):
-    """What a game is worth under some options, by a version of its method."""
+    """The worth of a game's wagers under some options, by a version of its method."""
 
     game = models.CharField(max_length=40)
     options_digest = models.CharField(max_length=64)
-    """SHA-256 of the options that matter, as JSON with its keys in order."""
+    """SHA-256 of the options that matter, as JSON with sorted keys."""
     method = models.IntegerField()
     options = models.JSONField()
     wagers = models.JSONField()
-    """For each: what a sheet says of it."""
+    """For each wager, its sheet."""
     covariances = models.JSONField()
-    """For each two wagers, and each with itself: of one seat, of two, and the errors of both."""
+    """For each pair of wagers, including a wager with itself: covariance of one seat, of two seats, and both errors."""
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -55,19 +55,19 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Worths:
-    """What is known of a game's wagers under some options."""
+    """Edges, deviations and covariances of a game's wagers under some options, as far as they are computed."""
 
     edges: Mapping[str, float] = field(default_factory=dict)
-    """What the house wins of each wager on average, as a part of it."""
+    """The house edge of each wager, as a fraction of it."""
     deviations: Mapping[str, float] = field(default_factory=dict)
     covariances: Covariances | None = None
     chances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """By wager, the probabilities of results that whole chips may not pay: ``Worth.chances``."""
+    """By wager, the probabilities of results that whole chips may not pay: `Worth.chances`."""
     pending: bool = False
-    """Whether a worker is still to compute some of it."""
+    """Whether a worker has yet to compute some of it."""
 
     def edge(self, wager: str | None = None) -> float | None:
-        """Of a wager; of none that is named, that of the only one there is."""
+        """The house edge of a wager; without a name, that of the game's only wager."""
         if wager is None:
             return next(iter(self.edges.values())) if len(self.edges) == 1 else None
         return self.edges.get(wager)
@@ -77,17 +77,17 @@ class Worths:
 
 
 def of_table(table: Table) -> Worths:
-    """What is known of a table's wagers, under its present options."""
+    """The worth of a table's wagers under its present options."""
     return of_tables([table])[0]
 
 
 def of_tables(tables: Sequence[Table]) -> list[Worths]:
-    """Of several, in one statement at most."""
+    """The worth of several tables' wagers, with at most one query."""
     return of([(table.game, rules_of(table)) for table in tables])
 
 
 def of(games: Sequence[tuple[str, Any]]) -> list[Worths]:
-    """Of games, each with its rules."""
+    """The worth of the wagers of games, each with its rules."""
     keys = [key_of(game, rules) if game in KEPT else None for game, rules in games]
     rows = _rows({key for key in keys if key})
     return [
@@ -101,7 +101,7 @@ def key_of(game: str, rules: Any) -> Key:
 
 
 def that_matter(rules: Any) -> Any:
-    """The rules with the options left out on which no edge depends: odds are exact, whatever the chips are."""
+    """The rules without options that no edge depends on: odds are exact, whatever the chips are."""
     exact_odds = {"unit": 1, "rounding": "down"}
     return msgspec.structs.replace(
         rules, **{name: value for name, value in exact_odds.items() if name in rules.__struct_fields__}
@@ -109,7 +109,7 @@ def that_matter(rules: Any) -> Any:
 
 
 def _rows(keys: Iterable[Key]) -> dict[Key, KeptSheet]:
-    """Those that are kept by today's methods."""
+    """The cached rows that the present methods computed."""
     pairs = list(keys)
     if not pairs:
         return {}
@@ -151,7 +151,7 @@ def value_games() -> int:
 
 
 def missing() -> list[tuple[str, Any]]:
-    """Games with the rules that tables have, of which no row is kept."""
+    """Games and rules in use that have no row."""
     games = {}
     for table in Table.objects.filter(game__in=list(KEPT)).order_by("pk"):
         rules = rules_of(table)

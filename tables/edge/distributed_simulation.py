@@ -1,10 +1,9 @@
-"""A simulation spread over the house's workers: chunks of a million rounds, each dealt once and kept as whole numbers.
+"""A simulation distributed over the site's workers: chunks of a million rounds, each dealt once and stored as integers.
 
-A chunk is claimed by a lock that ends with its worker's connection, and done when its row is there. So a worker that
-is killed leaves nothing behind, and the chunks add up to what one process would have dealt from the same seed.
-
-Workers deal in short turns, for which the command asks again and again: the watch never waits long behind them, and
-a run whose command was stopped stops too. The same command goes on with it.
+A chunk is claimed by a lock that ends with its worker's connection, and is complete when its row exists. So a killed
+worker leaves nothing behind, and the chunks add up to what one process would deal from that seed. Workers deal in short
+turns, which the command requests repeatedly: other tasks never wait long, and a run stops with its command. A restarted
+command continues it.
 """
 
 from __future__ import annotations
@@ -38,9 +37,10 @@ def name(description: Mapping[str, Any]) -> str:
 
 
 def deal(run: str, chunks: int, workers: int, report: Callable[[int, int], None]) -> None:
-    """Have the workers deal what is missing, and wait for it. Raises NobodyDeals.
+    """Have the workers deal the missing chunks, and wait for them. Raises NobodyDeals.
 
-    ``report`` is called with the number of chunks that are dealt, and of how many."""
+    `report` is called with the number of chunks dealt and their total.
+    """
     before, idle = -1, 0
     while (count := dealt(run, chunks)) < chunks:
         idle = idle + 1 if count == before else 0
@@ -72,7 +72,7 @@ def dealt(run: str, chunks: int) -> int:
 
 @shared_task(name="tables.edge.spreading.turn")
 def turn(run: str, chunks: int) -> int:
-    """Deal what is missing, until all is dealt or the turn is over; returns how many chunks it dealt."""
+    """Deal missing chunks until none is left or the turn is over; returns the number of chunks dealt."""
     from tables.maths.advantage.rocket_simulation import chart, seed_of, table_of
     from tables.maths.advantage.rocket_simulation import deal as deal_chunk
 

@@ -19,7 +19,7 @@ DO: Final = "Let two people approve the options, or choose others, on the page o
 
 
 def player_edges(game: str, rules: Any) -> dict[str, str]:
-    """By wager, the player's average win in per cent of it; without wagers that favour the casino."""
+    """By wager, the player's mean win in per cent of it; without wagers that favour the casino."""
     [worths] = cached_sheets.of([(game, rules)])
     edges = worths.edges
     if not edges and game in providers.SLOW:

@@ -39,7 +39,7 @@ PAUSE: Final = timedelta(minutes=10)
 HOUR: Final = Fraction(3_600)
 
 Bets = Mapping[tuple[int, str], int]
-"""What lay in a round, by seat and wager, in cents."""
+"""Bets of a round by seat and wager, in cents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _typed(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_plan(proposal: Proposal) -> list[Effect]:
-    """Where the plan lies on top: what it leaves is as it is now."""
+    """Effects of a limit plan at the tables concerned; limits that it does not set remain."""
     event = msgspec.convert(
         proposal.after | {"name": proposal.about, "effective": "2000-01-01T00:00:00+00:00"}, LimitPlanSet
     )

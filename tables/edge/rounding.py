@@ -1,7 +1,7 @@
-"""What rounding costs at a table, on average for each wager.
+"""The cost of rounding at a table, on average for each wager.
 
-A sheet values exact odds. Where the smallest chip of a table cannot pay a result, the table rounds it, so a small bet
-wins less than its odds, or more. The difference depends on the bet; all bets between the limits are taken as equally
+A sheet assumes exact odds. If the smallest chip of a table cannot pay a result, the table rounds it, so a small bet
+wins less than its odds, or more. The difference depends on the bet; all bets between the limits are assumed equally
 likely.
 """
 
@@ -22,7 +22,7 @@ MOST_BETS: Final = 1_000
 
 
 def costs(table: Table, worths: Worths) -> dict[str, Cost]:
-    """By wager, what rounding costs; without wagers that are not valued, and none at a table that pays exactly."""
+    """The cost of rounding by wager; without wagers that have no valuation, and empty at a table that pays exactly."""
     rules, step, limits = rules_of(table), least_step(table), limits_of(table)
     if not isinstance(rules, HouseRules) or rules.rounding == "exact":
         return {}
@@ -36,8 +36,10 @@ def costs(table: Table, worths: Worths) -> dict[str, Cost]:
 
 @lru_cache(maxsize=1_000)
 def _cost(rules: HouseRules, chances: tuple[tuple[str, float], ...], step: int, limits: tuple[int, int]) -> Cost:
-    """The cost at a wager with these chances, bet step and limits. Cached: a report asks for it once a table and day,
-    and a thousand bets take some 35 ms."""
+    """The cost of rounding for a wager with these chances, bet step and limits.
+
+    Cached: a report needs it once a table and day, and a thousand bets take some 35 ms.
+    """
     least, most = limits
     first = -(-least // step) * step
     bets = range(first, max(most, first) + 1, step)[:MOST_BETS]
@@ -51,5 +53,5 @@ def _kept_cents(net: Fraction, bet_cents: int, rules: HouseRules) -> float:
     if net > 0:
         paid, _ = Odds(net.numerator, net.denominator).of(bet_cents, rules.unit, rules.rounding)
         return float(net * bet_cents - paid)
-    taken = half(bet_cents, rules.unit)  # the only part of a stake that any game takes
+    taken = half(bet_cents, rules.unit)  # half a stake is the only part that any game takes
     return float(taken + net * bet_cents)

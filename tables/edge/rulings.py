@@ -1,4 +1,4 @@
-"""Dispute what-if: what each ruling that is open to the pit is worth to every seat, at the moment that is disputed.
+"""Dispute what-if: the worth of each possible ruling to every seat, at the disputed moment.
 
 Nothing is written, and no order of a shoe is read: only cards that lay faceup on the table count as seen. Who rules
 may look, and who audits; never a dealer or a player. The game's provider (`tables.maths.advantage.providers`) values a
@@ -29,7 +29,7 @@ Cents = Mapping[int, float]
 
 @dataclass(frozen=True, slots=True)
 class RulingWorth:
-    """What a ruling is worth to a seat, in cents and as a part of its bet."""
+    """The worth of a ruling to a seat, in cents and as a multiple of its bet."""
 
     seat: int
     bet_cents: int
@@ -48,11 +48,11 @@ class Ruling:
     called: str
     seats: tuple[RulingWorth, ...]
     exact: bool
-    """Whether this is what would change hands, and not a mean over cards to come."""
+    """Whether this is the amount that would be paid, not a mean over cards to come."""
 
     @property
     def total_cents(self) -> float:
-        """To all seats together; the house has the opposite."""
+        """The worth to all seats together; the casino has the opposite."""
         return sum(seat.cents for seat in self.seats)
 
 
@@ -65,9 +65,9 @@ class WhatIf:
     """The entry before which the round would be taken back."""
     moments: tuple[Play, ...]
     pack: Pack
-    """What the cards of the moments are."""
+    """The pack of the moments' cards."""
     assumes: str
-    """What the numbers take for granted, in a sentence."""
+    """The assumptions behind the numbers, in a sentence."""
 
     @property
     def most_cents(self) -> float:
@@ -118,7 +118,7 @@ def _seat_of(action: object) -> int | None:
 
 
 def _rulings(round_: RoundAsOf, dispute: Dispute, moment: Play, values: MidroundProvider) -> tuple[Ruling, ...]:
-    """In the order in which they are thought of: as it stands, back, and those about money once the round is over."""
+    """The rulings in order: as it stands, back, and those about money once the round is over."""
     worths = values.midround(round_.round.state)
     back, bets = values.midround(_state_before(round_, moment)), _bets(round_.round, worths)
     rulings = [
@@ -140,7 +140,7 @@ def _ruling(name: str, called: str, bets: Mapping[int, int], cents: Cents, *, ex
 
 
 def _bets(current: Round, seats: Cents) -> dict[int, int]:
-    """What each seat bet before the first card, on all its wagers."""
+    """Each seat's bets before the first card, in cents."""
     placed: dict[tuple[int, str], int] = {}
     for entry in current.plays:
         placed |= {(bet.seat, bet.wager): bet.amount_cents for bet in entry.actions if isinstance(bet, Bet)}
@@ -148,7 +148,7 @@ def _bets(current: Round, seats: Cents) -> dict[int, int]:
 
 
 def _state_before(round_: RoundAsOf, moment: Play) -> Any:
-    """The round as it stood when this input was entered."""
+    """The state of the round before this input."""
     current = round_.round
     actions = [action for entry in current.plays if entry.seq < moment.seq for action in entry.actions]
     start = current.game.open(current.rules, current.opening)

@@ -1,4 +1,4 @@
-"""Shoes audited after the fact: what each round of a shoe that was shuffled away had been worth, and who bet by it.
+"""Audits of finished shoes: the edge before each round, and whether a seat's bets followed it.
 
 A shoe is finished with the entry that shuffles it again or retires it. Until then nothing here looks at it: a row is
 written for pairs of such entries only, from the log alone, once. Nothing that shuffles or deals may import this.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tables.maths.advantage.bet_following import SeatHistory, ShoeEdges
 
 SCALE: Final = 10**15
-"""Edges and variances are kept as whole numbers of this part: all that a double is good for, and no float in a row."""
+"""Unit of stored edges and variances, which are integers: the precision of a double, without floats in rows."""
 
 
 class ShoeAudit(AppendOnly):
@@ -143,10 +143,10 @@ def finished(book_id: int, since: int) -> Iterator[Finished]:
 
 
 def _audit_table(book_id: int) -> Iterator[bool]:
-    """Of each shoe that was audited, whether a seat should be looked at.
+    """For each audited shoe, whether a seat has to be reviewed.
 
-    Where cards are shuffled before every round, or all the time, no shoe tells anything, and none has a row; but of the
-    latest an empty one says how far the table was read.
+    Shoes that are shuffled before every round, or continuously, reveal nothing and have no row, except an empty one for
+    the latest, which records how far the table was read.
     """
     passed = None
     for shoe in finished(book_id, _audited_through(book_id)):
@@ -159,7 +159,7 @@ def _audit_table(book_id: int) -> Iterator[bool]:
 
 
 def _audited_rounds(shoe: Finished) -> list[Round] | None:
-    """The rounds of a shoe that its cards could tell something of; None where they never could."""
+    """The rounds of a shoe that can be audited; None for a shoe whose cards never reveal anything."""
     if shoe.source == CONTINUOUS:
         return None
     rounds = list(dealt_from(shoe))
@@ -172,10 +172,11 @@ def _audited_rounds(shoe: Finished) -> list[Round] | None:
 
 
 def audit_shoe(shoe: Finished, rounds: Sequence[Round]) -> bool:
-    """Write the rows of a shoe, unless another worker did; whether a seat of it should be looked at."""
+    """Write the rows of a shoe, unless another worker did; returns whether a seat has to be reviewed."""
     valued = [audited for round_ in rounds if (audited := _valued(round_)) is not None]
     rows = [_row(shoe, wager, valued) for wager in _wagers(valued)]
-    # The database holds one row for each wager of a shoe: of two workers at it, the later one's rows are dropped.
+    # The database admits one row for each wager of a shoe: of two concurrent workers, the later one's rows are
+    # dropped.
     ShoeAudit.objects.bulk_create(rows, ignore_conflicts=True)
     return any(flagged(seat) for row in rows for seat in row.seats)
 
@@ -218,7 +219,7 @@ def _wagers(valued: Sequence[Valued]) -> list[str]:
 
 
 def dealt_from(shoe: Finished) -> Iterator[Round]:
-    """The rounds that were settled from a shoe, as the log tells them with all that was taken back."""
+    """The rounds settled from a shoe, after all take-backs in the log."""
     entries = LogEntry.objects.filter(
         book_id=shoe.book_id, subject="round", seq__gt=shoe.begun[0], seq__lt=shoe.ended[0]
     ).order_by("seq")
@@ -228,7 +229,7 @@ def dealt_from(shoe: Finished) -> Iterator[Round]:
         for _, seq, kind, body in group:
             standing = fold(standing, read("round", kind, body), seq=seq, round=number)
         current = standing.round
-        # The cards of a void round are gone for those after it, which pin that; bets were none in it.
+        # The cards of a void round count as gone in the next opening, and it has no bets.
         if current is not None and current.plays and current.over and not current.voided:
             yield current
 
@@ -268,7 +269,7 @@ class Valued:
 
 
 class WagerBet(NamedTuple):
-    """What a seat bet on one wager."""
+    """A seat's bet on one wager."""
 
     seat: int
     staked_cents: int
@@ -276,7 +277,7 @@ class WagerBet(NamedTuple):
 
 
 def _valued(round_: Round) -> Valued | None:
-    """A round with the edge and the variance of each wager; None where too few cards were left to tell them."""
+    """A round with edge and variance of each wager; None if too few cards were left to compute them."""
     values = providers.round_provider(round_.game.name)
     dealt, decks = round_.opening.dealt, round_.game.decks(round_.rules)
     unseen = tuple(full - out for full, out in zip(pack_of(dealt).shoes[decks], dealt, strict=True))
@@ -290,9 +291,9 @@ def _valued(round_: Round) -> Valued | None:
 
 
 def _stakes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, tuple[WagerBet, ...]]:
-    """The bets that were placed before the cards, by wager. What is put up in mid-round belongs to the first wager."""
+    """Bets placed before the cards, by wager. Later additions count with the first wager."""
     first, stakes = next(iter(edges)), dict[str, list[WagerBet]]()
-    for payout in round_.game.settle(round_.state):  # commission counts in the round, whenever it is collected
+    for payout in round_.game.settle(round_.state):  # a commission counts in its round, whenever it is collected
         bets, nets = _bets_of(payout, first, edges)
         for wager, staked in bets.items():
             stakes.setdefault(wager, []).append(WagerBet(payout.seat, staked, nets[wager]))
@@ -300,7 +301,7 @@ def _stakes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, tuple[WagerBe
 
 
 def _bets_of(payout: Payout, first: str, edges: Mapping[str, Edge]) -> tuple[dict[str, int], dict[str, int]]:
-    """What a seat bet on each wager, and what it won by it, in cents."""
+    """A seat's bet on each wager, and its net win by it, in cents."""
     if not payout.wagers:
         return {first: payout.staked_cents}, {first: payout.net_cents}
     bets: dict[str, int] = {}
@@ -315,7 +316,7 @@ def _bets_of(payout: Payout, first: str, edges: Mapping[str, Edge]) -> tuple[dic
 
 
 _PROBE_UNITS: Final = 1_000
-"""What is bet to see how a wager ends: so much that no winnings are rounded to nothing."""
+"""Stake on a wager to compute its result: large enough that no winnings are rounded to nothing."""
 
 
 def _outcomes(round_: Round, edges: Mapping[str, Edge]) -> dict[str, int]:
@@ -377,7 +378,7 @@ def _course(wager: str, rounds: Sequence[Valued]) -> ShoeEdges:
 
 
 def _played(seat: int, wager: str, rounds: Sequence[Valued]) -> SeatHistory:
-    """What a seat did with all its wagers."""
+    """A seat's results and stakes on all its wagers."""
     from tables.maths.advantage.bet_following import SeatHistory
 
     own = [[stake for stakes in line.stakes.values() for stake in stakes if stake.seat == seat] for line in rounds]
@@ -427,12 +428,12 @@ def flagged(seat: dict[str, Any]) -> bool:
 
 
 def listed(by: Staff, day: date) -> None:
-    """Write into the house's book who looked at the list of a day, before it is shown."""
+    """Record in the site log who viewed the list of a day, before it is shown."""
     append(AuditsListed(**author_of(by), day=day.isoformat()), by.signature)
 
 
 def viewed(by: Staff, row: ShoeAudit, *, as_copy: bool = False) -> None:
-    """Write into the house's book who looked at which audit, or took a copy of it, before it is shown."""
+    """Record in the site log who viewed or copied which audit, before it is shown."""
     event = AuditExported if as_copy else AuditViewed
     fields = author_of(by) | {"table": row.book.name, "shoe": row.shoe, "begun_seq": row.begun_seq}
     append(event(**fields), by.signature)

@@ -1,7 +1,7 @@
-"""What the bets of a span were worth: those of audited shoes round by round, each wager by its own edge. The rest is a
-full shoe's edge.
+"""The worth of the bets of a span: audited shoes round by round, each wager by its own edge; the rest by a full shoe's
+edge.
 
-A shoe that lies in a span counts by its sums; of one that a span cuts, the rounds within are read.
+A shoe within a span counts by its sums; of a shoe that a span cuts, the rounds within it are read.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class SpanWorth:
 
     staked_cents: int = 0
     cents: Fraction = Fraction(0)
-    """What the house wins of them on average."""
+    """The casino's mean win of them, in cents."""
     spread: Fraction = Fraction(0)
-    """The variance of each bet by itself, in cents squared."""
+    """Sum of the variances of the bets, in cents squared."""
     squares: int = 0
     """The sum of each bet's square."""
     crossed: int = 0
@@ -36,7 +36,7 @@ class SpanWorth:
     """The worth of each wager by itself."""
 
     def plus(self, wager: str, other: SpanWorth) -> SpanWorth:
-        """With the bets of a wager besides."""
+        """These sums with the bets on a further wager added."""
         return SpanWorth(
             self.staked_cents + other.staked_cents,
             self.cents + other.cents,
@@ -79,7 +79,7 @@ _AUDITED_BETS: Final = """
 
 
 def of(spans: Sequence[tuple[int, int, int]]) -> list[SpanWorth]:
-    """The audited bets of each span, as (book, after this entry, up to this one): one statement for all."""
+    """The audited bets of each span, as (log, after this entry, up to this one): one query for all."""
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
     worths = [NOTHING] * len(spans)
     with connection.cursor() as cursor:
