@@ -69,7 +69,7 @@ class BaccaratPractice(SpreadPractice):
         return drawn
 
     def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """Who draws, once both hands have two cards, and after the player's third; and who has won."""
+        """Questions on who draws, once both hands have two cards and after the player's third; and on the winner."""
         if not isinstance(action, Card):
             return
         cards, due = _cards(after), after.prompts[0] if after.prompts else None
@@ -102,7 +102,7 @@ class BaccaratPractice(SpreadPractice):
 
 
 _BANKERS_CARD: Final = AskCard(BANKER_HAND, (), 1)
-"""Asks the game for the rule by which the banker draws, whether he does or not."""
+"""A prompt that makes the game state the banker's drawing rule, whether the banker draws or not."""
 
 
 def _words(bet: str) -> str:
@@ -110,7 +110,7 @@ def _words(bet: str) -> str:
 
 
 def _bonus_ways(name: str) -> Iterator[tuple[str, Ending]]:
-    """How a dragon bonus may end that pays by its lines or goes back, whatever its lines pay."""
+    """The endings of a dragon bonus with a payout or a push, whatever its odds."""
     side, is_placed = DRAGON_BONUS[name], ending(name, "win", "lose", "push")
 
     def by_natural(winner: str) -> Ending:
@@ -135,7 +135,7 @@ def _is_natural(state: HouseState) -> bool:
 
 
 def _lead(state: HouseState) -> int:
-    """By how many points the player is ahead."""
+    """The player's lead in points."""
     player, banker = (total(hand_named(state, name).cards) for name in ("player", "banker"))
     return player - banker
 
@@ -146,7 +146,7 @@ def _winner(state: HouseState) -> str:
 
 
 def _called(state: HouseState) -> str:
-    """Who won, and with what where the commission goes by that."""
+    """The winner, with the banker's total if the commission depends on it."""
     winner, hand = _winner(state), hand_named(state, "banker").cards
     points = total(hand)
     if winner == "banker" and state.rules.commission == "six_pays_half" and points == 6:

@@ -1,4 +1,4 @@
-"""Practice of Blackjack: whose turn it is, what a card has done, the dealer's own rule, and what is paid."""
+"""Practice of Blackjack: the next turn, the result of a card, the dealer's drawing rule, and the payouts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class BlackjackPractice(SpreadPractice):
     )  # fmt: skip
 
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
-        """What a bet may come to, doubled and split ones, the dealer's hand, insurance and side bets."""
+        """The endings of bets, doubled and split ones, of the dealer's hand, of insurance and side bets."""
         ways: dict[str, Ending] = {
             "blackjack": ending(MAIN, "blackjack"),
             "win": ending(MAIN, "win"),
@@ -79,7 +79,7 @@ class BlackjackPractice(SpreadPractice):
         return {**ways, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in rules.spread}}
 
     def likes(self, state: HouseState, ask: AskChoice, choice: Choice) -> float:
-        """As players do, more or less: they hit what is low, and split and double gladly."""
+        """Weights that resemble real players: they hit low totals, and split and double often."""
         points = total(_hand(state, ask.seat, ask.hand).cards)
         likes = {"split": 4.0, "double": 1.5 if 9 <= points <= 11 else 0.1, "surrender": 0.4}
         likes |= {
@@ -91,7 +91,7 @@ class BlackjackPractice(SpreadPractice):
     # --- what is asked ---
 
     def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """What a card has done to a hand that was asked; what the dealer does with his own."""
+        """Questions on the result of a card for a hand, and on the dealer's own hand."""
         if not isinstance(action, Card) or _is_dealing(before):
             return
         if action.to == DEALER:
@@ -135,7 +135,7 @@ class BlackjackPractice(SpreadPractice):
         )
 
     def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """Who is next: a seat, all of them for insurance, the dealer who looks, or plays."""
+        """Questions on what is next: a seat, all of them for insurance, the dealer's peek or the dealer's turn."""
         if _is_dealing(after):
             return
         earlier, next_turn = "" if _is_dealing(before) else _next(before), _next(after)
@@ -162,7 +162,7 @@ class BlackjackPractice(SpreadPractice):
 
 
 _ANOTHER: Final = AskCard(DEALER, (), 1)
-"""Asks the game for the rule that the dealer follows, whether he draws or not."""
+"""A prompt that makes the game state the dealer's drawing rule, whether the dealer draws or not."""
 
 
 def _is_dealing(state: HouseState) -> bool:
@@ -173,7 +173,7 @@ def _is_dealing(state: HouseState) -> bool:
 
 
 def _next(state: HouseState) -> str:
-    """Who or what is next, by the name of the answer."""
+    """What is next, by the name of the answer."""
     due = state.prompts[0] if state.prompts else None
     if isinstance(due, AskChoice):
         if due.seat == DEALER:

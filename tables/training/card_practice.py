@@ -1,7 +1,7 @@
-"""Practice of the house's games on standard cards: how a round is drawn by chance, and walked through with questions.
+"""Practice of house-banked games on standard cards: a round is drawn at random, and walked through with questions.
 
-What is particular to a game stands in a module of its name. What is right comes from the engine: who is next from its
-prompts, what is paid from its settlement.
+Each game has a module for its particulars. The engine determines the right answers: the next turn from its prompts, the
+payouts from its settlement.
 """
 
 from __future__ import annotations
@@ -70,18 +70,18 @@ class SpreadPractice(ABC):
     options: ClassVar[tuple[str, ...]]
     """The options that a trainee may choose, the common ones first."""
     paid_with: ClassVar[Mapping[str, str]] = {}
-    """What is paid together with a wager, where it is not its own odds alone."""
+    """Payouts that are added to a wager's own odds, by wager."""
 
     helped: ClassVar[frozenset[str]] = frozenset()
     """The endings that are too rare to wait for."""
 
     @abstractmethod
     def ways(self, rules: Any) -> Mapping[str, Ending]:
-        """Every way for a round to end under some rules that is worth practising, by a name."""
+        """Every ending of a round under some rules that is worth practising, by name."""
 
     @abstractmethod
     def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """What is asked once an action is on the felt, before anybody is paid for it."""
+        """Questions after an action, before any payout for it."""
 
     @abstractmethod
     def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
@@ -117,7 +117,7 @@ class SpreadPractice(ABC):
         return {name for name, is_so in self.ways(self.rules(course)).items() if is_so(state)}
 
     def script(self, course: CourseSpec) -> list[Question]:
-        """Everything that is asked: round by round, each with the ending whose turn it is."""
+        """All questions of a course: round by round, each with its own ending."""
         rules, chance = self.rules(course), seeded(course.seed)
         ways = self.ways(rules)
         order = shuffled(chance, tuple(ways))
@@ -160,7 +160,7 @@ class SpreadPractice(ABC):
             helps = self.helps(way, course.state(), first) if way in self.helped else ()
             return Card(one_of(chance, helps) if helps else next_card(chance, first, first.barred), first.to)
         if isinstance(last, AskCard) and isinstance(first, AskChoice):
-            # The dealer looks at a card: whichever it is, it answers one of the two prompts.
+            # A peeked card answers one of the two prompts, whatever it is.
             card = next_card(chance, last)
             return Choose(DEALER, first.choices[0].name) if card in last.barred else Card(card, last.to)
         if isinstance(first, AskShuffle):
@@ -179,14 +179,14 @@ def _take(course: Round, action: Action) -> None:
 
 
 class _Walk:
-    """A round, action by action, with what is asked in it."""
+    """A round action by action, with its questions."""
 
     def __init__(self, practised: SpreadPractice, rules: Any, number: int) -> None:
         self.practised, self.rules, self.number = practised, rules, number
         self.titles = {wager.name: wager.title for wager in practised.game.wagers(rules)}
         self.paid: frozenset[Wagered] = frozenset()
         self.decisions: list[str] = []
-        """What was decided since the last question."""
+        """Decisions since the last question."""
 
     def questions(self, drawn: HouseState) -> Iterator[Question]:
         game, practised = self.practised.game, self.practised

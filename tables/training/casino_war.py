@@ -78,7 +78,7 @@ class CasinoWarPractice(SpreadPractice):
             yield PracticeStep("called", asks, right, rule, _WAR if in_war else _FIRST, spot.seat)
 
     def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """Who decides, and how a war is dealt."""
+        """Questions on who decides, and on how a war is dealt."""
         due, earlier = (state.prompts[0] if state.prompts else None for state in (after, before))
         first_deal = isinstance(earlier, AskCard) and earlier.to == DEALER and len(after.hands[0].cards) == 1
         if not (first_deal or isinstance(earlier, AskChoice)):
@@ -125,12 +125,12 @@ def _is_tie(state: HouseState, spot: SpotSeen) -> bool:
 
 
 def _first_deal(spot: SpotSeen) -> str:
-    """What the first cards have come to, by what became of the bet."""
+    """The result of the first cards, by the outcome of the bet."""
     return _outcome(spot, MAIN) or "tie"
 
 
 def _second(spot: SpotSeen) -> str:
-    """What a war has come to, by what became of the raise and the bet."""
+    """The result of a war, by the outcomes of the raise and the bet."""
     if _outcome(spot, _RAISED) == "lose":
         return "lose"
     return "bonus" if _outcome(spot, MAIN) == "win" else "win"

@@ -40,7 +40,7 @@ FEWEST_ROUNDS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A practice, played again from what was kept of it."""
+    """A practice session, replayed from its stored course and answers."""
 
     row: Practice
     course: CourseSpec
@@ -49,7 +49,7 @@ class Session:
 
     @property
     def title(self) -> str:
-        """What its game is called."""
+        """Title of its game."""
         return GAMES[self.course.game].title
 
     @property
@@ -88,12 +88,12 @@ class Session:
 
 @lru_cache(maxsize=256)
 def _script(course: bytes) -> tuple[Question, ...]:
-    """By the course as it is spelled: its options can be no key."""
+    """The questions of a course. Its JSON is the cache key, since its options are not hashable."""
     return tuple(practice.script(msgspec.json.decode(course, type=CourseSpec)))
 
 
 def session(row: Practice) -> Session:
-    """A practice as it stands. Raises Refused for one that was drawn by another version."""
+    """The session of a practice. Raises Refused for a course of another version."""
     course = msgspec.convert(row.course, CourseSpec)
     if not _is_readable(course):
         raise Refused("other_version", "This practice is of another version: start a new one.", 409)
@@ -106,7 +106,7 @@ def _key(course: CourseSpec) -> bytes:
 
 
 def _is_readable(course: CourseSpec) -> bool:
-    """Whether the questions of a course are those that were asked then."""
+    """Whether this version asks the questions of a course as they were asked."""
     return course.game in PROVIDERS and course.version == provider(course.game).version
 
 
@@ -133,13 +133,13 @@ def start(
 
 
 def answer(row: Practice, number: int, text: str, *, by: Staff) -> bool:
-    """Keep what the trainee answers to a question, and return whether it is right. The first answer to a question
-    stands. Raises Refused."""
+    """Store the trainee's answer to a question; returns whether it is right. The first answer counts. Raises
+    Refused."""
     _permit(by)
     if row.dealer_id != by.pk:
         raise Refused("not_yours", "This is somebody else's practice: start your own.", 403)
     with transaction.atomic():
-        Staff.objects.select_for_update(no_key=True).get(pk=by.pk)  # two taps of one trainee come one after the other
+        Staff.objects.select_for_update(no_key=True).get(pk=by.pk)  # serialises two clicks of one trainee
         standing = session(row)
         due = standing.due
         if due is None or number != len(standing.answers) + 1:
@@ -149,7 +149,8 @@ def answer(row: Practice, number: int, text: str, *, by: Staff) -> bool:
 
 
 def _read(question: Question, text: str) -> str:
-    """The answer to a question as it is kept: an amount without leading zeros. Raises Refused for what is none."""
+    """An answer in the form in which it is stored, an amount without leading zeros. Raises Refused for an invalid
+    one."""
     if any(offered.name == text for offered in question.answers):
         return text
     if question.pays and len(text) <= 12 and text.removeprefix("-").isdecimal() and text.isascii():
@@ -166,16 +167,17 @@ def _permit(by: Staff) -> None:
 
 
 def rules_version(course: CourseSpec) -> str:
-    """The version of a game's practice, and in short the hash of it and of the options that it was dealt under."""
+    """Version of a game's practice, with a short hash of it and of the options of the course."""
     practised = provider(course.game)
     pinned = {"rules": msgspec.to_builtins(practised.rules(course)), "practice": practised.version}
     return f"{practised.version}-{sha256(canonical(pinned)).hexdigest()[:16]}"
 
 
 def certify(row: Practice, *, by: Staff) -> Certificate:
-    """Sign that this dealer can deal. Raises Refused.
+    """Sign that this dealer can deal a game. Raises Refused.
 
-    Numbered without gaps: the lock on the house's book is held until the row and its entry are committed."""
+    Numbers have no gaps: the site log's lock is held until the row and its entry are committed.
+    """
     if not by.has_perm("tables.run_floor"):
         raise Refused("not_permitted", "A certificate is signed by a pit boss.", 403)
     standing = session(row)
@@ -206,7 +208,7 @@ def certify(row: Practice, *, by: Staff) -> Certificate:
 
 
 def event_of(certificate: Certificate) -> CertificateIssued:
-    """As the log has it; of the answers it pins the hash."""
+    """The log entry of a certificate, with a hash of the answers."""
     answers = list(certificate.practice.answers.order_by("number").values_list("answer", flat=True))
     return CertificateIssued(
         number=certificate.number,
@@ -232,9 +234,9 @@ def unlike(event: CertificateIssued, seq: int, by: str) -> str:
 
 
 def faults(certificate: Certificate) -> str:
-    """What is wrong with a certificate when its practice is played again; empty if nothing is."""
+    """Faults of a certificate on replaying its practice; "" if there are none."""
     if not _is_readable(msgspec.convert(certificate.practice.course, CourseSpec)):
-        return ""  # drawn by another version: its answers are pinned by their hash alone
+        return ""  # of another version: only the hash of its answers can be checked
     score = session(certificate.practice).score
     if (score.right, score.asked) != (certificate.answers_right, certificate.answers_asked):
         return f"{score.right} of {score.asked} answers of its practice are right"
@@ -249,7 +251,7 @@ def valid(dealer: Staff, game: str) -> bool:
 
 
 def refuse_uncertified(dealer: Staff, game: str) -> None:
-    """Raises Refused where the house asks for a certificate and the dealer has none that is good."""
+    """Raises Refused if the casino requires a certificate for a game and the dealer has no valid one."""
     if game in policies.words("certificate_games") and not valid(dealer, game):
         title = GAMES[game].title
         raise Refused("not_certified", f"A valid certificate for {title} is required: pass a practice first.", 403)

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 def seeded(seed: str) -> Random:
-    """What a course is drawn by."""
+    """The random generator of a course."""
     return Random(seed)  # noqa: S311 -- reproducible on purpose; nothing is won by foreseeing it
 
 

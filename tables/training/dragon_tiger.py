@@ -58,7 +58,7 @@ class DragonTigerPractice(SpreadPractice):
         yield PracticeStep("called", asks, right, _RULES.get(right, _HIGHER), numbered(_SUITED if is_suited else _WON))
 
     def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """Whose card comes first."""
+        """The question on whose card comes first."""
         ask = after.prompts[0] if after.prompts else None
         if isinstance(action, CloseBets) and isinstance(ask, AskCard):
             rule = self.game.cards["middle"]

@@ -15,7 +15,7 @@ __all__ = ["CourseSpec", "Question", "Score", "endings", "in_words", "score", "s
 
 
 def script(course: CourseSpec) -> list[Question]:
-    """Everything that is asked in a course, in order."""
+    """All questions of a course, in order."""
     return provider(course.game).script(course)
 
 

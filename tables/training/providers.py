@@ -1,4 +1,4 @@
-"""Who knows how a game is practised: the only list of games in the training."""
+"""Providers of practice by game: the only list of games in the training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Practised(Protocol):
     def game(self) -> BankedGame[Any, Any]: ...
     @property
     def version(self) -> int:
-        """Of how rounds are drawn and what is asked: a session of another version cannot be played again by this."""
+        """Version of the drawing of rounds and of the questions: sessions of another version cannot be replayed."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -37,10 +37,10 @@ class Practised(Protocol):
         """Everything that may become of a round and is worth practising under the rules of a course."""
 
     def ended(self, course: CourseSpec, state: Any) -> set[str]:
-        """Which of that became of a round that is over."""
+        """The endings that a finished round has."""
 
     def script(self, course: CourseSpec) -> list[Question]:
-        """Everything that is asked in a course, in order."""
+        """All questions of a course, in order."""
 
 
 _ALL: Final[tuple[Practised, ...]] = (

@@ -1,4 +1,4 @@
-"""What a practice consists of, pure: the course that it is drawn from, its questions, and how answers are scored."""
+"""Parts of a practice: the course that it is drawn from, its questions, and the scoring of answers. Pure."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ class CourseSpec(Struct, frozen=True):
     decks: int = 6
     unit_cents: int = 100
     version: int = 1
-    """Of how its game's rounds are drawn and what is asked in them."""
+    """Version of its game's practice."""
     options: dict[str, Any] | UnsetType = UNSET
-    """Every option of the game, so that a session is the same when a default has changed. Courses of Rocket have none:
-    they were written before there were any."""
+    """Every option of the game, so that changed defaults do not alter a session.
+
+    Courses of Rocket have none: they were written before there were options.
+    """
 
 
 class AnswerChoice(NamedTuple):
@@ -51,23 +53,23 @@ class Question:
 
     round: int
     kind: Literal["turn", "called", "pays"]
-    """turn: who is next, or what is; called: what a card has done; pays: what a seat pays or is paid."""
+    """turn: what is next; called: the result of a card; pays: what a seat pays or is paid."""
     asks: str
     right: str
     rule: str
     state: Any
-    """What lies on the felt: a state of the game."""
+    """The cards on the layout: a state of the game."""
     settled: frozenset[int] = frozenset()
     """The seats whose round has ended by then."""
     seat: int = 0
     rank: int = 0
-    """The card that has just come."""
+    """The latest card."""
     answers: tuple[AnswerChoice, ...] = ()
-    """What is offered; nothing where an amount is to be said."""
+    """The answers offered; empty if the answer is an amount."""
     decisions: str = ""
-    """What seats have decided since the question before."""
+    """Decisions of seats since the previous question."""
     place: int | None = None
-    """Where on the felt to look, where hands and wagers lie apart: a seat, the dealer or the hand of a place."""
+    """Place on the layout that the question is about: a seat, the dealer or the hand of a place."""
     wager: Wagered | None = None
     """The wager that is paid or taken."""
     paid: frozenset[Wagered] = frozenset()
@@ -117,7 +119,7 @@ class Score:
 
 
 def score(questions: Sequence[Question], answers: Iterable[str]) -> Score:
-    """The score of the answers given so far; a payment counts apart from a step. Time is never a part of it."""
+    """The score of the answers so far; payments are counted separately from steps. Time does not matter."""
     pairs = zip(questions, answers, strict=False)
     counts = Counter((question.pays, question.right == answer) for question, answer in pairs)
     steps, payouts = (counts[pays, True] + counts[pays, False] for pays in (False, True))
@@ -128,7 +130,7 @@ def score(questions: Sequence[Question], answers: Iterable[str]) -> Score:
 
 
 def payment(net_cents: int) -> str:
-    """What the dealer's hands do with a wager."""
+    """The dealer's payment for a wager, as text."""
     if not net_cents:
         return "give it back"
     return f"{'pay' if net_cents > 0 else 'take'} {money(abs(net_cents))}"

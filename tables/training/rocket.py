@@ -1,7 +1,7 @@
 """Practice of Rocket.
 
-Version 1, which courses have been drawn by since before other games had a practice. What it draws and asks stays as it
-is, to the byte: a session is replayed from its seed, and a certificate rests on it.
+Version 1, which courses used before other games had a practice. Its drawing and questions must not change by a byte: a
+session is replayed from its seed, and certificates depend on it.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ _HITS: Final = 0.75
 
 
 class RocketPractice:
-    """Practice of Rocket, under the house's own options."""
+    """Practice of Rocket under the site's options."""
 
     game = _GAME
     version = 1
     options: tuple[str, ...] = ()
 
     def course(self, seed: str, rounds: int, rules: Rules) -> CourseSpec:
-        """A course has the number of decks alone."""
+        """A course of this game: of the options it has only the number of decks."""
         return CourseSpec(seed, rounds, self.game.name)
 
     def rules(self, course: CourseSpec) -> Rules:
-        """What is pinned by a certificate: the unit is not."""
+        """The rules that a certificate records, without the unit."""
         return Rules(decks=course.decks)
 
     def endings(self, course: CourseSpec) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class RocketPractice:
         return {payout.outcome for payout in _GAME.settle(state)}
 
     def script(self, course: CourseSpec) -> list[Question]:
-        """Everything that is asked in a course, in order."""
+        """All questions of a course, in order."""
         chance = seeded(course.seed)
         questions: list[Question] = []
         for number in range(1, course.rounds + 1):
@@ -204,7 +204,7 @@ def _rule_of_going_on(action: Card) -> str:
 
 
 def _payments(number: int, before: State, after: State) -> Iterator[Question]:
-    """What each seat that has just ended pays or is paid, in the order in which the dealer settles them."""
+    """Questions on the payment of each seat that has just ended, in the order of settlement."""
     settled = _settled_seats(before)
     earlier = _GAME.settle(before)
     for payout in _GAME.settle(after):

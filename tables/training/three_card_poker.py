@@ -70,7 +70,7 @@ class ThreeCardPokerPractice(SpreadPractice):
         return [card for card in ask.may_come if SUIT_OF[card] == SUIT_OF[faceup[0]] and abs(card - faceup[-1]) == 1]
 
     def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """What a hand is, once it is turned; and whether the dealer's qualifies."""
+        """Questions on a hand when it is turned, and on whether the dealer's hand qualifies."""
         if not isinstance(action, Card):
             return
         hand = _hand_at(after, action.to)
@@ -87,7 +87,7 @@ class ThreeCardPokerPractice(SpreadPractice):
         yield PracticeStep("called", f"You show {cards}. Does your hand qualify?", right, rule, _QUALIFIES, DEALER)
 
     def turns(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """Who decides, and whose hand is turned first."""
+        """Questions on who decides, and on whose hand is turned first."""
         due = after.prompts[0] if after.prompts else None
         decided = isinstance(before.prompts[0], AskChoice)
         if not (decided or isinstance(action, CloseBets)):

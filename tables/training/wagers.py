@@ -1,4 +1,4 @@
-"""What seats bet in a practice, by chance and by what the game's wagers say of each other."""
+"""Random bets of the seats in a practice, consistent with the relations of the game's wagers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLACED: Final = {"needed": 0.9, "opposite": 0.5, "other": 0.4}
 def placed(
     chance: Random, rules: HouseRules, seat: int, wagers: tuple[Wager, ...], steps: Mapping[str, int]
 ) -> Iterator[Bet]:
-    """What a seat places: any one at least, of two opposite sides never both. ``steps``: ``HouseScript.bet_steps``."""
+    """A seat's bets: at least one, and never both of two opposite ones. `steps`: `HouseScript.bet_steps`."""
     needed = {wager.needs for wager in wagers} | {wager.name for wager in wagers if wager.times > 1}
     own: list[Wager] = []
     for wager in wagers:
