@@ -1,4 +1,4 @@
-"""What a game is worth to the house: exact numbers, and nothing that a process pays for before it asks."""
+"""Worth of games to the casino, as exact numbers. Importing this package loads none of the heavy modules."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from tables.maths import providers
 
 
 def house_edge(game: Game[Any, Any], rules: Any, wager: str | None = None) -> tuple[float, float] | None:
-    """What the house wins of a bet on average, and the standard deviation of one bet, both as parts of the bet.
+    """Mean win of the casino on a bet, and the standard deviation of one bet, both as fractions of the bet.
 
-    Of a full shoe, against the best play that sees its own cards and the dealer's. ``None`` where no exact value is
-    known, where it takes seconds to find (``par`` takes them), and where a game has several wagers and none is named:
-    they have no edge in common. The first call for some
-    options takes some milliseconds, and imports what it computes with.
+    For a full shoe, against the best play that sees its own cards and the dealer's. None if no exact value is known, if
+    it takes seconds to compute (`par` does), or if a game has several wagers and none is named: they have no common
+    edge. The first call for some options takes some milliseconds, and imports the modules that it needs.
     """
     if game.name in providers.SLOW:
         return None

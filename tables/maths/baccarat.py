@@ -37,15 +37,16 @@ Flags = NDArray[np.bool_]
 ASSUMES: Final = ""
 CARDS: Final = 6
 ENDS: Final = ("tie", "player", "player_8", "banker", "banker_6", "banker_7")
-"""How a round ends: a player's three-card 8, a banker's 6 and three-card 7 apart from other wins."""
+"""Ends of a round: a player's three-card 8, a banker's 6 and a banker's three-card 7 are distinguished from other
+wins."""
 MARGINS: Final = (*map(str, range(-9, 10)), "natural banker", "natural tie", "natural player")
-"""By how many points the player is ahead without naturals; with one, who wins."""
+"""The player's lead in points without naturals; with a natural, the winner."""
 _TIE, _NATURAL_TIE = MARGINS.index("0"), MARGINS.index("natural tie")
 _VALUES: Final = 10
 _DIFFERENT, _SAME, _TENS = range(3)
-"""How the first two cards of a side lie: of two values, of one, or both tens and faces."""
+"""Kinds of a side's first two cards: of two values, of one, or both tens and faces."""
 _NONE: Final = 10
-"""Stands where a third card is not drawn."""
+"""Value in place of a third card that is not drawn."""
 _BANKER_DRAWS: Final = (
     "DDDDDDDDDD",
     "DDDDDDDDDD",
@@ -56,7 +57,7 @@ _BANKER_DRAWS: Final = (
     "------DD--",
     "----------",
 )
-"""By the banker's total, and across by the player's third card from 0 to 9: where the banker draws."""
+"""When the banker draws: a row for each banker's total, a column for each player's third card from 0 to 9."""
 
 
 # --- The courses of a round ------------------------------------------------------------------------------------------
@@ -129,7 +130,8 @@ def _legal(player: Whole, banker: Whole, third: Whole, fourth: Whole) -> Flags:
 
 
 def banker_draws() -> Flags:
-    """By the banker's total, and across by the player's third card; last where there is none."""
+    """When the banker draws: a row for each banker's total, a column for each player's third card; the last one for
+    none."""
     return np.array([[sign == "D" for sign in row] + [total <= 5] for total, row in enumerate(_BANKER_DRAWS)])
 
 
@@ -160,7 +162,8 @@ def _courses(cards: Whole, dealt: int) -> Courses:
     return Courses(deal, repeats, orders, ends, starts)
 
 
-# --- A round that stands somewhere -----------------------------------------------------------------------------------
+# --- A round in progress
+# ----------------------------------------------------------------------------------------------
 
 
 def tally_from(ranks: Composition, player: Sequence[int], banker: Sequence[int]) -> Tally:
@@ -178,7 +181,8 @@ def _points(ranks: Sequence[int]) -> list[int]:
 
 
 def _deal_on(values: list[int], hands: list[list[int]], ways: int, ends: dict[End, int]) -> None:
-    """Every card that may come next, until the round is over; each course as often as it goes on to six cards."""
+    """Deal every possible next card until the round is over; each course counts once for each way to go on to six
+    cards."""
     place, dealt = _due(*hands), len(hands[0]) + len(hands[1])
     cards_left = sum(values)
     if place is None:
@@ -197,7 +201,7 @@ def _deal_on(values: list[int], hands: list[list[int]], ways: int, ends: dict[En
 
 
 def _due(player: list[int], banker: list[int]) -> int | None:
-    """Whose card is next: 0 the player's, 1 the banker's."""
+    """Side of the next card: 0 the player's, 1 the banker's; None if the round is over."""
     if len(banker) < 2:
         return int(len(player) > len(banker))
     player_points, banker_points = sum(player[:2]) % 10, sum(banker[:2]) % 10
@@ -240,7 +244,7 @@ def _pair_ways(ranks: Composition, hand: Sequence[int]) -> dict[str, int]:
 
 
 def midround(state: HouseState) -> dict[int, float]:
-    """What each seat that bet can expect, in cents, exactly. Raises Unknowable."""
+    """Exact expectation of each seat that bet, in cents. Raises Unknowable."""
     player, banker = ([RANK_OF[card] for card in hand_named(state, name).cards] for name in ("player", "banker"))
     ranks = by_rank(cents.unseen(state, state.rules.decks, CARDS - len(player) - len(banker)))
     return cents.by_name(state, wagers(state.rules, tally_from(ranks, player, banker)))
@@ -338,7 +342,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
-    """What each wager pays at each end."""
+    """Result of each wager, with the number of ways."""
     ends, total = often["round"], sum(often["round"].values())
     player, six, seven = ends["player"] + ends["player_8"], ends["banker_6"], ends["banker_7"]
     banker = ends["banker"] + six + seven
@@ -362,7 +366,7 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
 
 
 def _banker(rules: Rules, ends: Mapping[str, int]) -> tuple[tuple[Fraction | int, int], ...]:
-    """What the banker's wins pay: all of them less commission, or a 6 or a three-card 7 other than the rest."""
+    """Payouts of the banker's wins: all of them less commission, or different ones for a 6 or a three-card 7."""
     usual: Fraction | int = Fraction(19, 20) if rules.commission == "five_percent" else 1
     six = Fraction(1, 2) if rules.commission == "six_pays_half" else usual
     seven = 0 if rules.commission == "ez" else usual
@@ -370,7 +374,7 @@ def _banker(rules: Rules, ends: Mapping[str, int]) -> tuple[tuple[Fraction | int
 
 
 def _bonus(odds: Mapping[str, Odds], side: str, margins: Mapping[str, int]) -> Iterator[tuple[Fraction | int, int]]:
-    """What a dragon bonus pays by each margin: as its lines have it, a push at a natural tie, else it is lost."""
+    """Payouts of a dragon bonus by margin: by its lines, a push at a natural tie, otherwise a loss."""
     sign = 1 if side == "player" else -1
     won = {f"natural {side}": odds["natural"], **{str(sign * lead): odds[f"by_{lead}"] for lead in range(4, 10)}}
     for margin, ways in margins.items():
@@ -378,7 +382,7 @@ def _bonus(odds: Mapping[str, Odds], side: str, margins: Mapping[str, int]) -> I
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
-    """What every wager is worth. Raises Unknowable."""
+    """Worth of every wager. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
 
 

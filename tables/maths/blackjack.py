@@ -62,7 +62,7 @@ Measure = Callable[[float], float]
 
 
 class Moments(NamedTuple):
-    """What a seat wins, its square, and whether it wins, on average; then the standard errors of the last two."""
+    """Mean win of a seat, mean of its square, and probability of a win; then the standard errors of the last two."""
 
     mean: float
     square: float
@@ -71,7 +71,7 @@ class Moments(NamedTuple):
     hits_error: float = 0.0
 
     def worth(self, chances: Mapping[str, float] | None = None) -> Worth:
-        """As every game tells it."""
+        """The moments in the form common to all games."""
         deviation = sqrt(max(self.square - self.mean**2, 0.0))
         errors = {}
         if self.square_error or self.hits_error:
@@ -96,16 +96,16 @@ class Solution:
     ranks: Composition
     chart: Chart
     mean: float
-    """What the seat wins of its bet, exactly."""
+    """Exact mean win of the seat, in bets."""
     square: float
     """The mean of the square of what it wins, and how often it wins, in rounds that do not come to a split."""
     hits: float
     chances: Mapping[str, float] = field(default_factory=dict)
-    """The probabilities of a blackjack and of a surrender, if they do not pay whole units."""
+    """Probabilities of a blackjack and of a surrender, if they do not pay whole units."""
 
     @cached_property
     def openings(self) -> tuple[Opening, ...]:
-        """All that lead to a split."""
+        """The first cards that lead to a split."""
         return tuple(_openings(self.rules, self.ranks, self.chart))
 
     def moments(self, rounds: int = SPLIT_ROUNDS, seed: int = 1) -> Moments:
@@ -129,7 +129,7 @@ class Solution:
 
 @lru_cache(maxsize=64)
 def solve(rules: Rules, ranks: Composition) -> Solution:
-    """The best chart, upcard by upcard, and what is exact of its worth."""
+    """The best chart, upcard by upcard, and the exact numbers of its worth."""
     terms = terms_of(rules)
     squares, wins = _measured(terms, lambda net: net * net), _measured(terms, lambda net: float(net > 0))
     counts = {name: counted for name, counted in _counted(terms).items() if getattr(terms.pay, name) % 1}
@@ -212,7 +212,7 @@ def _unbeaten(rules: Rules, ranks: Composition, upcard: int, *cards_out: int) ->
 
 
 class Decision(NamedTuple):
-    """What each way to play a hand is worth, in bets; after a hit the best is done, card by card."""
+    """Worth of each choice for a hand, in bets; after a hit, with best play from card to card."""
 
     stand: float
     hit: float
@@ -244,7 +244,7 @@ def decide(rules: Rules, unseen: Composition, hand: Sequence[int], upcard: int) 
 
 
 def best_and_charted(rules: Rules, ranks: Composition, chart: Chart) -> tuple[float, float]:
-    """What a seat wins of its bet on average by the best chart for these cards, and by another chart; exactly."""
+    """Exact mean win of a seat in bets by the best chart for these cards, and by another chart."""
     terms, best, charted = terms_of(rules), 0.0, 0.0
     for upcard, copies in enumerate(values_of(ranks)):
         if copies:
@@ -258,7 +258,7 @@ def best_and_charted(rules: Rules, ranks: Composition, chart: Chart) -> tuple[fl
 
 
 def covariances(rules: Rules) -> Covariances:
-    """From full decks, by chance with its errors: of each wager and itself, what is known exactly takes the place."""
+    """Covariances from full decks, simulated with their errors; exact variances replace simulated ones."""
     worths = sheet(rules).wagers
     dealt = blackjack_table.covariances(rules, solve(rules, by_rank(shoe(rules, None))).chart, TABLE_ROUNDS, seed=1)
     halves = {pair: estimate for pair, estimate in dealt.items() if all(bet in worths for bet in pair)}
@@ -272,7 +272,7 @@ def covariances(rules: Rules) -> Covariances:
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
-    """What every wager is worth from full decks, or from these cards, to a seat that plays the best chart."""
+    """Worth of every wager from full decks or from these cards, to a seat that plays the best chart."""
     cards = shoe(rules, composition)
     solution = solve(rules, by_rank(cards))
     return _sheet(rules, cards, {"main": solution.moments().worth(solution.chances), **quick(rules, cards)})

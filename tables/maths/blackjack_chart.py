@@ -1,4 +1,4 @@
-"""The chart of a blackjack player who looks at totals alone, and the best such chart for a shoe and the options."""
+"""Charts of blackjack players who consider totals only, and the best such chart for a shoe and the options."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _PAIRS: Final = (*VALUES[1:], ACE)
 """The values in a chart's order: the ace last."""
 Table = Mapping[str, Mapping[str, Mapping[str, str]]]
 _GAIN: Final = 1e-12
-"""Letters whose values differ by less are as good: a fraction of that size is rounding."""
+"""Difference of values below which letters are equally good: it is rounding error."""
 
 
 def value_of(rank: int) -> int:
-    """What value a card of a rank has, ace 1 to king 13."""
+    """Index of the value of a rank, ace 1 to king 13."""
     return min(rank, 10) - 1
 
 
@@ -66,7 +66,7 @@ class Chart:
     rows: tuple[ChartColumn, ...]
 
     def table(self) -> dict[str, dict[str, dict[str, str]]]:
-        """As people read it: ``hard`` 5 to 20, ``soft`` A2 to A9, ``pairs`` 22 to AA, each by upcard."""
+        """The chart in readable form: `hard` 5 to 20, `soft` A2 to A9, `pairs` 22 to AA, each by upcard."""
         return {
             "hard": {str(total): self._line("hard", total) for total in HARD},
             "soft": {f"A{total - 11}": self._line("soft", total) for total in SOFT},
@@ -93,7 +93,7 @@ def start(upcard: int) -> ChartColumn:
 
 
 def play_of(rules: Rules) -> Play:
-    """What a seat may do."""
+    """The choices that a seat has under the options."""
     least, most = {"any_two": (0, 21), "9_to_11": (9, 11), "10_to_11": (10, 11)}[rules.double]
     hands = rules.splits + 1
     return Play(
@@ -108,13 +108,13 @@ def play_of(rules: Rules) -> Play:
 
 
 def blackjack_odds(rules: Rules) -> tuple[int, int]:
-    """What a blackjack pays, to how much."""
+    """Payout of a blackjack as two numbers, such as 3 and 2."""
     pays, stake = rules.blackjack_pays.split(":")
     return int(pays), int(stake)
 
 
 def pay_of(rules: Rules) -> Pay:
-    """What a seat wins at each end, as a part of its bet."""
+    """Net win of a seat at each end, as a fraction of its bet."""
     pays, stake = blackjack_odds(rules)
     looks = rules.hole == "peek"
     return Pay(

@@ -25,7 +25,7 @@ Places = NDArray[np.int64]
 
 KINDS: Final = 10
 VALUES: Final = range(KINDS)
-"""Cards by what they count: place 0 an ace, place 1 a two, ... place 9 whatever counts ten."""
+"""Indexes of card values: 0 an ace, 1 a two, ... 9 any card that counts ten."""
 ACE: Final = 0
 TEN: Final = 9
 BLACKJACK: Final = 6
@@ -50,7 +50,7 @@ class DealerTree(NamedTuple):
 
 
 def best(hard: int, ace: bool) -> tuple[int, bool]:
-    """What a hand counts, and whether an ace in it counts eleven."""
+    """Total of a hand, and whether an ace in it counts eleven."""
     return (hard + 10, True) if ace and hard <= 11 else (hard, False)
 
 
@@ -96,7 +96,7 @@ def _hands(upcard: int, hits_soft_17: bool) -> tuple[dict[Drawn, int], dict[Draw
 
 
 def _end(upcard: int, drawn: Drawn, hits_soft_17: bool) -> int | None:
-    """Where the dealer stands with an upcard and these cards; None where he draws."""
+    """The dealer's end with an upcard and these cards; None if the dealer draws."""
     if len(drawn) == 1 and drawn[0] == natural(upcard):
         return BLACKJACK
     hand = (upcard, *drawn)

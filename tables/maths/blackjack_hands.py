@@ -19,7 +19,7 @@ from tables.maths.blackjack_dealer import ACE, BLACKJACK, KINDS, VALUES, DealerT
 from tables.maths.compiled import jit
 
 LETTERS: Final = ("H", "S", "D", "Ds", "P", "R", "Rs", "Rp")
-"""Hit; stand; double, else hit or stand; split; surrender, else hit, stand or split. A letter's number is its place."""
+"""Hit; stand; double, else hit or stand; split; surrender, else hit, stand or split. A letter's code is its index."""
 HIT, STAND, DOUBLE, DOUBLE_STAND, SPLIT, SURRENDER, SURRENDER_STAND, SURRENDER_SPLIT = range(len(LETTERS))
 STANDS: Final = (STAND, DOUBLE_STAND, SURRENDER_STAND)
 DOUBLES: Final = (DOUBLE, DOUBLE_STAND)
@@ -50,7 +50,7 @@ class ChartColumn(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """What becomes of each hand that stands: how likely it wins, loses, and meets a dealer's blackjack."""
+    """Results of each hand that stands: probabilities to win, to lose, and to meet a dealer's blackjack."""
 
     win: Floats
     lose: Floats
@@ -58,14 +58,14 @@ class Ends(NamedTuple):
 
 
 class StakeValue(NamedTuple):
-    """What a hand with its stake counts for at each end: what it wins, or the square of that, or 1 for a win."""
+    """Contribution of a hand with its stake at each end: its win, or the square of that, or 1 for a win."""
 
     win: float
     lose: float
     natural: float
-    """It stands, and the dealer has a blackjack."""
+    """The hand stands, and the dealer has a blackjack."""
     bust_natural: float
-    """It is too many, and the dealer has a blackjack."""
+    """The hand busts, and the dealer has a blackjack."""
 
 
 class Stakes(NamedTuple):
@@ -113,7 +113,7 @@ def _hard(hand: tuple[int, ...]) -> int:
 
 
 def place(hand: tuple[int, ...]) -> int:
-    """Where a hand of some values stands; -1 where it is too many."""
+    """Index of a hand of some values; OUT (-1) if it exceeds 21."""
     hands, index = lattice(), 0
     for value in hand:
         index = int(hands.onward[index, value]) if index != OUT else OUT
@@ -125,9 +125,9 @@ def place(hand: tuple[int, ...]) -> int:
 
 @jit
 def stand_ends(hands: Lattice, tree: DealerTree, unseen: Floats, places: Places, result: Floats) -> None:
-    """How likely each of these hands wins, loses, or meets a blackjack if it stands: rows of ``result``.
+    """Probabilities that these hands win, lose or meet a blackjack if they stand, as rows of `result`.
 
-    ``unseen`` counts the hand's cards too; the upcard and whatever else is out are not in it.
+    `unseen` includes the hand's own cards, but neither the upcard nor other cards that are out.
     """
     chance = np.zeros((len(tree.parent), _SETS))
     counts, dealer = np.zeros((KINDS, _SETS)), np.zeros((BLACKJACK + 1, _SETS))
@@ -162,13 +162,13 @@ def no_natural(hands: Lattice, shoe: ValueCounts, hand: int) -> float:
 
 @jit
 def standing(ends: Ends, stake: StakeValue) -> Floats:
-    """What every hand counts for if it stands."""
+    """Contribution of every hand that stands."""
     return stake.win * ends.win + stake.lose * ends.lose + stake.natural * ends.natural
 
 
 @jit
 def drawing(hands: Lattice, shoe: ValueCounts, stake: StakeValue, hand: int, onward: Floats) -> float:
-    """What a hand counts for with one card more, if ``onward`` is what every longer hand counts for."""
+    """Contribution of a hand with one further card; `onward` has the contribution of every longer hand."""
     cards_left = shoe.size - hands.cards[hand]
     if cards_left < 1.0:
         return 0.0
@@ -192,15 +192,16 @@ def drawing(hands: Lattice, shoe: ValueCounts, stake: StakeValue, hand: int, onw
 
 @jit
 def letter(hands: Lattice, row: ChartColumn, hand: int) -> int:
-    """What the chart says for a hand's total."""
+    """The chart's letter for a hand's total."""
     return int(row.soft[hands.total[hand]] if hands.soft[hand] else row.hard[hands.total[hand]])
 
 
 @jit
 def playing(hands: Lattice, shoe: ValueCounts, row: ChartColumn, stake: StakeValue, stand_worth: Floats) -> Floats:
-    """What every hand of two and more cards counts for that may only hit or stand, by the chart.
+    """Contribution of every hand of at least two cards that may only hit or stand, by the chart.
 
-    ``stand_worth`` is what it counts for if it stands. Longer hands are solved first, as they have higher hard totals.
+    `stand_worth` is the contribution of a hand that stands. Longer hands are solved first, as they have higher hard
+    totals.
     """
     values = np.zeros(len(hands.total))
     for hand in range(len(values) - 1, -1, -1):
@@ -216,7 +217,7 @@ def playing(hands: Lattice, shoe: ValueCounts, row: ChartColumn, stake: StakeVal
 
 @jit
 def choosing(hands: Lattice, shoe: ValueCounts, stake: StakeValue, stand_worth: Floats) -> Floats:
-    """What every hand is worth that may only hit or stand, and does what is best from just these cards."""
+    """Worth of every hand that may only hit or stand, under best play from these cards."""
     values = np.zeros(len(hands.total))
     for hand in range(len(values) - 1, -1, -1):
         values[hand] = stand_worth[hand]

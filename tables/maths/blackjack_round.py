@@ -45,13 +45,13 @@ OTHERS = 2 * MOST_HANDS - 3
 
 
 class Play(NamedTuple):
-    """What a seat may do: whole numbers, 0 for no."""
+    """The choices that a seat has; integers, 0 for no."""
 
     least: int
     """The lowest hard total that may be doubled."""
     most: int
     soft: int
-    """Whether soft hands may."""
+    """Whether soft hands may be doubled."""
     after_split: int
     hands: int
     """Maximum of hands of a seat."""
@@ -60,7 +60,7 @@ class Play(NamedTuple):
 
 
 class Pay(NamedTuple):
-    """What the ends of a round count for."""
+    """Contributions of the ends of a round."""
 
     first: Stakes
     later: Stakes
@@ -70,7 +70,7 @@ class Pay(NamedTuple):
     surrender_beaten: float
     """A surrender in a round in which the dealer's second card then makes a blackjack."""
     beaten: float
-    """The dealer looked and has a blackjack; the seat has none."""
+    """The dealer peeked and has a blackjack; the seat has none."""
 
 
 class SeatOptions(NamedTuple):
@@ -136,7 +136,7 @@ def doubles(hands: Lattice, play: Play, hand: int) -> bool:
 
 
 class Solved(NamedTuple):
-    """What every hand counts for, with what it stands for."""
+    """Contributions of every hand, with the shoe and stakes that they are for."""
 
     shoe: ValueCounts
     stakes: Stakes
@@ -144,7 +144,7 @@ class Solved(NamedTuple):
     twice: Floats
     """If it stands on a doubled stake."""
     plays: Floats
-    """If it may only hit and stand, and does so by the chart."""
+    """If it may only hit or stand, by the chart."""
 
 
 @jit
@@ -163,7 +163,7 @@ def solved(hands: Lattice, shoe: ValueCounts, ends: Floats, row: ChartColumn, st
 
 @jit
 def two_cards(hands: Lattice, hand: int, code: int, may_double: bool, of: Solved) -> float:
-    """What a hand of two cards counts for that neither splits nor surrenders, by a letter."""
+    """Contribution of a hand of two cards that neither splits nor surrenders, by a letter."""
     if may_double and code in DOUBLES:
         return drawing(hands, of.shoe, of.stakes.double, hand, of.twice)
     if code in STANDS:
@@ -173,7 +173,7 @@ def two_cards(hands: Lattice, hand: int, code: int, may_double: bool, of: Solved
 
 @jit
 def first_hand(table: Upcard, hand: int, code: int, terms: SeatOptions, of: Solved) -> float:
-    """What the first two cards count for by a letter; a split counts for nothing here but where the dealer looked."""
+    """Contribution of the first two cards by a letter; of a split, only the loss to a blackjack found by a peek."""
     hands, pay, safe = table.hands, terms.pay, no_natural(table.hands, table.shoe, hand)
     beaten = pay.beaten * (1.0 - safe)
     if code == SPLIT:
@@ -185,7 +185,7 @@ def first_hand(table: Upcard, hand: int, code: int, terms: SeatOptions, of: Solv
 
 @jit
 def second_cards(table: Upcard, value: int, row: ChartColumn, play: Play, stakes: Stakes) -> Floats:
-    """What a split hand counts for, by how many others of its value are out, and its second card."""
+    """Contribution of a split hand, by the number of other cards of its value that are out, and its second card."""
     hands = table.hands
     counts = np.zeros((OTHERS + 1, KINDS))
     unseen = table.shoe.counts.copy()
@@ -211,10 +211,11 @@ def second_cards(table: Upcard, value: int, row: ChartColumn, play: Play, stakes
 
 @jit
 def unseen_others(counts: Floats, value: int, copies: float, shoe_counts: Floats) -> tuple[Floats, Floats]:
-    """What a split hand counts for by k, other cards of its rank that are out, and j, other second cards that are not.
+    """Contribution of a split hand by k, other cards of its rank that are out, and j, other second cards of other
+    ranks.
 
-    First if its own second card is not of the rank either, then with any second card. ``copies`` counts the rank before
-    the pair was dealt, ``shoe_counts`` every value.
+    First if its own second card is not of the rank either, then with any second card. `copies` counts the rank before
+    the pair was dealt, `shoe_counts` every value.
     """
     no_pair, pair = np.zeros((OTHERS + 1, MOST_HANDS)), np.zeros((OTHERS + 1, MOST_HANDS))
     free = np.zeros((OTHERS + 1, MOST_HANDS))
@@ -277,7 +278,7 @@ def split_tree(
 
 @jit
 def split(table: Upcard, value: int, row: ChartColumn, terms: SeatOptions) -> Floats:
-    """What the split of each pair of a value counts for, in the order of the pairs; 0 for the other values."""
+    """Contribution of the split of each pair of a value, in the order of the pairs; 0 for the other values."""
     totals, play, pay = np.zeros(len(table.pairs.value)), terms.play, terms.pay
     shoe_counts, most = table.shoe.counts, play.ace_hands if value == ACE else play.hands
     later_counts = second_cards(table, value, row, play, pay.later)
@@ -294,7 +295,7 @@ def split(table: Upcard, value: int, row: ChartColumn, terms: SeatOptions) -> Fl
 
 @jit
 def pair_letter(row: ChartColumn, hands: Lattice, value: int, play: Play) -> int:
-    """What the chart says for a pair; the letter of its total where it cannot be split."""
+    """The chart's letter for a pair; that of its total if it cannot be split."""
     code = int(row.pairs[value])
     if code == SPLIT and play.hands < 2:
         return letter(hands, row, hands.onward[hands.onward[0, value], value])
@@ -329,7 +330,7 @@ def without_splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float
 
 @jit
 def splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float:
-    """What the rounds count for that come to a split."""
+    """Contribution of the rounds that come to a split."""
     total = 0.0
     for value in range(KINDS):
         if pair_letter(row, table.hands, value, terms.play) == SPLIT:
@@ -338,13 +339,13 @@ def splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float:
 
 
 def with_splits(table: Upcard, row: ChartColumn, terms: SeatOptions) -> float:
-    """What a round counts for against this upcard."""
+    """Contribution of a round against this upcard."""
     return without_splits(table, row, terms) + splits(table, row, terms)
 
 
 @jit
 def first_letters(table: Upcard, value: int, row: ChartColumn, terms: SeatOptions) -> Floats:
-    """What a pair of a value counts for by each letter, over all its pairs; splits as in ``split``."""
+    """Contribution of a pair of a value by each letter, over all its pairs; splits as in `split`."""
     of = solved(table.hands, table.shoe, table.ends, row, terms.pay.first)
     hand = table.hands.onward[table.hands.onward[0, value], value]
     chance = table.pairs.chance[table.pairs.value == value].sum()

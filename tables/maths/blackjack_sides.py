@@ -35,7 +35,7 @@ _SHIPPED = PAY_FORM.in_force(Rules())
 
 @cache
 def lines() -> tuple[Bytes, Bytes]:
-    """By each two cards of the pack, and by each three, the line of what they pay; the line of a loss is 0."""
+    """Index of the pay line for each two cards of the pack, and for each three; 0 for a loss."""
     cards = range(1, len(STANDARD.deck) + 1)
     pairs = [PAIR_LINES.index(pair_line(drawn)) for drawn in product(cards, repeat=2)]
     three = [THREE_LINES.index(three_line(drawn)) for drawn in product(cards, repeat=3)]
@@ -43,12 +43,12 @@ def lines() -> tuple[Bytes, Bytes]:
 
 
 def won(odds: Mapping[str, Odds], line: str) -> Fraction:
-    """What a wager wins on a line; on none it is lost."""
+    """Net win of a wager on a line; without a line it loses."""
     return net(odds.get(line, UNPAID))
 
 
 def pays_of(rules: Rules) -> Mapping[str, Mapping[str, Odds]]:
-    """What the lines of each of these wagers pay."""
+    """Odds of the lines of each of these wagers."""
     return {**PAY_FORM.in_force(rules), "insurance": _INSURED}
 
 

@@ -34,7 +34,7 @@ _HARD, _SOFT, _PAIRS = 0, 22, 44
 _NEVER: Final = 10**9
 NO_CARD: Final = -1
 STANDING, DOUBLING, SURRENDERING = (sum(1 << code for code in codes) for codes in (STANDS, DOUBLES, SURRENDERS))
-"""Letters as bits: quicker to ask than a list of them."""
+"""Letters as bits, which are faster to test than membership in a list."""
 
 
 class SimulationOptions(NamedTuple):
@@ -52,9 +52,9 @@ class SimulationOptions(NamedTuple):
     looks: int
     original_only: int
     surrender_waits: int
-    """Whether a dealer's blackjack, seen after it, takes the whole bet of a hand that surrendered."""
+    """Whether a dealer's blackjack, detected later, takes the whole bet of a hand that surrendered."""
     blackjack: int
-    """What it pays, in tenths of the bet."""
+    """Payout of a blackjack, in tenths of the bet."""
 
 
 class Deck(NamedTuple):
@@ -66,7 +66,7 @@ class Deck(NamedTuple):
 
 
 class Dealt(NamedTuple):
-    """A shoe by rank, and which of it were dealt: a pair's rank to the seat, and an upcard's; 0 an ace, 12 a king."""
+    """A shoe by rank, with the rank of the seat's pair and that of the upcard; 0 an ace, 12 a king."""
 
     ranks: Sequence[int]
     upcard: int
@@ -93,17 +93,17 @@ class BlackjackTally:
 
     @property
     def mean(self) -> float:
-        """What the seat wins of a bet."""
+        """Mean win of the seat, in bets."""
         return self._moment(1)
 
     @property
     def standard_deviation(self) -> float:
-        """Of one bet, in bets."""
+        """Standard deviation of one bet, in bets."""
         return sqrt(self._moment(2) - self.mean**2)
 
     @property
     def standard_error(self) -> float:
-        """Of the mean."""
+        """Standard error of the mean."""
         return self.standard_deviation / sqrt(self.rounds)
 
     @property
@@ -121,11 +121,11 @@ class BlackjackTally:
         return float((self.ends.sum(axis=0) * tenths).sum() / self.rounds)
 
     def counts(self) -> dict[str, Any]:
-        """As a run is kept: whole numbers, so that adding up loses nothing."""
+        """The tally in the form in which a run is stored: integers, so that sums are exact."""
         return {"ends": self.ends.tolist()}
 
     def with_counts(self, counts: Mapping[str, Any]) -> BlackjackTally:
-        """Together with what was kept. Raises ValueError, KeyError or TypeError for what is no such thing."""
+        """The sum with a stored tally. Raises ValueError, KeyError or TypeError for malformed data."""
         return BlackjackTally(self.ends + counts["ends"])
 
     def __add__(self, other: BlackjackTally) -> BlackjackTally:
@@ -275,7 +275,7 @@ def _blackjack(first: int, second: int) -> bool:
 
 @inlined
 def _letter(letters: Counts, hard: int, aces: int) -> int:
-    """What the chart says for a total that is not too many."""
+    """The chart's letter for a total of at most 21."""
     return int(letters[_SOFT + hard + 10]) if aces and hard <= 11 else int(letters[_HARD + hard])
 
 
@@ -283,10 +283,10 @@ def _letter(letters: Counts, hard: int, aces: int) -> int:
 def _play(
     deck: Deck, dealt: tuple[int, int, int, int], house: SimulationOptions, letters: Counts, standing: Counts
 ) -> tuple[int, int]:
-    """A round from its first cards on: what the seat wins, in tenths of its bet, and whether it split.
+    """A round from its first cards on: the seat's win in tenths of its bet, and whether it split.
 
-    ``dealt`` is the seat's two cards, the upcard, and the hole card. ``standing`` is room for the finished hands: the
-    total and the bets of each; a hand that is too many has 0 bets there.
+    `dealt` is the seat's two cards, the upcard and the hole card. `standing` is an array for the finished hands: the
+    total and the bets of each; a bust hand has 0 bets there.
     """
     first, second, up, hole = dealt
     if house.looks and _blackjack(up, hole):
@@ -330,7 +330,7 @@ def _play(
 
 @inlined
 def _hand_letter(letters: Counts, first: int, second: int, house: SimulationOptions) -> int:
-    """What the chart says for two cards: for a pair, or for their total."""
+    """The chart's letter for two cards: for a pair, or for their total."""
     alike = first == second if house.by_rank else min(first, TEN) == min(second, TEN)
     if alike:
         return int(letters[_PAIRS + min(first, TEN)])
@@ -365,7 +365,7 @@ def _finish(
 
 @inlined
 def _settle(deck: Deck, dealer: tuple[int, int], house: SimulationOptions, standing: Counts, count: int) -> int:
-    """What the hands that stand win together, in tenths of the bet."""
+    """Total win of the hands that stand, in tenths of the bet."""
     up, hole = dealer
     if hole == NO_CARD:
         hole = _card(deck)
@@ -376,7 +376,7 @@ def _settle(deck: Deck, dealer: tuple[int, int], house: SimulationOptions, stand
 
 @inlined
 def _beaten(house: SimulationOptions, standing: Counts, count: int) -> int:
-    """What they win against a blackjack."""
+    """Total win of standing hands against a blackjack."""
     net = 0
     for hand in range(count):
         bets = standing[hand, 1]
@@ -388,7 +388,7 @@ def _beaten(house: SimulationOptions, standing: Counts, count: int) -> int:
 
 @inlined
 def _compare(total: int, standing: Counts, count: int) -> int:
-    """What they win against a total."""
+    """Total win of standing hands against a total."""
     net = 0
     for hand in range(count):
         if total > 21 or standing[hand, 0] > total:

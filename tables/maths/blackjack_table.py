@@ -72,7 +72,7 @@ class DealtShoe(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The wagers that look at suits: lines by cards and what each line pays; and the copies of a rank."""
+    """Side bets that depend on suits: lines by cards, payouts by line, and the copies of a rank."""
 
     pair_lines: Bytes
     three_lines: Bytes
@@ -82,8 +82,11 @@ class Sides(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Of all rounds, and of those under an ace: how many, sums of each wager over both seats, of the products of two
-    wagers of one seat and of both, and the squares of those products."""
+    """Sums over all rounds and over those with an ace as upcard.
+
+    Number of rounds; sums of each wager over both seats; of the products of two wagers of one seat and of both seats;
+    and of the squares of these products.
+    """
 
     rounds: Counts
     nets: Floats
@@ -128,7 +131,7 @@ def _together(sums: Sums, first: int, second: int) -> Together:
 
 
 def deal(rules: Rules, chart: Chart, seats: int, rounds: int, seed: int) -> Floats:
-    """What each seat wins of its bet, round by round, each from a fresh shoe."""
+    """Each seat's net win in bets, round by round, each from a fresh shoe."""
     nets = np.zeros((rounds, seats), np.int64)
     _deal_seats(deck_of((4 * rules.decks,) * 13, seed), _room(seats), (house_of(rules), columns(chart)), nets)
     won: Floats = nets / 10
@@ -222,8 +225,11 @@ def _round(deck: Deck, course: DealtShoe, table: tuple[SimulationOptions, Counts
 def _hands(
     deck: Deck, pair: tuple[int, int], house: SimulationOptions, letters: Counts, standing: Counts
 ) -> tuple[int, int, int]:
-    """A seat's hands to their ends: what is lost by then, in tenths of the bet, how many hands lie in ``standing``, and
-    how many bets await the dealer. As in ``_play``, which would deal a fifth slower by a function of its own."""
+    """Play a seat's hands to their ends.
+
+    Returns the amount lost by then in tenths of the bet, the number of hands in `standing`, and the number of bets that
+    await the dealer. Repeats part of `_play`, which would be a fifth slower with a shared function.
+    """
     first, second = pair
     net, hands, waiting, count, live_bets = 0, 1, 0, 0, 0
     while True:

@@ -39,9 +39,9 @@ def shoe(rules: Rules, composition: Composition | None) -> Composition:
 
 
 def tally(ranks: Composition) -> Tally:
-    """In how many ways four cards (the seat's, the dealer's, and both again) come to each end of a war.
+    """Number of ways in which four cards (the seat's, the dealer's, and both again) give each end of a war.
 
-    Who has the higher of two different ranks is even chances, whatever was dealt before.
+    Which of two different ranks is the seat's is an even chance, whatever was dealt before.
     """
     size = sum(ranks)
     first, later = size * (size - 1), (size - 2) * (size - 3)
@@ -56,7 +56,8 @@ def tally(ranks: Composition) -> Tally:
     return {"round": dict(zip(ENDS, (decided, decided, higher, higher, again), strict=True))}
 
 
-# --- A round that stands somewhere -----------------------------------------------------------------------------------
+# --- A round in progress
+# ----------------------------------------------------------------------------------------------
 
 
 def midround(state: HouseState) -> dict[int, float]:
@@ -89,7 +90,7 @@ def _tie_chance(ranks: Composition) -> float:
 
 
 def _main_worth(rules: Rules, ranks: Composition, own: list[int], dealer: list[int]) -> float:
-    """What a first bet wins with its raise, as a part of it."""
+    """Mean win of a first bet with its raise, as a fraction of it."""
     if not own:
         result = wagers(rules, tally(ranks))["main"]
         return float(sum(net * ways for net, ways in result.items()) / sum(result.values()))
@@ -197,7 +198,7 @@ def _tie(rules: Rules, seat: int, dealer: int) -> Fraction:
 
 
 def _first_bet(rules: Rules, ranks: Composition, dealt: tuple[int, ...], seat: int) -> Fraction:
-    """What the first bet wins with this card; at a tie, on average of the war."""
+    """Result of the first bet with this card; at a tie, the mean over the war."""
     if seat != dealt[0]:
         return Fraction(1 if _high(seat) > _high(dealt[0]) else -1)
     return _mean_of_war(rules, _without(ranks, dealt))
@@ -236,7 +237,7 @@ def _ties(often: Tally) -> int:
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
-    """What every wager is worth to a seat that always goes to war. Raises Unknowable."""
+    """Worth of every wager to a seat that always goes to war. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
 
 

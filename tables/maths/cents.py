@@ -1,4 +1,4 @@
-"""What the wagers of a round that stands somewhere come to in cents: as a table pays them, in whole chips."""
+"""Expectations in cents of the wagers of a round in progress, as a table pays them in whole chips."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tables.maths.worth import Results
 
 _HALF: Final = Fraction(-1, 2)
 Wager = Callable[[SpotSeen, Settled], float]
-"""What a wager of a seat that is not decided yet wins on average, in cents."""
+"""Mean win in cents of a seat's undecided wager."""
 
 
 def expected(state: HouseState, wager_cents: Wager) -> dict[int, float]:
@@ -52,6 +52,6 @@ def net_cents(rules: HouseRules, net: Fraction, staked_cents: int) -> int:
 
 
 def by_name(state: HouseState, ends: dict[str, Results]) -> dict[int, float]:
-    """What each seat can expect where a wager ends alike for all seats."""
+    """Expectation of each seat in cents, for wagers that end alike for all seats."""
     rules: Any = state.rules
     return expected(state, lambda _, wager: mean_cents(rules, ends[wager.bet], wager.staked_cents))

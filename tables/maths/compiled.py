@@ -56,9 +56,9 @@ numba.config.CACHE_LOCATOR_CLASSES = (  # type: ignore[attr-defined]
 
 
 def jit(function: Function) -> Function:
-    """The function in machine code, which is kept on disk; where no folder can be written to, each process makes it.
+    """Compile a function to machine code, cached on disk; if no folder is writable, each process compiles it.
 
-    It keeps no lock while it runs, so threads run it side by side. Nothing checks that it divides by something.
+    It releases the GIL, so threads run it in parallel. Divisions by zero are not checked.
     """
     try:
         return cast(Function, numba.njit(nogil=True, cache=True, error_model="numpy")(function))

@@ -16,21 +16,21 @@ Pair = tuple[str, str]
 """Two wagers, or one of them twice."""
 Means = Mapping[Pair, Fraction]
 Nets = Mapping[str, Fraction | int]
-"""What each wager of a round wins, per unit of it."""
+"""Net win of each wager of a round, per unit of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """The covariances of two wagers, per unit of each; with standard errors where they are simulated.
+    """The covariances of two wagers, per unit of each; with standard errors if they are simulated.
 
-    What is put up in mid-round counts with the wager that led to it. A wager that is offered in mid-round counts in the
-    rounds in which it is.
+    Later additions count with the wager that led to them. A wager offered in mid-round counts in the rounds in which it
+    is offered.
     """
 
     seat: float
-    """Both of one seat; of one wager twice its variance."""
+    """Both wagers of one seat; for a single wager, its variance."""
     seats: float
-    """Of two different seats."""
+    """Wagers of two different seats."""
     seat_error: float = 0.0
     seats_error: float = 0.0
 
@@ -59,7 +59,8 @@ def exact(means: Nets, of_seat: Means, of_seats: Means) -> Covariances:
 
 
 def all_in_common(ends: Sequence[tuple[Nets, int]]) -> Covariances:
-    """Of a game in which all seats bet on the same cards: what each wager wins at each end, and in how many ways."""
+    """Covariances of a game whose seats share all cards, from the net win of each wager at each end and the number of
+    ways."""
     total = sum(ways for _, ways in ends)
     wagers = list(ends[0][0])
     means = {wager: _mean((Fraction(nets[wager]), ways) for nets, ways in ends) / total for wager in wagers}
@@ -77,16 +78,16 @@ def _mean(parts: Iterable[tuple[Fraction, int]]) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Staked:
-    """What lay on two wagers in some rounds, multiplied and added up, in cents squared."""
+    """Sums of products of the stakes on two wagers over some rounds, in cents squared."""
 
     seat: int = 0
-    """Both of one seat."""
+    """Both stakes of one seat."""
     seats: int = 0
-    """Of two different seats: each two seats in both orders."""
+    """Stakes of two different seats: each two seats in both orders."""
 
 
 def variance(covariances: Covariances, stakes: Mapping[Pair, Staked]) -> float:
-    """Of what is won in all of those rounds. Each two wagers are named once."""
+    """Variance of the total win over these rounds. Each pair of wagers is listed once."""
     parts = (
         (1 if pair[0] == pair[1] else 2) * (covariances[pair].seat * bets.seat + covariances[pair].seats * bets.seats)
         for pair, bets in stakes.items()
@@ -96,12 +97,12 @@ def variance(covariances: Covariances, stakes: Mapping[Pair, Staked]) -> float:
 
 
 def rows(covariances: Covariances) -> list[dict[str, Any]]:
-    """As they are kept."""
+    """The covariances in the form in which they are stored."""
     return [{"wagers": list(pair), **asdict(together)} for pair, together in covariances.items()]
 
 
 def read(rows: Iterable[Mapping[str, Any]]) -> Covariances:
-    """From what was kept."""
+    """The covariances from stored rows."""
     return {
         (first, second): Together(**numbers)
         for (first, second), numbers in ((row["wagers"], {k: row[k] for k in row if k != "wagers"}) for row in rows)

@@ -23,7 +23,7 @@ _HALF: Final = Fraction(1, 2)
 
 
 def shoe(rules: Rules, composition: Composition | None) -> Composition:
-    """The cards that a round is dealt from: with suits where a bet looks at them."""
+    """The cards that a round is dealt from: with suits if a bet depends on them."""
     return shoe_of(composition, rules.decks, CARDS, suits="suited_tie" in rules.spread)
 
 
@@ -45,7 +45,7 @@ def _ordered_pairs(cards: int) -> int:
 
 
 def midround(state: HouseState) -> dict[int, float]:
-    """What each seat that bet can expect, in cents, exactly. Raises Unknowable."""
+    """Exact expectation of each seat that bet, in cents. Raises Unknowable."""
     dragon, tiger = (hand_named(state, name).cards for name in ("dragon", "tiger"))
     cards = cents.unseen(state, state.rules.decks, CARDS - len(dragon) - len(tiger))
     often = tally_after(cards, dragon[0]) if dragon else tally(cards)
@@ -64,7 +64,7 @@ def tally_after(cards: Composition, dragon: int) -> Tally:
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
-    """What each wager pays at each end."""
+    """Result of each wager, with the number of ways."""
     round_ = often["round"]
     higher, lower, ties = round_["dragon"], round_["tiger"], round_["tie"]
     suited, odds = often["suited_tie"], PAY_FORM.in_force(rules)
@@ -98,7 +98,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
-    """What every wager is worth. Raises Unknowable."""
+    """Worth of every wager. Raises Unknowable."""
     return valued(rules, composition, tally(shoe(rules, composition)), exact)
 
 

@@ -36,7 +36,7 @@ def rules_of(rules_type: type[Any], settings: Iterable[str]) -> Any:
 
 
 def _value(name: str, kind: Any, text: str) -> Any:
-    """The value that the text stands for in an option of this type."""
+    """The value of a text for an option of this type. Raises Unknowable."""
     for reading in _readings(text):
         with suppress(msgspec.ValidationError):
             value = msgspec.convert(reading, kind)
@@ -46,7 +46,7 @@ def _value(name: str, kind: Any, text: str) -> Any:
 
 
 def _readings(text: str) -> Iterator[Any]:
-    """All that it may stand for; the option's type has room for one of them at most."""
+    """Possible readings of a text; an option's type admits one of them at most."""
     if (value := flag(text)) is not None:
         yield value
     for number in (int, float):
@@ -57,7 +57,7 @@ def _readings(text: str) -> Iterator[Any]:
 
 
 def _right(kind: inspect.Type) -> str:
-    """What would do, in words."""
+    """Description of the valid values."""
     if isinstance(kind, inspect.Metadata):
         return _right(kind.type)
     if isinstance(kind, inspect.BoolType):

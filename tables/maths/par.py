@@ -53,18 +53,18 @@ class Ruin:
 
 @dataclass(frozen=True)
 class ParSheet:
-    """The numbers of one bet. Results are the house's, as parts of the bet, unless they say otherwise."""
+    """The numbers of one bet. Results are the casino's, as fractions of the bet, unless stated otherwise."""
 
     solution: Solution
 
     @property
     def house_edge(self) -> float:
-        """What the house wins of a bet on average, as a part of it."""
+        """Mean win of the casino on a bet, as a fraction of it."""
         return self.solution.house_edge
 
     @property
     def standard_deviation(self) -> float:
-        """Of the result of one bet, in bets."""
+        """Standard deviation of the result of one bet, in bets."""
         return self.solution.standard_deviation
 
     @property
@@ -85,7 +85,7 @@ class ParSheet:
 
     @property
     def exposure(self) -> tuple[float, float]:
-        """The most that the house can lose to one bet in a round, as a part of the bet, and how likely that is."""
+        """Largest loss of the casino to one bet in a round, as a multiple of the bet, and its probability."""
         most = max(self.solution.distribution)
         return max(most, 0) / 10, self.solution.distribution[most] if most > 0 else 0.0
 
@@ -128,9 +128,9 @@ class ParSheet:
 
     @property
     def adjustment(self) -> float | None:
-        """Lundberg's coefficient a: the positive root of E exp(-a X) = 1, X what the house wins of a bet.
+        """Lundberg's coefficient a: the positive root of E exp(-a X) = 1, with X the casino's win of a bet.
 
-        0 where the house expects nothing, for then it is ruined some day; ``None`` where it never loses a bet.
+        0 if the house edge is not positive, since ruin is then certain; None if the casino never loses a bet.
         """
         results = [(net / 10, chance) for net, chance in self.solution.distribution.items()]
         if max(net for net, _ in results) <= 0:
@@ -217,7 +217,7 @@ class ParSheet:
 
 
 def net(outcome: str, rank: int) -> int:
-    """What the seat wins by an outcome, in tenths of its bet."""
+    """Net win of the seat by an outcome, in tenths of its bet."""
     return -rank if outcome in ("fold", "pair") else rank
 
 

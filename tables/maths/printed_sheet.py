@@ -1,4 +1,4 @@
-"""The PAR sheet as one HTML page that stands by itself: for a regulator's file, or a printer."""
+"""The PAR sheet as one self-contained HTML page, for a regulator's file or a printer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tables.maths.par import FirstDecision, ParSheet, percent
 from tables.maths.rocket_value import DEALER_RANKS
 
 _SIDE: Final = 44
-"""Of a square of the chart, and below the width of a bar; in pixels."""
+"""Size of a square of the chart, and of the space below a bar, in pixels."""
 _BAR: Final = 32
 _STYLE: Final = """
 :root { color-scheme: light; --ink: #1c2430; --pale: #5b6675; --line: #d5dae1; --fold: #b3541e; --hit: #1f6f8b; }
@@ -144,7 +144,7 @@ def _text(x: float, y: float, text: object, kind: str = "") -> str:
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[object, ...]], words: int = 0) -> str:
-    """An HTML table; all but the first ``words`` columns are numbers, and stand to the right."""
+    """An HTML table; all columns but the first `words` are numbers, aligned to the right."""
     kinds = ["" if column < words else ' class="n"' for column in range(len(head))]
     top = "".join(f"<th{kind}>{cell}</th>" for kind, cell in zip(kinds, head, strict=True))
     body = (

@@ -36,10 +36,11 @@ The value is the version of the method; a change of any resulting number increas
 
 
 class Provider(Protocol):
-    """What values a game."""
+    """A module that values a game."""
 
     def sheet(self, rules: Any, composition: Composition | None = None) -> Sheet:
-        """Each wager's worth from a full shoe, or from these cards. Raises Unknowable for what cannot be."""
+        """Worth of each wager from a full shoe, or from these cards. Raises Unknowable for an impossible
+        composition."""
 
 
 @runtime_checkable
@@ -60,10 +61,10 @@ class TallyProvider(Provider, Protocol):
 
 @runtime_checkable
 class Together(Provider, Protocol):
-    """A provider that knows how wagers go together, too."""
+    """A provider that also computes covariances of wagers."""
 
     def covariances(self, rules: Any) -> Covariances:
-        """Of each two wagers, of one seat and of two seats, from a full shoe."""
+        """Covariances of each two wagers, of one seat and of two seats, from a full shoe."""
 
 
 def provider(game: str) -> Provider | None:
@@ -91,7 +92,7 @@ def rules_type(game: str) -> type[Any]:
 
 @lru_cache(maxsize=512)
 def quick(game: str, rules: Any) -> Mapping[str, Worth]:
-    """What the wagers are worth from a full shoe, as far as a page may wait for it. Raises Unknowable. Kept, too."""
+    """Worth of the wagers from a full shoe that can be computed while a page waits. Cached. Raises Unknowable."""
     values = provider(game)
     if values is None:
         return {}

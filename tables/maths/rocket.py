@@ -1,4 +1,4 @@
-"""Rocket among the other games: its one bet, of which ``par`` tells far more."""
+"""Rocket in the form common to all games: its one bet. `par` has far more about it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINEAR: Final = True
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
-    """What a bet is worth to the best play that sees its own cards and the dealer's. Raises Unknowable."""
+    """Worth of a bet to the best play that sees its own cards and the dealer's. Raises Unknowable."""
     solution = _full(rules.decks) if composition is None else solve(Situation(rules.decks, composition, rules.burn))
     hits = sum(chance for tenths, chance in solution.distribution.items() if tenths > 0)
     bet = Worth(solution.house_edge, solution.standard_deviation, hits)

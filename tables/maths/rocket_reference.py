@@ -17,7 +17,7 @@ from tables.maths.situation import Situation, Strategy
 
 Cards = frozenset[int]
 Outcome = tuple[str, int]
-"""What became of the seat, as the engine calls it, and the rank that it paid or was paid."""
+"""A seat's outcome by the engine's name, and the rank that it paid or was paid."""
 NOBODY: Cards = frozenset()
 
 
@@ -30,7 +30,7 @@ class Exact:
         self._dealer_hits = cache(self._dealer_hits_)
 
     def value(self) -> Fraction:
-        """What the seat can expect of the round."""
+        """Expectation of a seat for a round."""
         return self.hit(NOBODY, NOBODY)
 
     def folds(self, player: Cards, dealer: Cards) -> bool:
@@ -42,7 +42,7 @@ class Exact:
         return self.hit(player, dealer) < -min(player | dealer)
 
     def decision(self, player: Cards, dealer: Cards) -> Fraction:
-        """What the seat can expect where it decides."""
+        """Expectation of a seat that has to decide."""
         return Fraction(-min(player | dealer)) if self.folds(player, dealer) else self.hit(player, dealer)
 
     def draws(self, player: Cards, dealer: Cards) -> tuple[list[tuple[int, int]], int]:

@@ -1,8 +1,8 @@
 """The exact value of a seat's round of Rocket from any shoe: dynamic programming over two sets of ranks.
 
-A seat that is still in holds no rank twice, and neither does the dealer. So where the seat decides, its cards and the
-dealer's are two sets of k ranks each, and what is left of the shoe follows from them: 92,378 places for a decision and
-as many for a dealer's card. A layer is a matrix: a row for each set of the player's, a column for each of the dealer's.
+A seat still in holds no rank twice, and neither does the dealer. So when the seat decides, its cards and the dealer's
+are two sets of k ranks each, and they determine what is left of the shoe: 92,378 places for a decision and as many for
+a dealer's card. A layer is a matrix: a row for each set of the player's, a column for each of the dealer's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TIE: Final = 1e-12
 """Values that differ by less are equal: a fraction of that size is rounding."""
 
 OUTCOMES: Final = ("fold", "pair", "dealer_pair", "death_card")
-"""What may become of a lone seat, as the engine calls it. A legal shoe never leaves it without a card."""
+"""Outcomes of a single seat by the engine's names. A legal shoe always has a card for it."""
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,19 @@ class Sets:
 
 @cache
 def players() -> Sets:
-    """What a seat that is still in can hold."""
+    """Sets of cards of a seat still in."""
     return Sets(tuple(RANKS))
 
 
 @cache
 def dealers() -> Sets:
-    """What a dealer who is still in can hold."""
+    """Sets of cards of a dealer still in."""
     return Sets(DEALER_RANKS)
 
 
 @cache
 def costs(size: int) -> Floats:
-    """What a fold costs: the lowest card of both sides. Of the empty sets: none."""
+    """Cost of a fold: the lowest card of both sides; 0 for empty sets."""
     return np.minimum(players().low[size][:, None], dealers().low[size][None, :])
 
 
@@ -97,7 +97,7 @@ class SeatDecision:
 
     @property
     def mistake(self) -> float:
-        """What the worse way loses."""
+        """Loss by the worse choice."""
         return abs(self.hit - self.fold)
 
 
@@ -112,12 +112,12 @@ class Solution:
 
     @property
     def value(self) -> float:
-        """What the seat can expect of the round, in tenths of its bet."""
+        """Expectation of the seat for a round, in tenths of its bet."""
         return float(self.hit[0][0, 0])
 
     @property
     def house_edge(self) -> float:
-        """What the house can expect, as a part of the bet."""
+        """Mean win of the casino, as a fraction of the bet."""
         return -self.value / 10
 
     def choice(self, player: Iterable[int], dealer: Iterable[int]) -> SeatDecision:
@@ -160,7 +160,7 @@ class Solution:
 
     @property
     def standard_deviation(self) -> float:
-        """Of one round's result, as a part of the bet."""
+        """Standard deviation of one round's result, as a fraction of the bet."""
         return float(self.variance**0.5)
 
     def reached(self, size: int) -> Floats:
@@ -185,7 +185,7 @@ def solve(situation: Situation, strategy: Strategy = OPTIMAL) -> Solution:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What a layer is worth to the seat: when the dealer's card is due after its hit, by a hit, and as it decides."""
+    """Worth of a layer to the seat: with the dealer's card due after its hit, with a hit, and by its decision."""
 
     size: int
     due: Floats
@@ -206,10 +206,10 @@ def backward(base: Callable[[int], Composition], folds: Callable[[int, Floats], 
 
 
 def decide(situation: Situation, player: Iterable[int], dealer: Iterable[int]) -> SeatDecision:
-    """The best decision in mid-round, when ``situation`` is what is unseen by now, other seats' cards not.
+    """The best decision in mid-round, when `situation` has the unseen cards, without those of other seats.
 
-    The cards of the seat and of the dealer are put back to make it the situation of a round that came to this place.
-    Where the shoe runs out after it, the other seats' cards come back too, as if they were out by then.
+    The cards of the seat and of the dealer are put back to make it the situation of a round that came to this place. If
+    the shoe runs out after it, the other seats' cards come back too, as if those seats were out.
     """
     seat_cards, dealer_cards = tuple(player), tuple(dealer)
     _place(seat_cards, dealer_cards)
@@ -244,21 +244,21 @@ def folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
 
 
 def _hit(base: Composition, size: int, due: Floats) -> Floats:
-    """What a hit is worth at each place of a layer, from what a dealer's card is worth after it."""
+    """Worth of a hit at each place of a layer, from the worth of a dealer's card after it."""
     seat_holds, dealer_holds = players().holds[size], dealers().holds[size]
-    # A pair of r costs r, and base - 1 - [the dealer holds r] cards make it.
+    # A pair of r costs r, and is made by base - 1 - [the dealer holds r] cards.
     total = -(seat_holds @ (_WORTH * (_array(base) - 1)))[:, None] + (seat_holds * _WORTH) @ dealer_holds.T
     for step in players().joining[size]:
         cards = base[step.rank - 1] - dealer_holds[:, step.rank - 1]
         total[step.smaller] += due[step.larger] * cards
-    total /= max(sum(base) - 2 * size, 1)  # where no card is left nothing is reached, so any number will do
+    total /= max(sum(base) - 2 * size, 1)  # without cards left nothing is reached, so any divisor will do
     return total
 
 
 def _dealer_hits(base: Composition, size: int, value: Floats | None) -> Floats:
-    """What the dealer's next card is worth to a seat that has just taken one more card than the dealer has.
+    """Worth of the dealer's next card to a seat that has just taken one card more than the dealer has.
 
-    Turned on its side while it is added up, so that whole rows are taken.
+    Transposed during the summation, so that whole rows are added.
     """
     seat_holds, dealer_holds = players().holds[size + 1], dealers().holds[size]
     ends = dealer_holds * _WORTH
@@ -320,14 +320,14 @@ def _reach(solution: Solution) -> tuple[Floats, ...]:
 
 
 def _pairs(chance: Floats, own: Floats, opposite: Floats, base: Composition) -> Floats:
-    """By rank: the chance of a pair on the side of the rows; ``opposite`` is what the side of the columns holds."""
+    """By rank: probability of a pair on the side of the rows; `opposite` has the cards of the side of the columns."""
     rows = own.T @ chance
     pairs: Floats = rows.sum(axis=1) * (_array(base) - 1) - np.einsum("rd,dr->r", rows, opposite)
     return pairs
 
 
 def _forward(solution: Solution) -> Floats:
-    """By outcome and rank: its probability."""
+    """Probability by outcome and rank."""
     folds, pairs, dealer_pairs, deaths = chances = np.zeros((len(OUTCOMES), len(RANKS)))
     situation = solution.situation
     for size in range(LAST + 1):

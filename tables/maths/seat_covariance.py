@@ -23,7 +23,8 @@ _DEATH = DEATH_CARD - 1
 
 
 def covariance(solution: Solution) -> float:
-    """Of the results of two seats with one bet each, as a part of the bet squared. Takes some ten seconds."""
+    """Covariance of the results of two seats with one bet each, in bets squared. Takes some ten seconds. Raises
+    Unknowable."""
     base = solution.situation.unseen
     if solution.situation.left < min(MOST_CARDS, _needed(base)):
         raise Unknowable(f"{solution.situation.left} cards do not last for two seats, so their covariance is not known")
@@ -75,7 +76,7 @@ def _second_hits(solution: Solution, size: int, one_hit: Floats) -> Floats:
 
 
 def _dealer_ends(base: Composition, size: int, due: Floats) -> float:
-    """What the dealer's end of the round pays to one seat times what it pays to the other."""
+    """Expected product of the payments of the dealer's end of the round to both seats."""
     seat_holds, dealer_holds = players().holds[size + 1], dealers().holds[size]
     product = 0.0
     for index, rank in enumerate(RANKS):
@@ -97,7 +98,7 @@ def _dealer_stays(base: Composition, size: int, due: Floats) -> Floats:
 
 
 def _one_leaves(solution: Solution, size: int, both_in: Floats, one_hit: Floats) -> Iterator[float]:
-    """What a seat leaves with in this pass times what the other can expect then."""
+    """Expected products of the result of a seat that leaves in this pass and the other's expectation then."""
     base, seat_holds, dealer_holds = solution.situation.unseen, players().holds[size], dealers().holds[size]
     holds_after = players().holds[size + 1]
     for row, cards in enumerate(players().sets[size]):

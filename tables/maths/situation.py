@@ -77,7 +77,7 @@ class Strategy:
 
     @property
     def name(self) -> str:
-        """As an operator writes it, and ``strategy`` reads it."""
+        """The strategy in the form that `strategy` parses."""
         return {None: "optimal", 0: "never_fold"}.get(self.limit, f"fold_at:{self.limit}")
 
 

@@ -52,7 +52,7 @@ def _row(name: str, worth: Worth) -> str:
 
 
 def rounding(words: str, costs: Mapping[str, Cost], money: Money) -> Iterator[str]:
-    """What rounding costs the player at a table, as a part of the bet: of its least bet, and of all its bets."""
+    """The cost of rounding to the player at a table, as a fraction of the bet: at the least bet, and over all bets."""
     if not costs:
         yield f"{words}." if words else "Every bet is paid exactly."
         return

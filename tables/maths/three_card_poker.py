@@ -45,7 +45,7 @@ _WHEEL: Final = (14, 3, 2)
 _TWO: Final = ((0, 1), (0, 2), (1, 2))
 _SUIT_ORDERS: Final = tuple(permutations(range(4)))
 ANTE_ENDS: Final = ("no_dealer", "win", "push", "lose")
-"""What comes of a hand that is played: the dealer does not qualify, or both have hands to compare."""
+"""Ends of a hand that is played: the dealer does not qualify, or both hands are compared."""
 
 
 # --- All hands of a deck ---------------------------------------------------------------------------------------------
@@ -60,9 +60,9 @@ class Hands:
     kind: Whole
     """Its place in ``HANDS``."""
     strength: Whole
-    """From 0; hands that tie have the same."""
+    """From 0; hands that tie have equal strengths."""
     names: tuple[str, ...]
-    """Each strength by its ranks, Q-6-4, and its kind where they do not tell it."""
+    """Name of each strength: its ranks, such as Q-6-4, with its kind if the ranks do not determine it."""
     qualifies: int
     """The strength from which the dealer's hand counts: queen, three, two."""
 
@@ -83,7 +83,7 @@ def hands() -> Hands:
 
 
 def _order(cards: Sequence[int]) -> tuple[int, ...]:
-    """What hands are compared by: the kind, then the ranks in the order in which they decide."""
+    """Key of comparison of a hand: the kind, then the ranks in deciding order."""
     ranks = sorted((_high(RANK_OF[card + 1]) for card in cards), reverse=True)
     flush = len({SUIT_OF[card + 1] for card in cards}) == 1
     different = len(set(ranks))
@@ -149,7 +149,7 @@ def is_dealt(cards: Composition) -> Flags:
 
 
 def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Whole]:
-    """A function that tells for each hand how many hands there are below a strength with none of its three cards."""
+    """A function that gives for each hand the number of hands below a strength that share no card with it."""
     every = np.zeros(strengths + 1, np.int64)
     with_one = np.zeros((DECK, strengths + 1), np.int64)
     with_two = np.zeros((DECK, DECK, strengths + 1), np.int64)
@@ -169,7 +169,8 @@ def _below(rows: Whole, strength: Whole, strengths: int) -> Callable[[Whole], Wh
     return below
 
 
-# --- A round that stands somewhere -----------------------------------------------------------------------------------
+# --- A round in progress
+# ----------------------------------------------------------------------------------------------
 
 
 def midround(state: HouseState) -> dict[int, float]:
@@ -197,9 +198,9 @@ def _seen_cards(cards: Iterable[int]) -> tuple[int, ...]:
 def _packet_worth(
     rules: Rules, unseen: Composition, own: tuple[int, ...], dealer: tuple[int, ...], plays: bool | None
 ) -> dict[str, float]:
-    """What a packet is worth of which these cards are known, for each unit on ante and pair plus.
+    """Worth of a packet with these known cards, for each unit on ante and pair plus.
 
-    ``plays``: whether it is played; False where that is yet to be decided, None where it has no ante.
+    `plays`: whether it is played; False if that is undecided, None if it has no ante.
     """
     every = against(_with(unseen, (*own, *dealer)), bonus(rules))
     likely = np.array([set(own) <= set(cards) for cards in every.cards.tolist()])
@@ -207,7 +208,7 @@ def _packet_worth(
     if plays and len(own) < PACKET:
         likely &= every.plays
     kinds = np.array(pair_plus(rules), np.float64)[every.kind]
-    # A fold loses pair plus, too: where the hand is decided now, both go by whether it is played.
+    # A fold also loses pair plus: for an undecided hand, both depend on whether it is played.
     folds = (plays is False) & ~every.plays
     antes = _antes(every, np.flatnonzero(likely), dealer, rules)
     return {
@@ -225,7 +226,7 @@ def _with(cards: Composition, additions: Iterable[int]) -> Composition:
 
 
 def _antes(every: Against, places: Whole, dealer: tuple[int, ...], rules: Rules) -> NDArray[np.float64]:
-    """What the ante with the play wager and the bonus wins for each of some hands that are played."""
+    """Mean win of the ante with play wager and bonus, for each of some hands that are played."""
     paid = np.array(bonus(rules), np.float64)[every.kind[places]]
     ends = every.ends[places]
     if dealer:
@@ -254,13 +255,13 @@ def deck(rules: Rules, composition: Composition | None) -> Composition:
 
 
 def bonus(rules: Rules) -> tuple[Fraction, ...]:
-    """What the ante bonus pays for each kind of hand."""
+    """Odds of the ante bonus for each kind of hand."""
     odds = PAY_FORM.in_force(rules)["ante_bonus"]
     return tuple(odds[line].fraction if line in odds else Fraction(0) for line in LINES)
 
 
 def pair_plus(rules: Rules) -> tuple[Fraction, ...]:
-    """What pair plus wins with each kind of hand."""
+    """Net win of pair plus with each kind of hand."""
     odds = PAY_FORM.in_force(rules)["pair_plus"]
     return tuple(net(odds.get(line, UNPAID)) for line in LINES)
 
@@ -276,7 +277,7 @@ def tally(every: Against) -> Tally:
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
-    """What each wager pays at each end: the ante with the play wager and the bonus, and pair plus."""
+    """Result of each wager, with the number of ways: the ante with play wager and bonus, and pair plus."""
     pays = dict(zip(ANTE_ENDS, (1, 2, 0, -2), strict=True))
     ante: list[tuple[Fraction | int, int]] = [(-1, often["ante"]["fold"])]
     for kind, paid in zip(HANDS, bonus(rules), strict=True):
@@ -332,7 +333,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
 
 
 def _ante(rules: Rules, every: Against, dealer: int) -> Floats:
-    """What an ante wins with each hand against a dealer's strength."""
+    """Net win of an ante with each hand against a dealer's strength."""
     compared = 2.0 * np.sign(every.strength - dealer)
     paid = np.array(bonus(rules), np.float64)[every.kind]
     played = paid + (compared if dealer >= hands().qualifies else 1.0)
@@ -340,7 +341,7 @@ def _ante(rules: Rules, every: Against, dealer: int) -> Floats:
 
 
 def _dealers_hands(cards: Composition, rows: Whole) -> Iterator[tuple[int, int]]:
-    """Hands that stand for all, and for how many each."""
+    """Representative dealer's hands, and the number of hands that each represents."""
     if any(copies != 1 for copies in cards):
         yield from ((place, 1) for place in range(len(rows)))
         return
@@ -387,7 +388,7 @@ def chart(every: Against) -> dict[str, Any]:
 
 
 def sheet(rules: Rules, composition: Composition | None = None) -> Sheet:
-    """What every wager is worth to the best play. Raises Unknowable."""
+    """Worth of every wager to the best play. Raises Unknowable."""
     return valued(rules, composition, tally(against(deck(rules, composition), bonus(rules))), exact)
 
 

@@ -14,9 +14,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 Method = Literal["exact", "simulated"]
 Results = Mapping[Fraction, int]
-"""What a seat wins, in units of its first wager, and how often."""
+"""Number of ways, or of simulated rounds, by a seat's win in units of its first wager."""
 Tally = Mapping[str, Mapping[str, int]]
-"""What may become of something, and in how many ways, or in how many rounds it did: {"tie": {"win": 1, "lose": 9}}."""
+"""Number of ways, or of simulated rounds, by wager or part of a round and its end: {"tie": {"win": 1, "lose": 9}}."""
 
 
 def results(ends: Iterable[tuple[Fraction | int, int]]) -> Results:
@@ -29,21 +29,21 @@ def results(ends: Iterable[tuple[Fraction | int, int]]) -> Results:
 
 
 class Edge(NamedTuple):
-    """What the house wins of a wager on average, as a part of it, and the variance of that."""
+    """Mean win of the casino on a wager, as a fraction of it, and the variance of that."""
 
     house: float
     variance: float
 
 
 class Cost(NamedTuple):
-    """What the casino gains by rounding a wager, as a part of the bet; below zero if the player gains."""
+    """Gain of the casino by rounding a wager, as a fraction of the bet; below zero if the player gains."""
 
     least_cents: int
     """The least bet."""
     at_least: float
-    """Of the least bet."""
+    """At the least bet."""
     over_all: float
-    """Of all bets between the limits together, each as likely as any other."""
+    """Over all bets between the limits, each equally likely."""
 
 
 @dataclass(frozen=True)
@@ -122,16 +122,16 @@ SIMULATED: Final = "simulated"
 
 @dataclass(frozen=True)
 class Sheet:
-    """What each wager of a game is worth that can be placed under the options."""
+    """Worth of each wager of a game that can be placed under the options."""
 
     game: str
     options: Mapping[str, Any]
     """All of them, as a round record writes them."""
     wagers: Mapping[str, Worth]
     composition: Mapping[str, int]
-    """The cards that it is valued from: how many there are of each."""
+    """The cards that it is valued from, with their counts."""
     chart: Mapping[str, Any] | None = None
-    """The strategy that it assumes, where the game has decisions."""
+    """The assumed strategy, if the game has decisions."""
 
     @property
     def method(self) -> Method:

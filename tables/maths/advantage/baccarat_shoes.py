@@ -25,7 +25,7 @@ BY_VALUE: Final = (*(4,) * 9, 16)
 """Aces, twos and so on; last tens and faces, which count nothing."""
 BY_RANK: Final = (4,) * 13
 PAIRS: Final = ("player_pair", "banker_pair")
-"""Wagers that look at ranks."""
+"""Wagers that depend on ranks."""
 _RANKS: Final = len(BY_RANK)
 EFFORT: Final = Effort(batches=25, rounds=40_000, solved=40, fitted=2_000)
 
@@ -50,7 +50,7 @@ class BaccaratShoe(OfSubject):
         draws = banker_draws().astype(np.uint8).ravel()
         _walk(np.uint64(seed % 2**64), pile_by_value((4 * self.decks,) * _RANKS), draws, last, before)
         first = before[:, -1] == 1
-        end = int(np.flatnonzero(first)[-1])  # the last shoe may not be at its end
+        end = int(np.flatnonzero(first)[-1])  # the last shoe may be incomplete
         unseen, low = before[:end, :_RANKS], before[:end, _RANKS]
         if len(self.deck) != _RANKS:
             unseen = np.hstack([unseen[:, :9], unseen[:, 9:].sum(axis=1, keepdims=True)])
@@ -80,7 +80,7 @@ def _worth(rules: Rules, wager: str, ranks: Composition) -> float:
 
 @lru_cache(maxsize=4096)
 def _tally(ranks: Composition) -> Tally:
-    """Kept, for several wagers ask it."""
+    """The tally of a composition. Cached, since several wagers need it."""
     return baccarat.tally(ranks)
 
 

@@ -57,8 +57,8 @@ class ShoeEdges:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """How one seat's bets lay to the edge: the correlation with the player's side of it, and how often shuffled blocks
-    of cards came to as much."""
+    """How one seat's bets followed the edge: their correlation with the player's edge, and how often shuffled blocks of
+    cards gave at least as much."""
 
     rounds: int
     correlation: float
@@ -67,7 +67,7 @@ class Followed:
 
     @property
     def chance(self) -> float:
-        """How likely that is of bets that do not answer to cards."""
+        """Probability of at least this much from bets that do not respond to cards."""
         return (1 + self.as_much) / (1 + self.of)
 
     @property
@@ -177,7 +177,7 @@ def _by_moves(course: ShoeEdges, order: NDArray[np.intp]) -> Floats:
 
 
 def _by_cards(course: ShoeEdges, yardstick: Yardstick, order: NDArray[np.intp]) -> Floats:
-    """By the cards that would be unseen."""
+    """The edges in other orders of the blocks, by the cards that would then be unseen."""
     cards = np.array(course.cards, np.float64)
     blocks = -np.diff(cards, axis=0)
     unseen = cards[0] - np.cumsum(blocks[order], axis=1)

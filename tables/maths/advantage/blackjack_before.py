@@ -34,13 +34,13 @@ _NO_SPLITS: Final = np.zeros((KINDS, OTHERS + 1, 3, 1))
 
 @dataclass(frozen=True)
 class FullShoe:
-    """What is found once for the options."""
+    """Results that are computed once for the options."""
 
     chart: Chart
     splits: float
-    """What the rounds count for that come to a split."""
+    """Contribution of the rounds that come to a split."""
     effects: tuple[float, ...]
-    """How much more they count for with one card less, by its value."""
+    """Change of that contribution with one card of a value removed."""
     variance: float
 
 
@@ -79,7 +79,7 @@ def _without(ranks: Composition, value: int) -> Composition:
 
 
 def _without_splits(rules: Rules, ranks: Composition, chart: Chart) -> float:
-    """What the rounds count for that do not come to a split, exactly."""
+    """Exact contribution of the rounds without a split."""
     terms, worth = terms_of(rules), 0.0
     for upcard, copies in enumerate(values_of(ranks)):
         if copies:
@@ -98,7 +98,7 @@ def _upcard(rules: Rules, ranks: Composition, upcard: int) -> Upcard:
 
 
 def _splits(rules: Rules, ranks: Composition, chart: Chart) -> float:
-    """What the rounds count for that come to a split, exactly."""
+    """Exact contribution of the rounds that come to a split."""
     terms, size = terms_of(rules), sum(ranks)
     return sum(
         copies / size * splits(upcard_of(rules, ranks, upcard), chart.rows[upcard], terms)

@@ -1,11 +1,11 @@
-"""What a round of blackjack that stands somewhere is worth to each seat: best play by what everybody has seen.
+"""Worth of a blackjack round in progress to each seat: best play by the visible cards.
 
-Every hand that one may grow into is valued exactly from the composition, with every card removed, as in
-`blackjack_hands`; but by arrays, in tens of milliseconds and without machine code, for a page waits. Of a dealer who
-looks under his upcard the same holds as there: values are means of what is won and of 0 where he has a blackjack, and
-are divided by the chance of none once he has looked.
+Every hand that may result is valued exactly from the composition, with every card removed, as in `blackjack_hands`; but
+by arrays, in tens of milliseconds and without machine code, since a page waits. For a dealer who peeks, as there:
+values are means of the win, counted as 0 if the dealer has a blackjack, and are divided by the probability of none once
+the dealer has peeked.
 
-A pair may be split once: what a hand of a split is worth leaves out that it may be split again.
+A pair may be split once: the worth of a hand of a split ignores further splits.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ def _hard() -> Places:
 
 @dataclass(frozen=True)
 class Solved:
-    """What every hand is worth against an upcard that holds some cards, for each unit of its bet."""
+    """Worth of every hand that contains some cards against an upcard, for each unit of its bet."""
 
     counts: ByValue
-    """The cards that may come and the hand's own."""
+    """The unseen cards together with the hand's own."""
     safe: Floats
-    """How likely the dealer has no blackjack, to who sees the hand."""
+    """Probability that the dealer has no blackjack, given the hand."""
     stand: Floats
     play: Floats
-    """It may hit and stand."""
+    """The hand may hit or stand."""
     hit: Floats
     double: Floats
 
@@ -121,7 +121,7 @@ def dealers_ends(upcard: int, counts: Places, hits_soft_17: bool) -> Floats:
 
 
 def _standing(ends: Floats, total: Places, stake: StakeValue) -> Floats:
-    """What each hand counts for if it stands."""
+    """Contribution of each hand that stands."""
     totals = np.arange(17, 22)[:, None]
     win = ends[5] + (ends[:5] * (totals < total)).sum(axis=0)
     lose = (ends[:5] * (totals > total)).sum(axis=0)
@@ -129,7 +129,7 @@ def _standing(ends: Floats, total: Places, stake: StakeValue) -> Floats:
 
 
 def _drawn(counts: ByValue, upcard: int, places: Places, onward: Floats, stake: StakeValue) -> Floats:
-    """What each hand counts for with one card more."""
+    """Contribution of each hand with one further card."""
     hands, makes_one = lattice(), natural(upcard)
     cards_left = sum(counts) - hands.cards[places]
     free = np.maximum(np.array(counts) - hands.counts[places], 0)
@@ -145,14 +145,14 @@ def _drawn(counts: ByValue, upcard: int, places: Places, onward: Floats, stake: 
 
 
 class StakeTerms(NamedTuple):
-    """What a seat's own stake makes of some payments: in whole chips, as parts of it."""
+    """Payments on a seat's own stake in whole chips, as fractions of it."""
 
     blackjack: float
     surrender: float
 
 
 def first_worth(rules: Rules, terms: StakeTerms, hand: tuple[int, ...], upcard: int, of: Solved) -> float:
-    """What two first cards are worth for each unit of the bet before the dealer looks."""
+    """Worth of two first cards for each unit of the bet, before the dealer peeks."""
     index = place(hand)
     safe, peeks = float(of.safe[index]), rules.hole == "peek"
     if sorted(hand) == [ACE, TEN]:
@@ -168,7 +168,7 @@ def first_worth(rules: Rules, terms: StakeTerms, hand: tuple[int, ...], upcard: 
 
 
 def _two_card_ways(rules: Rules, of: Solved, index: int, *, is_split: bool) -> list[float]:
-    """Standing, hitting and doubling a hand of two cards; 21 stands by itself."""
+    """Worth of standing, hitting and doubling a hand of two cards; 21 always stands."""
     hands, play = lattice(), play_of(rules)
     total, ways = hands.total[index], [float(of.stand[index])]
     if total < 21:
@@ -180,13 +180,13 @@ def _two_card_ways(rules: Rules, of: Solved, index: int, *, is_split: bool) -> l
 
 
 def _split(rules: Rules, upcard: int, counts: ByValue, value: int) -> float:
-    """What both hands of a split are worth; each sees that a card of its value lies in the other."""
+    """Worth of both hands of a split; each knows that a card of its value is in the other."""
     remainder = _minus(counts, value)
     return sum(one_card(rules, upcard, remainder, value, later=later) for later in (False, True))
 
 
 def one_card(rules: Rules, upcard: int, counts: ByValue, value: int, *, later: bool) -> float:
-    """What a hand of a split is worth that has its first card."""
+    """Worth of a split hand that has its first card."""
     hands, start = lattice(), _count((value,))
     of = solved(rules, upcard, counts, start, later and rules.hole == "none_original")
     first, mean = place((value,)), 0.0
@@ -242,20 +242,20 @@ def dealer_from(rules: Rules, unseen: ByValue, dealer: Sequence[int]) -> Floats:
 
 @dataclass(frozen=True)
 class Moment:
-    """A round that stands somewhere, as far as the hands feel it."""
+    """A round in progress, as far as hands depend on it."""
 
     rules: Rules
     unseen: ByValue
     dealer: tuple[int, ...]
-    """The values of his faceup cards."""
+    """Values of the dealer's faceup cards."""
     looked: bool
-    """Whether he looked under his upcard and said that he has no blackjack."""
+    """Whether the dealer peeked and declared no blackjack."""
     asked: object
-    """What is due: the first prompt."""
+    """The first open prompt."""
 
 
 def midround(state: HouseState) -> dict[int, float]:
-    """What each seat that bet can expect, in cents. Raises Unknowable."""
+    """Expectation of each seat that bet, in cents. Raises Unknowable."""
     rules: Rules = state.rules
     cards = cents.unseen(state, rules.decks, _to_come(state))
     moment = Moment(
@@ -373,7 +373,7 @@ def _hand_worth(
 
 
 def _safe_now(moment: Moment) -> float:
-    """What values are divided by: how likely the dealer has no blackjack, where he looked and has none."""
+    """Divisor of values: the probability that the dealer has no blackjack, if the dealer has peeked; otherwise 1."""
     makes_one = natural(moment.dealer[0])
     if not moment.looked or makes_one == OUT or len(moment.dealer) > 1:
         return 1.0

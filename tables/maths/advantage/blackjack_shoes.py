@@ -37,7 +37,7 @@ class BlackjackShoe(OfSubject):
 
     @cached_property
     def chart(self) -> Chart:
-        """Of a full shoe."""
+        """The best chart of a full shoe."""
         return blackjack.solve(self.rules, (4 * self.decks,) * 13).chart
 
     def walk(self, seats: int, seed: int, rounds: int) -> Walk:

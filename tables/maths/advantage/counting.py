@@ -102,10 +102,10 @@ class MeasuredWager(Protocol):
         """Whole shoes of about this number of rounds, dealt to the deepest cut card."""
 
     def values(self, unseen: Counts) -> Floats:
-        """Exactly, for each row: what a round is worth to best play, and to the chart of a full shoe."""
+        """Exact worth of a round for each row, to best play and to the chart of a full shoe."""
 
     def features(self, unseen: Counts) -> Floats:
-        """What the values are nearly a linear function of."""
+        """The features of which the values are nearly a linear function."""
 
 
 class OfSubject:
@@ -146,7 +146,7 @@ class RocketShoe:
         return walk(self.full, seats, seed, rounds)
 
     def values(self, unseen: Counts) -> Floats:
-        """By solving each."""
+        """Exact values, by solving each composition."""
         return values(self.full, unseen)
 
     def features(self, unseen: Counts) -> Floats:
@@ -195,7 +195,8 @@ def features(unseen: Counts, deck: tuple[int, ...] = _DECK) -> Floats:
 
 
 def shares(unseen: Counts, deck: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Of each kind but the first, which follows from the others, less those of a full shoe; and a deck by the rest."""
+    """Shares of each kind except the first, which the others determine, less those of a full shoe; and the size of a
+    deck relative to the cards left."""
     cards, size = unseen.sum(axis=1, keepdims=True), sum(deck)
     share: Floats = unseen / cards - np.array(deck, dtype=np.float64) / size
     return share[:, 1:], size / cards
@@ -239,7 +240,7 @@ def sample(shoe: MeasuredWager) -> Sample:
 
 
 def _first_walks(shoe: MeasuredWager) -> list[Counts]:
-    """What the fit is made of, for each number of seats."""
+    """The compositions that the fit is made from, for each number of seats."""
     return [shoe.walk(seats, _seed(shoe.decks, seats, 0), shoe.effort.rounds).unseen for seats in shoe.seats]
 
 
@@ -300,7 +301,7 @@ _DEALT: Final = [_COLUMNS.index("chart"), _COLUMNS.index("count_gain")]
 
 
 def _columns(values: Floats, count: Floats, high: Flags) -> Floats:
-    """What is averaged, of both values at each place."""
+    """The columns to be averaged, from both values at each place."""
     best, by_chart = values.T
     return np.stack(
         [best, best > 0, np.maximum(best, 0), by_chart, np.where(high, by_chart, 0), best**2, best * count], axis=1
@@ -321,8 +322,8 @@ def measure(fit: Fit, seats: int, tags: tuple[int, ...], limit: int) -> list[Pen
 
 
 def _batch(fit: Fit, seats: int, tags: tuple[int, ...], limit: int, number: int) -> list[list[float]]:
-    """For each cut: rounds, shoes, refills, rounds with a high count, sums of the count and its square, and of each
-    column as it is estimated to be."""
+    """For each cut: rounds, shoes, refills, rounds with a high count, sums of the count and its square, and the
+    estimated sum of each column."""
     decks, effort = fit.shoe.decks, fit.shoe.effort
     shoes = fit.shoe.walk(seats, _seed(decks, seats, number), effort.rounds)
     counts = per_deck(tags, shoes.unseen, sum(fit.shoe.deck))
@@ -336,8 +337,8 @@ def _batch(fit: Fit, seats: int, tags: tuple[int, ...], limit: int, number: int)
     fit_columns = _columns(fit_values, counts, high)
     if shoes.nets is not None:
         fit_columns[:, _DEALT] = np.stack([shoes.nets, np.where(high, shoes.nets, 0)], axis=1)
-        exact[:, _DEALT] = fit_columns[draws][:, _DEALT]  # dealt is dealt: there is no error to estimate
-    # Weighed by how likely each place was drawn, so that the fit's error is estimated without bias.
+        exact[:, _DEALT] = fit_columns[draws][:, _DEALT]  # simulated results are exact: no error to estimate
+    # Weighted by the inverse sampling probability of each place, so that the fit's error is estimated without bias.
     errors = (exact - fit_columns[draws]) / (effort.solved * chances[draws])[:, None]
     sums = []
     for cut in fit.shoe.cuts:

@@ -27,7 +27,7 @@ SEED: Final = 2026
 
 
 def rewritten(page: str) -> str:
-    """The page with its tables computed anew."""
+    """The page with recomputed tables."""
     head, _, tail = page.partition(START)
     tables = "\n".join(_tables())
     return f"{head}{START}\n\n{tables}\n\n{END}{tail.partition(END)[2]}"

@@ -41,7 +41,7 @@ class Yardstick:
 
 
 def terms(unseen: Floats) -> Floats:
-    """What the polynomial is made of: a row for each composition."""
+    """The terms of the polynomial: a row for each composition."""
     size = unseen.sum(axis=-1, keepdims=True)
     has_suits = unseen.shape[-1] == _SUITS * _RANKS
     grid = unseen.reshape((*unseen.shape[:-1], -1, _RANKS)) if has_suits else unseen[..., None, :]
@@ -55,7 +55,7 @@ def terms(unseen: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def yardsticks(game: str, rules: Any, pack: Pack, decks: int) -> Mapping[str, Yardstick]:
-    """Of each wager of an audited game under some options."""
+    """The yardsticks of an audited game's wagers under some options. Raises Unknowable."""
     values = round_provider(game)
     if values is None:
         raise Unknowable(f"nobody values the rounds of {game}")
@@ -75,7 +75,7 @@ def yardsticks(game: str, rules: Any, pack: Pack, decks: int) -> Mapping[str, Ya
 
 
 def _compositions(pack: Pack, decks: int) -> list[Composition]:
-    """What may be left of a shuffled shoe, at any depth."""
+    """Random compositions left of a shuffled shoe, at any depth."""
     chance, cards = np.random.default_rng(_SEED), np.array(pack.cards(pack.shoes[decks]))
     lefts = chance.integers(_FEWEST, len(cards), size=SAMPLES, endpoint=True)
     return [pack.count(chance.permutation(cards)[:size].tolist()) for size in lefts]

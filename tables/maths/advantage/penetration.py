@@ -21,27 +21,27 @@ from tables.maths.situation import DECKS, Unknowable
 RESULTS: Final = Path(__file__).with_name("penetration.json")
 SEATS: Final = Rocket.seat_counts
 CUTS: Final = tuple(percent / 100 for percent in range(10, 55, 5))
-"""Which part of the shoe lies behind the cut card, as far as the rules of the game go."""
+"""Fractions of the shoe behind the cut card, as far as the rules of the game permit."""
 SPREADS: Final = range(1, 1001)
 LONGEST: Final = 3600
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What was measured: a wager of a game, and where."""
+    """What was measured: a wager of a game, with decks, seats and cuts."""
 
     game: str
     wager: str
     title: str
     says: str
-    """The wager, for people; nothing where there is but one."""
+    """The wager as text; "" for a game's only one."""
     decks: tuple[int, ...]
     seats: tuple[int, ...]
     cuts: tuple[float, ...]
     usual: float
-    """The cut that the game comes with."""
+    """The game's default cut."""
     signs: tuple[str, ...]
-    """The kinds of cards that a count tells apart."""
+    """The kinds of cards that a count distinguishes."""
     typical: int = 6
     """Decks of the shoe that the tags are found for."""
     deck_size: int = 52
@@ -145,7 +145,7 @@ SUBJECTS: Final = (
 
 
 def subject(game: str, wager: str | None = None) -> Subject:
-    """Of a game, and its first wager where none is named. Raises Unknowable."""
+    """The subject of a game's wager, by default its first one. Raises Unknowable."""
     measured = [subject for subject in SUBJECTS if subject.game == game]
     if not measured:
         games = ", ".join(dict.fromkeys(subject.game for subject in SUBJECTS))
@@ -162,9 +162,9 @@ class CountSystem:
     """A count of one number: each card seen adds its tag; the seat bets more when the count per deck left is high."""
 
     tags: tuple[int, ...]
-    """By rank. They add up to 0 over a deck, so that the count starts at 0."""
+    """By rank. Their sum over a deck is 0, so that the count starts at 0."""
     thresholds: tuple[int, ...]
-    """By decks: with more than this per deck left unseen, the seat has the edge."""
+    """By decks: the seat has the edge above this count per unseen deck."""
     decks: tuple[int, ...] = tuple(DECKS)
 
     def threshold(self, decks: int) -> int:
@@ -209,30 +209,30 @@ class PenetrationCell:
     """Which part of the rounds begins with an edge for the seat."""
     positive_error: float
     best: float
-    """What a round is worth to a seat that always bets one and plays best for the cards left."""
+    """Worth of a round to a seat that always bets one unit and plays best for the cards left."""
     best_error: float
     gain: float
-    """What each further unit is worth that it bets when it has the edge, and only then, averaged over all rounds."""
+    """Gain from each further unit bet only with the edge, averaged over all rounds."""
     gain_error: float
     chart: float
-    """What a round is worth to a seat that always bets one and plays the chart of a full shoe."""
+    """Worth of a round to a seat that always bets one unit and plays the chart of a full shoe."""
     chart_error: float
     high: float
-    """Which part of the rounds the practical count calls good."""
+    """Share of the rounds that the practical count rates as favourable."""
     count_gain: float
-    """What each further unit is worth that a seat with this count and chart bets then, averaged over all rounds."""
+    """Gain from each further unit that a seat with this count and chart bets then, averaged over all rounds."""
     count_gain_error: float
     correlation: float
-    """Of the practical count with the exact edge."""
+    """Correlation of the practical count with the exact edge."""
     lowest: int = 1
-    """Whether a seat has to bet in each round: 1; or bets where that pays, and else nothing: 0."""
+    """1 if a seat has to bet in each round; 0 if it may bet only when that pays."""
 
     def wins(self, spread: int) -> tuple[float, float]:
-        """What a perfect counter wins in 100 rounds, in lowest bets, and at most how far that is off (one error)."""
+        """Win of a perfect counter in 100 rounds, in minimum bets, and an upper bound of one standard error."""
         return self._per_hundred((self.best, self.best_error), (self.gain, self.gain_error), spread)
 
     def count_wins(self, spread: int) -> tuple[float, float]:
-        """What a seat with the practical count wins in 100 rounds, and how far that is off, as for ``wins``."""
+        """Win of a seat with the practical count in 100 rounds, in minimum bets, and its error as for `wins`."""
         return self._per_hundred((self.chart, self.chart_error), (self.count_gain, self.count_gain_error), spread)
 
     @property
@@ -251,8 +251,10 @@ class PenetrationCell:
         return 1 - self.lowest * value / gain if gain > 0 else None
 
     def _per_hundred(self, base: tuple[float, float], gain: tuple[float, float], spread: int) -> tuple[float, float]:
-        """What 100 rounds are worth at a spread, and its error, from those of the lowest bet and of each further unit.
-        The errors of both are added up, as if they went the same way."""
+        """Worth of 100 rounds at a spread, with its error, from the values of the lowest bet and of each further unit.
+
+        The errors are added as if they were fully correlated. Raises Unknowable.
+        """
         if spread not in SPREADS:
             raise Unknowable(f"a spread of 1 to {spread} is not bet: it is 1 to {SPREADS[0]} up to 1 to {SPREADS[-1]}")
         units = spread - self.lowest
@@ -296,7 +298,7 @@ def cards_behind(decks: int, cut: float, deck_size: int = DECK_SIZE) -> int:
 
 @dataclass(frozen=True)
 class Results:
-    """All that was measured of a subject, and how much of it."""
+    """All measurements of a subject, and their extent."""
 
     subject: Subject
     seed: int
@@ -339,7 +341,7 @@ def _six_digits(value: float) -> float:
 
 @cache
 def results(game: str = "rocket", wager: str | None = None) -> Results:
-    """What was measured of a wager, from the file of results; a process reads it once. Raises Unknowable."""
+    """The measurements of a wager, from the results file, which a process reads once. Raises Unknowable."""
     measured = subject(game, wager)
     document = json.loads(measured.file.read_text())
     count = document["count"]
@@ -385,8 +387,10 @@ def _with_error(wins: float, error: float) -> str:
 
 
 def even(spread: float | None, cell: PenetrationCell) -> str:
-    """The spread from which on a counter wins, as bets are written: 1:8.5. Larger ones than are bet are not told. Who
-    need not bet in each round wins with any bet, or with none."""
+    """The spread from which a counter wins, such as 1:8.5, up to the largest one considered.
+
+    A counter who need not bet in each round wins with any bet, or with none.
+    """
     if not cell.lowest:
         return "any bet" if spread else "no bet"
     if spread is None or spread > SPREADS[-1]:

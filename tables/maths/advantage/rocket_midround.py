@@ -1,4 +1,4 @@
-"""What a round of Rocket that stands somewhere is worth to each of its seats, by the cards that everybody has seen."""
+"""Worth of a Rocket round in progress to each seat, by the visible cards."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def midround(state: State) -> dict[int, float]:
 
 
 def worth(state: State) -> Mapping[int, float]:
-    """What each seat that bet can expect, in tenths of its bet, when it plays on as is best for it.
+    """Expectation of each seat that bet, in tenths of its bet, under best play from now on.
 
-    For a seat that is out, what it got. The cards that are gone are the seen ones; all others, the burned ones too, are
-    equally likely to come next, so the order of a shoe is asked nowhere. Raises Unknowable for an impossible shoe.
+    A seat that is out has its result. All unseen cards, including burned ones, are equally likely to come next, so the
+    order of a shoe does not matter. Raises Unknowable for an impossible shoe.
     """
     if not state.stacks:
         bets = [seat for seat, bet in zip(state.seats, state.bets, strict=True) if bet]
@@ -52,7 +52,7 @@ def _situation(state: State, cards: tuple[int, ...]) -> Situation:
 
 
 def _place(situation: Situation, player: tuple[int, ...], dealer: tuple[int, ...], *, hits: bool) -> float:
-    """Of a seat that is in: it has chosen to hit, is yet to decide, or waits for the dealer's card."""
+    """Expectation of a seat still in: it has chosen to hit, has yet to decide, or waits for the dealer's card."""
     size = len(dealer)
     row = players().place[len(player)][tuple(sorted(player))]
     column = dealers().place[size][tuple(sorted(dealer))]

@@ -1,9 +1,8 @@
-"""Rocket by chance: whole shoes with several seats, as the engine deals them, compiled, reproducible by seed.
+"""Simulation of Rocket: whole shoes with several seats, dealt as the engine does, compiled, reproducible by seed.
 
-Simulated rounds prove nothing, but they would show a mistake of the exact value, and they tell what it leaves out:
-shoes that run out because of other seats, and how the results of the seats at one table go together.
-
-The burned cards are never picked: unseen cards are exchangeable, so the shoe is out when as many are left as burned.
+Simulated rounds prove nothing, but they would reveal an error of the exact value, and they measure what it ignores:
+shoes that run out because of other seats, and the correlation of the seats of one table. The burned cards are never
+picked: unseen cards are exchangeable, so the shoe is out when as many cards are left as were burned.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Whole = NDArray[np.int64]
 
 OUTCOMES: Final = Rocket.outcomes
 CHUNK: Final = 1_000_000
-"""Rounds that are dealt from one seed; a longer run is a row of these, in whatever order."""
+"""Rounds dealt from one seed; a longer run is a set of chunks in any order."""
 _FOLD, _PAIR, _DEALER_PAIR, _DEATH_CARD, _PUSH = range(5)
 _SETS: Final = 1 << len(RANKS)
 _DEATH: Final = DEATH_CARD - 1
@@ -37,13 +36,13 @@ _DEATH: Final = DEATH_CARD - 1
 
 @dataclass(frozen=True)
 class Table:
-    """What is dealt: the rules, how many seats bet, and how all of them decide."""
+    """A simulated table: the rules, the number of seats, and their common strategy."""
 
     rules: Rules
     seats: int
     solution: Solution
     fresh: bool = False
-    """Whether the shoe is shuffled before every round, and not only at the cut card."""
+    """Whether the shoe is shuffled before every round, instead of at the cut card."""
 
     def __post_init__(self) -> None:
         if self.seats not in Rocket.seat_counts:
@@ -52,7 +51,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class RocketTally:
-    """What came of some rounds: by seat, outcome and rank; of the table, by the tenths that all seats won together."""
+    """Results of simulated rounds: by seat, outcome and rank; and by the total win of all seats in tenths."""
 
     ends: Counts
     totals: Counts
@@ -60,15 +59,15 @@ class RocketTally:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were dealt: each adds one to the totals."""
+        """Number of rounds dealt: each adds one to the totals."""
         return int(self.totals.sum())
 
     def counts(self) -> dict[str, Any]:
-        """As a run is kept: whole numbers, so that adding up loses nothing."""
+        """The tally in the form in which a run is stored: integers, so that sums are exact."""
         return {"ends": self.ends.tolist(), "totals": self.totals.tolist(), "refills": self.refills}
 
     def with_counts(self, counts: Mapping[str, Any]) -> RocketTally:
-        """Together with what was kept. Raises ValueError, KeyError or TypeError for what is no such thing."""
+        """The sum with a stored tally. Raises ValueError, KeyError or TypeError for malformed data."""
         return RocketTally(
             self.ends + counts["ends"], self.totals + counts["totals"], self.refills + int(counts["refills"])
         )
@@ -93,7 +92,7 @@ class RocketTally:
         }
 
     def errors(self, seat: int, exact: Solution) -> Iterator[float]:
-        """By how many standard errors the seat's outcomes are off their exact probabilities, one by one."""
+        """Deviations of the seat's outcomes from their exact probabilities, each in standard errors."""
         chances = self.chances(seat)
         for end, chance in exact.outcomes.items():
             yield (chances.get(end, 0.0) - chance) / sqrt(chance * (1 - chance) / self.rounds)

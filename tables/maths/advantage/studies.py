@@ -11,9 +11,9 @@ from tables.maths.rocket_value import solve
 from tables.maths.situation import fresh
 
 HI_LO: Final = (-1, 1, 1, 1, 1, 1, 0, 0, 0, -1)
-"""By value, aces first: the count that most players of blackjack keep."""
+"""Tags by value, aces first: the count that most blackjack players use."""
 LARGEST: Final = {"rocket": counting.LARGEST_TAG, "baccarat": 4}
-"""Of the tags that are looked for: a small number is easier to keep, a large one goes better with the edge."""
+"""Largest tags considered: small numbers are easier to count, large ones correlate better with the edge."""
 
 
 def shoe(subject: Subject, decks: int) -> MeasuredWager:
@@ -30,8 +30,10 @@ def shoe(subject: Subject, decks: int) -> MeasuredWager:
 
 
 def tags_of(subject: Subject) -> tuple[Tags, ...]:
-    """The tags that are measured last, after smaller ones: those that everybody keeps, or the best of a typical shoe;
-    none where no count of one number tells anything."""
+    """The tags that are measured last: a common count, or the best one of a typical shoe.
+
+    All are 0 if no single-number count reveals anything.
+    """
     typical = shoe(subject, subject.typical)
     if subject.game == "blackjack":
         return (Tags(HI_LO),)
@@ -46,7 +48,7 @@ def measured(subject: Subject, tags: tuple[int, ...], decks: int) -> tuple[int, 
 
 
 def gathered(subject: Subject, tags: tuple[Tags, ...], parts: list[tuple[int, list[PenetrationCell]]]) -> Results:
-    """What was measured, as the file of results has it."""
+    """The measurements in the form of the results file."""
     effort = shoe(subject, subject.typical).effort
     return Results(
         subject=subject,
