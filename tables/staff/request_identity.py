@@ -1,8 +1,8 @@
-"""Reads a request's session, terminal and person in one round trip, at the start of every request.
+"""Reads a request's session, terminal and user in one round trip, at the start of every request.
 
-Django and ``terminals`` would query them one after the other. Nothing is cached for the next request, so an ended
-session, a revoked terminal and a dismissed person are noticed at once. Whatever is not as expected is not set here:
-Django then queries it itself, and decides.
+Django and `terminals` would query them one after the other. Nothing is cached for the next request, so an ended
+session, a revoked terminal and a deactivated user are noticed at once. Anything unexpected is left unset: Django then
+queries it itself, and decides.
 """
 
 from __future__ import annotations
