@@ -50,7 +50,7 @@ Producer = Callable[[Entry, Any, Any], Iterator[Fact]]
 """Computes facts from an entry, its event and its table; the table is None for entries in the log of the site."""
 P = TypeVar("P", bound=Producer)
 PRODUCERS: Final[dict[str, Producer]] = {}
-"""What computes the facts of each type of alert that a rule raises from entries."""
+"""The functions that compute facts from entries, by type of alert."""
 
 
 def raises(*alerts: str) -> Callable[[P], P]:
@@ -76,13 +76,13 @@ def of_entry(entry: Entry, event: Event, table: Table | None) -> Iterator[Fact]:
 
 @raises("large_bet")
 def _stakes(entry: Entry, event: Played, table: Table) -> Iterator[Fact]:
-    """The bets of an input, or in a game for a pot what its seats have paid."""
+    """The bets of an input or, in a player-pool game, the payments of its seats."""
     return (_bets if _is_banked(table) else _pot_bets)(table, entry, event)
 
 
 @raises("large_win", "large_win_shift")
 def _results(entry: Entry, event: Played, table: Table) -> Iterator[Fact]:
-    """What seats win by an input."""
+    """The wins of seats by an input."""
     return _wins(table, entry, _decided(table, entry.round, entry.seq, event))
 
 
