@@ -82,7 +82,7 @@ _SHOE_INPUTS: Final[dict[str, tuple[str, Input]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Finds what a scene waits for, and which inputs can be made there."""
+    """Determines what a table waits for, and the entries that it can take."""
 
     scene: CommandContext
 

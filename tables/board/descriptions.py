@@ -136,7 +136,7 @@ class Hands:
 
 
 def _named(cut: chips.Cut) -> str:
-    """The chips after an amount; nothing where no chips make it."""
+    """The chips of an amount, as text; "" if no chips make it."""
     return f": {chips.say(cut)}" if cut else ""
 
 

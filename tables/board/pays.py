@@ -15,7 +15,7 @@ from tables.models import Table
 
 
 class PaidLines(NamedTuple):
-    """A wager, or a bonus on one, with what its lines pay."""
+    """A wager, or a bonus on one, with the odds of its lines."""
 
     title: str
     is_own: bool

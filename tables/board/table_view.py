@@ -78,7 +78,7 @@ class HandBox:
 
 @dataclass(frozen=True, slots=True)
 class SeatBox:
-    """One seat of the layout: what this viewer may see there, and what may be entered for it."""
+    """One seat of the layout: what this viewer may see of it, and the entries for it."""
 
     seat: int
     state: str
@@ -101,15 +101,15 @@ class SeatBox:
     chips: tuple[Chips, ...] = ()
     is_all_in: bool = False
     has_chosen: bool = False
-    """Whether it has chosen already what others are still to choose in secret."""
+    """Whether it has made its secret choice while others have yet to choose."""
     may_play: bool = False
     """Whether it can be dealt in to the next player-pool game."""
     plays: bool = False
     """Whether it is dealt in by default, also if it sat out the last game."""
     spots: tuple[SpotBox, ...] = ()
-    """Its wagers, where they lie apart."""
+    """Its wagers, in games with separate spots."""
     hands: tuple[HandBox, ...] = ()
-    """Its hands, where it may have several."""
+    """Its hands, in games in which a seat may have several."""
     marked_cents: int = 0
     """The commission that is marked there."""
 
@@ -392,7 +392,7 @@ def _chosen(current: Round | None, waiting: Sequence[int]) -> frozenset[int]:
 
 
 _PLACES: Final = {name: place for place, name in PLACE_NAMES.items()}
-"""Where the hands before the dealer lie, by their names."""
+"""Places of the hands in front of the dealer, by name."""
 
 
 def _hands(hands: Sequence[HandView], shown: Round | None, prompts: Sequence[Prompt], place: int) -> Iterable[HandBox]:
