@@ -112,7 +112,7 @@ def chart(decks: int) -> Solution:
 
 @dataclass(frozen=True, slots=True)
 class Wagers:
-    """A shoe that was dealt, wager by wager: its course, and what a bet of ``BET`` won in each round."""
+    """A shoe dealt for simulated bettors, by wager: its edges, and the result of a bet of `BET` in each round."""
 
     courses: Mapping[str, ShoeEdges]
     nets: Mapping[str, tuple[int, ...]]
@@ -173,7 +173,7 @@ Bettor = Callable[[Sequence[float], Sequence[int], float, random.Random], Iterat
 
 
 def at_random(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
-    """Anything from one to five units."""
+    """Bets of one to five units at random."""
     return (chance.randint(1, 5) for _ in edges)
 
 
@@ -217,12 +217,12 @@ def by_size(edges: Sequence[float], results: Sequence[int], full: float, chance:
 
 
 def counting(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
-    """Five units where the seat has an edge, else one: who knows the exact edge, and bets no more than that says."""
+    """Bets five units if the seat has an edge, otherwise one: a counter who knows the exact edge."""
     return (5 if edge < 0 else 1 for edge in edges)
 
 
 def leaning(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
-    """Five units where the edge is better than a full shoe's, else one."""
+    """Bets five units if the edge is better than a full shoe's, otherwise one."""
     return (5 if edge < full else 1 for edge in edges)
 
 
@@ -240,7 +240,7 @@ def chasing(edges: Sequence[float], results: Sequence[int], full: float, chance:
 
 
 def waiting(edges: Sequence[float], results: Sequence[int], full: float, chance: random.Random) -> Iterator[int]:
-    """Five units where the seat has an edge, else nothing."""
+    """Bets five units if the seat has an edge, otherwise nothing."""
     return (5 if edge < 0 else 0 for edge in edges)
 
 
@@ -289,7 +289,7 @@ def check(shoes: Sequence[BettorShoe], decks: int, *, permutations: int, seed: i
 
 
 def check_wager(shoes: Sequence[Wagers], wager: str, *, permutations: int, seed: int = 1) -> list[Rate]:
-    """How often each kind of player is flagged who bets on a wager, and always the same on the game's first one."""
+    """How often each kind of bettor on a wager is flagged, with a constant bet on the game's first wager."""
     full, main = shoes[0].courses[wager].edges[0], next(iter(shoes[0].courses))
     rates = []
     for name, bettor in ON_THE_SIDE.items():

@@ -32,7 +32,7 @@ class NobodyDeals(Exception):
 
 
 def name(description: Mapping[str, Any]) -> str:
-    """The run by what it deals: the same rounds have the same name."""
+    """The name of a run, derived from its description: runs with equal rounds share a name."""
     return json.dumps(description, sort_keys=True, separators=(",", ":"))
 
 
@@ -53,7 +53,7 @@ def deal(run: str, chunks: int, workers: int, report: Callable[[int, int], None]
 
 
 def _ask(run: str, chunks: int, workers: int) -> None:
-    """Put a turn for each worker on the queue; the broker drops what no worker took in time."""
+    """Enqueue a turn for each worker; the broker drops those not taken in time."""
     for _ in range(workers):
         turn.apply_async((run, chunks), expires=TURN_SECONDS)
 

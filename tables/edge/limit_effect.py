@@ -180,7 +180,7 @@ def exposure(settings: Settings) -> int:
 
 
 def _rounds(table: Table) -> Iterator[tuple[datetime, Bets]]:
-    """The latest rounds: when each began, and what was bet in it before the cards."""
+    """The latest rounds: when each began, and its bets before the cards."""
     plays = LogEntry.objects.filter(book_id=table.book_id, subject=Played.subject, kind=Played.kinds[0])
     newest = plays.order_by("-seq").values_list("round", flat=True).first()
     if newest is None:

@@ -42,7 +42,7 @@ class RulingWorth:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A ruling that is open to the pit, and what it is worth to each seat."""
+    """A ruling that the pit may make, and its worth to each seat."""
 
     name: str
     called: str
@@ -71,12 +71,12 @@ class WhatIf:
 
     @property
     def most_cents(self) -> float:
-        """The largest of the totals, without its sign; what a bar is measured by."""
+        """The largest absolute total, which scales the bars."""
         return max((abs(ruling.total_cents) for ruling in self.rulings), default=0) or 1.0
 
 
 def may_see(viewer: Staff) -> bool:
-    """Those who rule and those who audit; never a dealer."""
+    """Whether a user may see rulings: users who rule on disputes and auditors; never a dealer."""
     return viewer.has_perm("tables.watch_worth")
 
 
@@ -108,7 +108,7 @@ def _is_moment(entry: Play) -> bool:
 
 
 def _latest_about(moments: tuple[Play, ...], seat: int) -> Play:
-    """The last input about a seat; the last of all where there is none."""
+    """The last input about a seat; the last input of all if there is none."""
     of_the_seat = [entry for entry in moments if seat and any(_seat_of(action) == seat for action in entry.actions)]
     return (of_the_seat or list(moments))[-1]
 

@@ -397,7 +397,7 @@ class NotFinished(Exception):
 
 
 def of(table: Table, begun_seq: int) -> list[ShoeAudit]:
-    """The audit of the shoe that an entry shuffled, wager by wager; none where none was. Raises NotFinished."""
+    """The audit of the shoe that an entry shuffled, by wager; empty if it was not audited. Raises NotFinished."""
     rows = ShoeAudit.objects.filter(book_id=table.book_id, begun_seq=begun_seq).select_related("book__table")
     audits = list(rows.order_by("pk"))
     entries = LogEntry.objects.filter(book_id=table.book_id, subject="shoe", kind__in=("shuffled", "retired"))
@@ -411,7 +411,7 @@ def of(table: Table, begun_seq: int) -> list[ShoeAudit]:
 
 
 def title_of(row: ShoeAudit) -> str:
-    """The wager in words; nothing where it is a seat's only bet."""
+    """Title of the wager; "" if it is a seat's only bet."""
     return "" if row.wager == MAIN else row.wager.replace("_", " ")
 
 
