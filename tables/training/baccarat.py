@@ -1,4 +1,4 @@
-"""Practice of Baccarat: the drawing rule, and what each commission pays."""
+"""Practice of Baccarat: the drawing rules, and the payouts of each commission."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BaccaratPractice(SpreadPractice):
     options: ClassVar[tuple[str, ...]] = ("commission", "spread", "decks", "tie_pays", "super_6_pays", "rounding")
 
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
-        """How the hands may be drawn, what the sides may come to, and each side bet that is spread."""
+        """The endings of the hands by their draws, of the sides, and of each side bet offered."""
         drawn: dict[str, Ending] = {
             "a natural": lambda state: _is_natural(state),
             "neither draws": lambda state: _cards(state) == (2, 2) and not _is_natural(state),

@@ -92,13 +92,13 @@ class SpreadPractice(ABC):
         return 1.0
 
     def helps(self, way: str, state: HouseState, ask: AskCard) -> Sequence[int]:
-        """The cards that lead to an ending which is ``helped``; none where any card does."""
+        """The cards that lead to an ending of `helped`; empty if any card does."""
         return ()
 
     # --- what it is drawn under ---
 
     def course(self, seed: str, rounds: int, rules: Any) -> CourseSpec:
-        """A course under these rules. Raises Illegal where they cannot be dealt."""
+        """A course under these rules. Raises Illegal for rules that cannot be dealt."""
         self._opened(rules, (1,))
         options = {name: value for name, value in msgspec.to_builtins(rules).items() if name != "unit"}
         return CourseSpec(seed, rounds, self.game.name, self.game.decks(rules), rules.unit, self.version, options)

@@ -44,7 +44,7 @@ class CasinoWarPractice(SpreadPractice):
     options: ClassVar[tuple[str, ...]] = ("surrender", "second_tie", "spread", "decks", "rounding")
 
     def ways(self, rules: Rules) -> Mapping[str, Ending]:
-        """Wins and losses without a war and in one, the second tie, surrender where there is one, and the tie bet."""
+        """Wins and losses without a war and in one, the second tie, surrender if the rules have it, and the tie bet."""
         ways: dict[str, Ending] = {
             "higher": ending(MAIN, "win"),
             "lower": ending(MAIN, "lose"),

@@ -59,7 +59,7 @@ class Session:
 
     @property
     def due(self) -> Question | None:
-        """The question that waits for an answer; None where the practice is over."""
+        """The next unanswered question; None once the practice is over."""
         return None if self.over else self.questions[len(self.answers)]
 
     @property
@@ -74,7 +74,7 @@ class Session:
 
     @property
     def missing(self) -> str:
-        """Why no certificate can be signed for it; empty where one can."""
+        """Why no certificate can be signed for it; "" if one can."""
         if not self.over:
             return "The practice is not over: answer every question first."
         if self.course.rounds < FEWEST_ROUNDS:

@@ -28,7 +28,7 @@ class Practised(Protocol):
         """The options of the game that a trainee may choose, the common ones first."""
 
     def course(self, seed: str, rounds: int, rules: Any) -> CourseSpec:
-        """A course under these rules. Raises Illegal where they cannot be dealt."""
+        """A course under these rules. Raises Illegal for rules that cannot be dealt."""
 
     def rules(self, course: CourseSpec) -> Any:
         """The rules that a certificate pins."""

@@ -142,7 +142,7 @@ def numbered(words: Mapping[str, str]) -> tuple[AnswerChoice, ...]:
 
 
 def seat_answers(seats: Iterable[int], *further: AnswerChoice) -> tuple[AnswerChoice, ...]:
-    """Each seat, by its own number, and what else there is."""
+    """Each seat, under its number, and the further answers."""
     return (*(AnswerChoice(str(seat), f"Seat {seat}", str(seat)) for seat in seats), *further)
 
 

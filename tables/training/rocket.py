@@ -177,7 +177,7 @@ def _turns(state: State) -> tuple[AnswerChoice, ...]:
 
 
 def _call(number: int, before: State, after: State, action: Action) -> Iterator[Question]:
-    """A card is on the felt: what has it done? (A choice has its card after it, or its payment.)"""
+    """A question on the effect of a card just dealt. A choice has its question after its card or its payment."""
     if not isinstance(action, Card):
         return
     payouts = [payout for payout in _GAME.settle(after) if payout not in _GAME.settle(before)]

@@ -12,8 +12,10 @@ from tables.games.protocol import Bet
 from tables.training.chance import one_of
 
 _UNITS: Final = (5, 10, 15, 20, 25, 40, 50, 75, 100, 200)
-"""How large bets are, in chip units; side bets are of the smaller half. Some make no whole chips of five per cent, or
-of a half: those are what dealers get wrong."""
+"""Bet sizes in chip units; side bets use the smaller half.
+
+Some of them give no whole chips at five per cent, or at a half: those are the payouts that dealers get wrong.
+"""
 _PLACED: Final = {"needed": 0.9, "opposite": 0.5, "other": 0.4}
 
 
