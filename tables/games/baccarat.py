@@ -206,7 +206,7 @@ class Baccarat(HouseScript[Rules]):
 
 
 def total(cards: Sequence[int]) -> int:
-    """The points of a hand: what its cards count, modulo ten."""
+    """The total of a hand: the sum of its cards' values, modulo ten."""
     return sum([COUNTS[card] for card in cards]) % 10
 
 
@@ -297,7 +297,7 @@ def _settle_bonus(
 
 
 def _keep_commission(layout: HouseLayout, stake: Stake) -> None:
-    """A marked commission is owed to the cent, rounded down; at once it is what the rounded winnings leave."""
+    """A marked commission is owed to the cent, rounded down; one taken at once is what the rounded winnings leave."""
     if layout.opening.commission_is_marked is True:
         stake.returned_cents, stake.broken_cents = 2 * stake.cents - stake.cents // COMMISSION.to, ""
     stake.commission_cents = 2 * stake.cents - stake.returned_cents

@@ -22,7 +22,7 @@ class Rules(Struct, frozen=True):
 
 
 class Blackstone(Scripted[Rules]):
-    """The game, as the kernel plays it. An ante lies before its owner, and is paid by those who lose it."""
+    """The game, as the kernel plays it. An ante is in front of its owner, and paid by the players who lose it."""
 
     name: ClassVar[str] = "blackstone"
     title: ClassVar[str] = "Blackstone"

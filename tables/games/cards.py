@@ -63,7 +63,7 @@ class Pack:
         return self.spellings[card - 1]
 
     def number(self, spelling: int | str) -> int:
-        """The card that is written so. Raises KeyError where the pack has none."""
+        """The card of a spelling. Raises KeyError if the pack has none."""
         return self._numbers[spelling]
 
     def impossible(self, gone: Composition, decks: int) -> str:
@@ -111,7 +111,7 @@ WHOLE: Final = {length: pack.shoes for length, pack in _BY_LENGTH.items()}
 
 
 def pack_of(composition: Sequence[int]) -> Pack:
-    """The pack that a composition is of. Raises KeyError where there is none of this length."""
+    """The pack of a composition. Raises KeyError if there is none of this length."""
     return _BY_LENGTH[len(composition)]
 
 

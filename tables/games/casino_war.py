@@ -86,7 +86,7 @@ class CasinoWar(HouseScript[Rules]):
         return [HALF_TAKEN] if gives_half else super().results_of(rules, wager)
 
     def script(self, rules: Rules, layout: HouseLayout) -> Script[None]:
-        """A card each; those who tie decide, and go to war together."""
+        """A card each; seats that tie decide, and go to war together."""
         for spot in layout.spots:
             spot.hands.append(Hand(spot.seat))
             yield from layout.deal(spot.hand)

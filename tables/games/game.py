@@ -75,13 +75,13 @@ one of a few shuffled separately; or a shuffle."""
 
 
 class Words(Struct, frozen=True):
-    """A choice in words: its button, what the dealer does once it is made, and the rule behind it."""
+    """The wording of a choice: its button, the dealer's action for it, and the rule behind it."""
 
     label: str
     does: str
     rule: str
     of: Literal["hand", "middle", "stack", "columns"] = "hand"
-    """Where the cards lie that it names."""
+    """Place of the cards that it names."""
 
 
 Wording = str | Callable[..., str]
@@ -94,7 +94,7 @@ class Wager(Struct, frozen=True):
     name: str
     title: str
     needs: str = ""
-    """The wager that it goes with; nothing where it may be placed alone."""
+    """The wager that it requires; "" if it may be placed without another."""
     opposite: str = ""
     """Another wager that one seat cannot have together with this one."""
     times: int = 1
@@ -137,11 +137,11 @@ class Game(ABC, Generic[State, Rules]):
     step_units: ClassVar[int] = 1
     """Bets, or stakes of a pot, are multiples of this number of chip units."""
     spots: ClassVar[tuple[str, ...]] = ()
-    """The wagers that lie apart at a seat, further ones too; none where a seat has one bet."""
+    """The wagers with separate spots at a seat, including further ones; empty if a seat has one bet."""
     further: ClassVar[frozenset[str]] = frozenset()
     """Those of them that are put up in mid-round."""
     pay_form: ClassVar[PayForm] = NO_FORM
-    """Which of its wagers are paid by a table, and what an operator may make such a table pay."""
+    """The wagers paid by a pay table, and the odds that an operator may set in it."""
     rounds_after_cut: ClassVar[int] = 0
     """Rounds dealt after the one in which the cut card came out."""
     dealer_plays: ClassVar[bool]
@@ -180,7 +180,7 @@ class Game(ABC, Generic[State, Rules]):
 
     @abstractmethod
     def play(self, state: State) -> RoundPlay:
-        """The round from a state on, for who plays several actions at once."""
+        """A round in progress from a state on, for a caller that plays several actions."""
 
     @abstractmethod
     def settle(self, state: State) -> tuple[Payout, ...]:
@@ -263,7 +263,7 @@ class BankedGame(Game[State, Rules]):
         return False
 
     def burned_on(self, turned: int) -> int:
-        """How many cards are burned after the one that was turned, where the game turns it."""
+        """Number of cards burned after the turned one, in games that turn one."""
         return 0
 
     def unseen(self, state: State) -> int:
@@ -286,11 +286,11 @@ class PotGame(Game[State, Rules]):
     hides: ClassVar[bool] = True
     dealer_plays: ClassVar[bool] = False
     coins: ClassVar[bool] = True
-    """Whether anything is paid in it."""
+    """Whether the game has payments."""
 
     @abstractmethod
     def pot(self, state: State) -> int:
-        """The coins in the pot; once the game is over, what stays there for the next."""
+        """The coins in the pot; once the game is over, those that remain for the next."""
 
     @abstractmethod
     def payments(self, state: State) -> tuple[Payment, ...]:

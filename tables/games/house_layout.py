@@ -207,7 +207,7 @@ class HouseLayout:
         return AskCard(hand.seat, tuple(gone), self.decks, shown=True, barred=barred, lies_at=lies_at)
 
     def turn(self, hand: Hand, barred: tuple[int, ...] = ()) -> Script[None]:
-        """The facedown cards of a hand are turned where they lie."""
+        """Turn the facedown cards of a hand."""
         for place, card in enumerate(hand.cards):
             if card == UNKNOWN:
                 action = yield (self.turning(hand, place, barred),)
@@ -295,7 +295,7 @@ class HouseLayout:
             stake.broken_cents = f"{broken}/{odds.to}"
 
     def pay_on_top(self, stake: Stake, odds: Odds, reason: Reason) -> None:
-        """A bonus on a stake that is decided otherwise, and evenly: what rounding keeps is of the bonus alone."""
+        """Pay a bonus on a stake whose own result is even or decided elsewhere: rounding concerns the bonus only."""
         winnings, broken = odds.of(stake.cents, self.rules.unit, self.rules.rounding)
         stake.returned_cents += winnings
         stake.why = (*stake.why, reason)

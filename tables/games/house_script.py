@@ -100,7 +100,7 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
         return decks
 
     def spread(self, rules: Rules) -> Sequence[str]:
-        """The side bets of the table. Raises Illegal where the rules cannot spread them."""
+        """The side bets of the table. Raises Illegal if the rules do not permit one of them."""
         spread: Sequence[str] = rules.spread  # type: ignore[attr-defined]
         if len({*spread}) < len(spread):
             twice = next(name for place, name in enumerate(spread) if name in spread[:place])
@@ -210,7 +210,7 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
         return 1
 
     def burning(self, rules: Rules, burn: int) -> Rules:
-        """The burn is no rule of these games: the opening says what was burned."""
+        """The unchanged rules: in these games the burn is part of the opening, not of the rules."""
         return rules
 
     def lying(self, state: HouseState, seat: int) -> tuple[int, ...]:
@@ -315,8 +315,10 @@ def _steps_of(game: HouseScript[Any], rules: HouseRules, is_marked: bool) -> dic
 
 @lru_cache(maxsize=1_000)
 def _terms_of(game: HouseScript[Any], rules: HouseRules) -> DealTerms:
-    """A table's rules are looked at once, not every round. Raises Illegal where they cannot spread their side bets, or
-    pay by a table that is not of the game's form."""
+    """The terms of a table's rules, cached for all rounds.
+
+    Raises Illegal for side bets that the rules do not permit, or a pay table that does not fit the game's form.
+    """
     game.spread(rules)
     if fault := game.faults(rules):
         raise Illegal("bad_options", fault, place="options")

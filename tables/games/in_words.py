@@ -43,4 +43,4 @@ HOW_IT_GOES: Final[Mapping[str, str]] = {
 OF_THE_SHOE: Final = frozenset({"burn", "reshuffle_at", "rounding", "start"})
 """Options of the dealer's procedure, which are not on a placard."""
 OF_THE_PAYS: Final = frozenset({"spread", "pays", "tie_pays", "super_6_pays", "pair_plus_pays", "ante_bonus"})
-"""Options that choose what wagers pay: a placard shows the lines that come of them."""
+"""Options that choose odds: a placard shows the resulting lines."""

@@ -172,7 +172,7 @@ def _clear(layout: Layout) -> None:
 
 
 def _team(rules: Rules, layout: Layout, player: Player) -> int:
-    """Players who face each other are a team; without partners each one is."""
+    """The team of a player: players who face each other are a team; without partners each player is one."""
     teams = len(layout.players) // (TEAM if rules.partners else 1)
     return layout.players.index(player) % teams
 
@@ -193,9 +193,9 @@ def _score(rules: Rules, layout: Layout) -> None:
 
 
 def _settle(layout: Layout, most: int) -> None:
-    """Everyone who lost pays the difference of the scores once; the winners share it by way of the pot.
+    """Each loser pays the difference of the scores once; the winners share it through the pot.
 
-    The same for partners, whose score is their team's: every loser pays, and the winning partners get equal parts.
+    Partners have their team's score: every loser pays, and the winning partners get equal parts.
     """
     winners = [player for player in layout.players if player.score == most]
     losers = [player for player in layout.players if player not in winners]

@@ -110,7 +110,7 @@ class Layout:
 
     @property
     def still_in(self) -> list[Player]:
-        """Those who still play, clockwise from the dealer's left."""
+        """The players still in the game, clockwise from the dealer's left."""
         return [player for player in self.players if player.is_in]
 
     def clockwise(self, start: Player) -> list[Player]:
@@ -164,7 +164,7 @@ class Layout:
 
     @property
     def in_play(self) -> Composition:
-        """All cards that a shuffle of the discards leaves where they are."""
+        """All cards that a shuffle of the discards leaves in place."""
         return count(self._on_table())
 
     def _on_table(self) -> list[int]:
@@ -274,7 +274,7 @@ class Layout:
         yield from self.open_cards(player.hand, player.seat)
 
     def open_cards(self, cards: list[int], to: int) -> Script[None]:
-        """Some cards are turned where they lie, at a seat or in the middle."""
+        """Turn some cards, at a seat or in the middle."""
         for place, rank in enumerate(cards):
             cards[place] = yield from self.turn(rank, to)
 
@@ -377,7 +377,7 @@ class Layout:
         winner.ends("win", because("last_player"))
 
     def lowest_in_play(self) -> int:
-        """The lowest faceup card of anyone who is still in."""
+        """The lowest faceup card of any player still in."""
         return min(rank for player in self.still_in for rank in player.stack)
 
     def require_first(self) -> Player:

@@ -1,4 +1,4 @@
-"""Pairs: hit or fold, and never be the one who gathers too many points.
+"""Pairs: hit or fold, and avoid collecting too many points.
 
 Designed by James Ernest and Paul Peterson.
 """
@@ -152,7 +152,7 @@ def _calamities_first(rank: int) -> int:
 
 
 def _decide(rules: Rules, layout: Layout, player: Player) -> Script[list[int]]:
-    """One decision of a player, carried out; what the player received by it."""
+    """One decision of a player, carried out; returns the cards that the player received."""
     choice = yield from layout.choose(player, _choices(rules, layout, player))
     if choice.name == "fold":
         rank = layout.lowest_in_play() if choice.card is None else choice.card

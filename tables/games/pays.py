@@ -63,7 +63,7 @@ class PaidWager(Struct, frozen=True):
     option: str = ""
     """That option; "" if there is one standard table."""
     on: str = ""
-    """The wager that it is a bonus on, and a part of the worth of; none where it is a wager itself."""
+    """The wager that it is a bonus on, and part of the worth of; "" if it is a wager itself."""
     needs: Mapping[str, str] = {}
     """The only option under which it is offered."""
 
@@ -90,7 +90,7 @@ class PayForm(Struct, frozen=True):
         return {wager.name: own.get(wager.name) or wager.shipped_under(rules) for wager in self.wagers}
 
     def read(self, table: PayTable) -> Pays:
-        """The lines of a table. Raises Illegal where they are not of the form, or others than its digest names."""
+        """The lines of a table. Raises Illegal for lines that do not fit the form or the digest."""
         pays = self.lines(table.wagers)
         if self.digest(pays) != table.sha256:
             raise _illegal(f"{table.name} version {table.version} has other lines than its digest names", "sha256")

@@ -32,14 +32,14 @@ Rules = TypeVar("Rules")
 
 
 def play(game: Game[State, Rules], state: State, action: Action) -> State:
-    """The state after ``action``. Raises Illegal, saying what would be right, when no open prompt admits it."""
+    """The state after `action`. Raises Illegal, with the legal alternatives, if no open prompt admits it."""
     return game.apply(state, admitted(game, state, action))
 
 
 def admitted(game: Game[State, Rules], state: State, action: Action) -> Action:
-    """An action with all that it names: what it left out is filled in where only one thing is possible.
+    """A complete action: omitted parts are filled in if only one value is possible.
 
-    Raises Illegal, saying what would be right, when no open prompt admits it.
+    Raises Illegal, with the legal alternatives, if no open prompt admits it.
     """
     for prompt in state.prompts:
         if full_action := prompt.admits(action):

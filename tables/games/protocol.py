@@ -64,7 +64,7 @@ class Bet(Struct, frozen=True, tag_field="do", tag="bet", omit_defaults=True):
 
 
 class CloseBets(Struct, frozen=True, tag_field="do", tag="close_bets"):
-    """ "No more bets": from here on the bets stand."""
+    """ "No more bets": the bets are final."""
 
 
 class Card(Struct, frozen=True, tag_field="do", tag="card"):
@@ -108,8 +108,8 @@ Action = Bet | CloseBets | Card | Choose | Shuffle | SetAside
 class Illegal(Exception):
     """An action that no open prompt admits.
 
-    ``code`` is machine-readable; the text is one sentence that says what is wrong and what would be right. Its
-    amounts stand as ``{names}`` in the template, so that a screen can say them in the house's own way.
+    `code` is machine-readable; the text is one sentence with the fault and what would be right. Amounts are ``{names}``
+    in the template, so that a screen can format them in the site's currency.
     """
 
     def __init__(self, code: str, template: str, cents: Mapping[str, int] | None = None, **facts: Any) -> None:
@@ -154,8 +154,10 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
     """The wager of this seat that excludes this one."""
 
     def admits(self, action: Action) -> Action | None:
-        """This seat's bet on this wager; raises Illegal when it is out of range or no multiple of the step, and where
-        the seat's other wagers do not allow it."""
+        """This seat's bet on this wager.
+
+        Raises Illegal if it is out of range or not a multiple of the step, or if the seat's other wagers exclude it.
+        """
         if type(action) is not Bet or action.seat != self.seat or action.wager != self.wager:
             return None
         amount = action.amount_cents
@@ -172,7 +174,7 @@ class AskBet(Struct, frozen=True, tag_field="kind", tag="bet"):
         return action
 
     def nearest(self, amount_cents: int) -> list[int]:
-        """The nearest legal bets: one below and one above where both exist. Empty when none is legal."""
+        """The nearest legal bets: one below and one above if both exist. Empty if none is legal."""
         first = -(-self.low_cents // self.step_cents) * self.step_cents
         last = self.high_cents // self.step_cents * self.step_cents
         if first > last:
@@ -279,7 +281,7 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
 
 
 class Choice(Struct, frozen=True, omit_defaults=True):
-    """One thing a seat may choose, what it costs now (minor units, or coins), and what it names."""
+    """One possible choice of a seat, its present cost (minor units, or coins), and what it names."""
 
     name: str
     cost_cents: int = 0
@@ -298,7 +300,7 @@ class Choice(Struct, frozen=True, omit_defaults=True):
         return not (self.card is None and self.cards is None and self.target is None and self.count is None)
 
     def means(self, action: Choose) -> bool:
-        """Whether an action may mean this choice: what it leaves out may be anything."""
+        """Whether an action may mean this choice; its omitted parts match any value."""
         return (
             action.choice == self.name
             and (action.card is None or action.card == self.card)
@@ -321,7 +323,7 @@ class AskChoice(Struct, frozen=True, tag_field="kind", tag="choose", omit_defaul
     names_things: bool = False
     """Whether a choice names a card, a seat or a count."""
     hand: int = 0
-    """Which of the seat's hands it decides about, where it may have several."""
+    """The hand of the seat to decide about, in games with several."""
 
     def admits(self, action: Action) -> Action | None:
         """One of the choices, with all that it names; raises Illegal for another choice of this seat."""
@@ -375,7 +377,7 @@ Prompt = AskBet | AskCloseBets | AskCard | AskChoice | AskShuffle
 
 
 class Phrase(Struct, frozen=True):
-    """A prompt in words: what the dealer does, what the dealer says, and the rule behind it."""
+    """A prompt in words: the dealer's action, the dealer's phrase, and the rule behind it."""
 
     do: str
     say: str
@@ -544,7 +546,7 @@ class Settled(Struct, frozen=True, omit_defaults=True):
 
     @property
     def put_up(self) -> tuple[tuple[str, int], ...]:
-        """(wager, cents) of what was put up for it, the first bet first."""
+        """The (wager, cents) parts of the stake, the first bet first."""
         return self.parts or ((self.bet, self.staked_cents),)
 
 
@@ -612,7 +614,7 @@ class SeatView(Struct, frozen=True):
     wagers: tuple[WagerView, ...] | UnsetType = UNSET
     """Each wager, in games that have several."""
     hands: tuple[HandView, ...] | UnsetType = UNSET
-    """Each hand, in games where a seat may have several."""
+    """Each hand, in games in which a seat may have several."""
 
 
 class View(Struct, frozen=True):

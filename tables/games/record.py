@@ -78,7 +78,7 @@ def record_of(
 def record_as_logged(
     game: Game[Any, Any], rules: Any, opening: Opening, actions: Iterable[Action], *, voided: str = ""
 ) -> dict[str, Any]:
-    """A round as a record, its decisions to the letter of the log: what was hashed once is hashed so for good."""
+    """A round as a record, with its decisions exactly as logged, so that its hash never changes."""
     actions = [*actions]
     content = {
         "bets": [action for action in actions if isinstance(action, Bet)],

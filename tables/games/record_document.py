@@ -40,7 +40,7 @@ class RecordAction(Struct, frozen=True, rename={"from_": "from"}):
     """One decision, and what it names."""
 
     seat: int
-    """0 for what the dealer says, in games where he says something."""
+    """0 for declarations of the dealer, in games that have them."""
     do: str
     card: int | UnsetType = UNSET
     cards: tuple[int, ...] | UnsetType = UNSET

@@ -37,7 +37,8 @@ class Form(ABC, Generic[Spelling]):
 
     @abstractmethod
     def listing(self, record: Record) -> Listing[Spelling]:
-        """Its cards, and what was gone, as far as their types go. Raises RecordError, as all others here do."""
+        """The cards of a record and those gone before it, checked by type. Raises RecordError, as all methods here
+        do."""
 
     @abstractmethod
     def pack(self, listing: Listing[Spelling], rules: Any) -> Pack:
@@ -57,7 +58,7 @@ class Form(ABC, Generic[Spelling]):
 
     @abstractmethod
     def refuse_seats(self, record: Record) -> None:
-        """Raises RecordError for seats or decisions that name what this form does not."""
+        """Raises RecordError for seats or decisions with keys that this form does not have."""
 
     @abstractmethod
     def spelled(self, game_actions: Mapping[str, Any], opening: Opening) -> dict[str, Any]:
@@ -305,7 +306,7 @@ def names_in(game: Game[Any, Any]) -> dict[str, str]:
 
 
 def choice_of(decision: RecordAction, place: str, names: Mapping[str, str]) -> Choose:
-    """A decision of a record. Raises RecordError where it names what this game's decisions do not."""
+    """A decision of a record. Raises RecordError for keys that decisions of this game do not have."""
     named = decision.named()
     for key in named:
         if key not in names:

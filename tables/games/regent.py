@@ -91,7 +91,7 @@ class Regent(Scripted[Rules]):
 
 
 def _turn(layout: Layout, player: Player) -> Script[Player]:
-    """One turn, and whose turn is next: the target's, or that of the first one to the left who is still in."""
+    """One turn; returns the next player: the target, or the first one to the left who is still in."""
     choice = yield from layout.choose(player, _ways(layout, player))
     if choice.target is None:
         yield from _draw_or_fold(layout, player, choice)
@@ -148,7 +148,7 @@ def _gift(layout: Layout, player: Player, target: Player, choice: Choice) -> Non
 
 
 def _see(layout: Layout, player: Player, target: Player) -> Script[None]:
-    """Another player's hand is shown: a pair in all those cards puts its owner out, no pair the one who looked."""
+    """Show another player's hand: a pair among these cards puts its owner out, otherwise the player who looked."""
     yield from layout.open_hand(target)
     cards = [*target.stack, *target.hand]
     if pairs := [rank for rank in cards if cards.count(rank) > 1]:

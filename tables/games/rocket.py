@@ -209,7 +209,7 @@ class Rocket(BankedGame[State, Rules]):
 
 
 class RocketPlay:
-    """A round while it goes on: what a state holds, changed step by step."""
+    """A round in progress: the fields of a state, changed step by step."""
 
     __slots__ = (
         "bets",
@@ -274,7 +274,7 @@ class RocketPlay:
     # --- what is asked ---
 
     def _ask_card(self, to: int) -> None:
-        """A card is due; before it a shuffle, where the shoe is empty."""
+        """Prompt for a card; for a shuffle first if the shoe is empty."""
         if self.left:
             self.prompts = (AskCard(to, tuple(self.gone), self.rules.decks),)
         else:
@@ -311,7 +311,7 @@ class RocketPlay:
         self.bets = put(self.bets, index, action.amount_cents)
         asks = [*self.prompts]
         if limits.cap_cents is None:  # a seat has one wager: its own maximum is one of the bet
-            # What one seat bets leaves the others' prompts as they are.
+            # One seat's bet leaves the others' prompts unchanged.
             asks[index] = structs.replace(asks[index], placed_cents=action.amount_cents)
         else:
             asks[:] = _ask_bets(self.seats, limits, self.rules.unit, self.bets)
@@ -414,7 +414,7 @@ class RocketPlay:
     # --- the shoe in mid-round ---
 
     def _in_play(self) -> Composition:
-        """The cards of the seats still in, and the dealer's: all that a shuffle leaves where it is."""
+        """The cards of the seats still in, and the dealer's, which a shuffle leaves in place."""
         return count([*self.dealer, *(rank for index in self.order for rank in self.stacks[index])])
 
     def _discards(self) -> int:

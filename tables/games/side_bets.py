@@ -17,7 +17,7 @@ _REDS: Final = (1, 2)
 
 
 class SideBet(NamedTuple):
-    """A side bet: on which line of its pay table some cards are; on none where they win nothing."""
+    """A side bet: the line of its pay table that some cards match; "" for a loss."""
 
     paid: PaidWager
     line_of: Callable[[tuple[int, ...], int], str]
@@ -42,7 +42,8 @@ def _three(cards: tuple[int, ...], upcard: int) -> str:
 
 
 def _paid(name: str, title: str, *lines: tuple[str, str, int, tuple[int, int]]) -> PaidWager:
-    """A side bet by its lines, each with its label, what it pays as shipped, and what it may pay; or nothing."""
+    """A side bet by its lines, each with its label, its standard odds and the permitted odds; a line may also be
+    unpaid."""
     bounded = tuple(PayLine(line, label, Odds(low), Odds(high), True) for line, label, _, (low, high) in lines)
     return PaidWager(name, title, bounded, {"": tuple(Odds(pays) for _, _, pays, _ in lines)})
 

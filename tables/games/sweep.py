@@ -105,7 +105,7 @@ def _play(layout: Layout, starts: Player) -> Script[list[Played]]:
 
 
 def _capture(layout: Layout, played: list[Played]) -> Script[Player | None]:
-    """In ascending order; equal cards take turns, first played first. Returns who captured last."""
+    """Capture in ascending order; equal cards take turns, first played first. Returns the player who captured last."""
     last = None
     ascending = sorted(played, key=attrgetter("rank"))  # stable: equal cards stay in the order they were played
     for turn, (rank, group) in enumerate(groupby(ascending, key=attrgetter("rank"))):
@@ -124,7 +124,8 @@ def _highest(layout: Layout) -> list[int]:
 
 
 def _take_turns(layout: Layout, players: list[Player], targets: list[int]) -> Script[Player | None]:
-    """A lone card takes all its targets; tied ones take single cards in turn. Returns who took the last."""
+    """A single card takes all its targets; tied ones take one card each in turn. Returns the player who took the
+    last."""
     last = None
     for turn in range(len(targets)):
         player = last = players[turn % len(players)]

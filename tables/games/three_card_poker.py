@@ -175,7 +175,7 @@ class ThreeCardPokerVersion1(ThreeCardPoker):
 
 
 def qualifies(value: Value) -> bool:
-    """Whether a dealer's hand does: queen high, or anything better."""
+    """Whether a dealer's hand qualifies: queen high or better."""
     return value[0] > HIGH_CARD or value[1][0] >= _QUEEN
 
 

@@ -1,4 +1,4 @@
-"""Hands of blackjack: what they are worth, and what becomes of the bets on them once the dealer has played."""
+"""Hands of blackjack: their totals, and the settlement of the bets on them once the dealer has played."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUE_OF: Final = tuple(min(rank, TEN) for rank in RANK_OF)
 
 
 def total(cards: Sequence[int]) -> int:
-    """The points of a hand, an ace as 11 where that does not bust it."""
+    """The total of a hand, with an ace as 11 unless that busts it."""
     points = sum([VALUE_OF[card] for card in cards])
     return points + 10 if points <= 11 and _has_ace(cards) else points
 
