@@ -186,10 +186,10 @@ def simulate_splits(rules: Rules, chart: Chart, dealt: Dealt, rounds: int, seed:
 def first_cards(
     cards: Composition, lines: tuple[Bytes, Bytes], rounds: int, seed: int
 ) -> tuple[Counts, Counts, Counts]:
-    """In how many rounds the wagers on the first cards came to each line of what they pay, those lost first: the seat's
-    two cards, those with the upcard, and, in two lines, a ten under an ace.
+    """Number of rounds by line of the wagers on the first cards, losses first.
 
-    ``lines`` is the line of each two cards, and of each three.
+    The wagers are those on the seat's two cards, those with the upcard, and, in two lines, a ten under an ace. `lines`
+    gives the line of each two cards, and of each three.
     """
     counts = (np.zeros(256, np.int64), np.zeros(256, np.int64), np.zeros(2, np.int64))
     _first_cards(deck_of(cards, seed), rounds, lines, counts)

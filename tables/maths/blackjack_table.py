@@ -52,8 +52,8 @@ ENOUGH: Final = 20
 
 
 class Seats(NamedTuple):
-    """Room for what a round leaves: each seat's first two cards by rank, what it won in tenths of its bet, how many
-    hands it has and how many bets await the dealer, and the hands."""
+    """Arrays for the results of a round: each seat's first two cards by rank, its win in tenths of its bet, its numbers
+    of hands and of bets that await the dealer, and the hands."""
 
     cards: Counts
     nets: Counts

@@ -94,7 +94,7 @@ def solved(rules: Rules, upcard: int, counts: ByValue, start: ByValue, later: bo
 
 
 def _safe(counts: ByValue, upcard: int, rules: Rules) -> Floats:
-    """How likely the dealer has no blackjack, to who sees each hand."""
+    """Probability that the dealer has no blackjack, given each hand."""
     hands, makes_one = lattice(), natural(upcard)
     if makes_one == OUT:
         return np.ones(len(hands.total))
@@ -103,7 +103,8 @@ def _safe(counts: ByValue, upcard: int, rules: Rules) -> Floats:
 
 
 def dealers_ends(upcard: int, counts: Places, hits_soft_17: bool) -> Floats:
-    """How likely the dealer ends where: a row for 17 to 21, a bust and a blackjack, a column for each set of cards."""
+    """Probability of each end of the dealer: a row for 17 to 21, a bust and a blackjack, a column for each set of
+    cards."""
     sets = tree(upcard, hits_soft_17)
     free, size = counts.astype(np.float64), counts.sum(axis=0)
     chance, ends = np.ones((1, counts.shape[1])), np.zeros((BLACKJACK + 1, counts.shape[1]))

@@ -1,7 +1,7 @@
-"""Games of standard cards by chance, compiled: rounds of a fresh shoe each, counted by how they end.
+"""Simulation of games of standard cards, compiled: rounds of a fresh shoe each, counted by their ends.
 
-What a round pays is no matter here. Its ends are counted as the exact values count their ways, and the same wagers
-are read from them. Cards that are burned unseen are never picked: unseen cards are exchangeable.
+Payouts do not matter here. Ends are counted as the exact values count their ways, and the wagers are derived from them
+in one way. Cards burned unseen are never picked: unseen cards are exchangeable.
 """
 
 from __future__ import annotations
