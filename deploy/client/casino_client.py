@@ -440,7 +440,7 @@ class ChipsSold(TypedDict):
 
 
 class Choice(TypedDict):
-    """One thing a seat may choose, what it costs now (minor units, or coins), and what it names."""
+    """One possible choice of a seat, its present cost (minor units, or coins), and what it names."""
 
     name: str
     cost_cents: NotRequired[int]
@@ -467,7 +467,7 @@ class Choose(TypedDict):
 
 
 class CloseBets(TypedDict):
-    """'No more bets': from here on the bets stand."""
+    """'No more bets': the bets are final."""
 
     do: Literal['close_bets']
 
@@ -983,7 +983,7 @@ class GiveBackReader(TypedDict):
 
 
 class HandBox(TypedDict):
-    """One hand of standard cards as it lies."""
+    """One hand of standard cards on the layout."""
 
     number: int
     name: str
@@ -1140,7 +1140,7 @@ class OnDuty(TypedDict):
 
 
 class OutcomeLine(TypedDict):
-    """What became of a seat, and what the dealer's hands do about it."""
+    """Result of a seat, and the dealer's action for it."""
 
     seat: int
     outcome: str
@@ -1295,7 +1295,7 @@ class PaymentLine(TypedDict):
 
 
 class Phrase(TypedDict):
-    """A prompt in words: what the dealer does, what the dealer says, and the rule behind it."""
+    """A prompt in words: the dealer's action, the dealer's phrase, and the rule behind it."""
 
     do: str
     say: str
@@ -1660,7 +1660,7 @@ class SeatBoughtIn(TypedDict):
 
 
 class SeatBox(TypedDict):
-    """One seat of the layout: what this viewer may see there, and what may be entered for it."""
+    """One seat of the layout: what this viewer may see of it, and the entries for it."""
 
     seat: int
     state: str
@@ -1773,7 +1773,7 @@ class SettleReader(TypedDict):
 
 
 class ShoeBox(TypedDict):
-    """The shoe, as everyone may see it: how deep it is dealt, never what is left in it."""
+    """The shoe, as everyone may see it: how deep it is dealt, never which cards are left."""
 
     number: int
     source: str
@@ -1888,7 +1888,7 @@ class SlipVoided(TypedDict):
 
 
 class SpotBox(TypedDict):
-    """One wager of a seat: what lies there, and what may be bet."""
+    """One wager of a seat: the chips there, and the permitted bets."""
 
     wager: str
     title: str
@@ -2062,7 +2062,7 @@ class UndoSale(TypedDict):
 
 
 class WagerLine(TypedDict):
-    """What became of one wager."""
+    """Result of one wager."""
 
     title: str
     outcome: str

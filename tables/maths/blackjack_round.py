@@ -7,7 +7,7 @@ a short tree of second cards: p or not p. The worth of a hand depends on k, the 
 the number of second cards of other hands that are known only not to be p. For j = 0 it is a single hand from a smaller
 shoe. And since the next unseen card is p, with some probability P, or is not,
 
-Y(k, j) = P Y(k + 1, j) + (1 - P) Y(k, j + 1)
+    Y(k, j) = P Y(k + 1, j) + (1 - P) Y(k, j + 1)
 
 which gives j + 1 from j. The sum of the hands' values is the value of the split: means add up, however the hands are
 correlated.

@@ -159,7 +159,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
                 ways
             )
             if dealt[0] == dealt[1]:
-                # Of a war the two above have the mean; what its square and the product of two have more is added here.
+                # The two sums above contain the mean of a war; this adds the rest of its square and of the product of two.
                 square, crossed = _spread(rules, _without(ranks, dealt))
                 of_seat["main", "main"] += ways * square
                 of_seats["main", "main"] += ways * crossed if dealt[1] == dealt[2] else 0

@@ -1,7 +1,7 @@
 """Simulation of games of standard cards, compiled: rounds of a fresh shoe each, counted by their ends.
 
-Payouts do not matter here. Ends are counted as the exact values count their ways, and the wagers are derived from them
-in one way. Cards burned unseen are never picked: unseen cards are exchangeable.
+Payouts do not matter here. Ends are counted as the exact values count their ways, and the wagers are read from them
+in the same way. Cards burned unseen are never picked: unseen cards are exchangeable.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def _two_values(full: Solution, unseen: tuple[int, ...]) -> tuple[float, float]:
 def features(unseen: Counts, deck: tuple[int, ...] = _DECK) -> Floats:
     """Shares of the ranks against a full shoe, their products, and one over the number of cards."""
     share, inverse = shares(unseen, deck)
-    # Every pair of ranks above the first, each rank with itself too: what a quadratic function multiplies.
+    # The terms of a quadratic function: every pair of ranks above the first, including a rank with itself.
     first, second = np.triu_indices(len(deck) - 1)
     squares = share[:, first] * share[:, second]
     return np.hstack([np.ones_like(inverse), inverse, inverse**2, share, share * inverse, squares, squares * inverse])
