@@ -294,7 +294,8 @@ class GameDescriptions(ABC):
         return _piles(self._cut(cents))
 
     def _cut(self, cents: int) -> chips.Cut:
-        """In chips; nothing when the table's chips cannot make it: the amount is said then, and the game goes on."""
+        """An amount in chips; empty if the table's denominations cannot make it: the dealer is then shown the amount in
+        money."""
         try:
             return chips.cut(cents, self.denominations)
         except ValueError:
@@ -373,7 +374,7 @@ class HouseDescriptions(GameDescriptions):
 
 
 class PotDescriptions(GameDescriptions):
-    """For a pot: chips have moved payment by payment, and the cards lie until the deck is shuffled."""
+    """Player-pool games: chips move payment by payment, and cards remain until the deck is shuffled."""
 
     def _say_shuffle(self) -> Phrase:
         rule = self._how_it_ended or "This game is dealt from a shuffled deck."

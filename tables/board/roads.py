@@ -22,7 +22,7 @@ Places = Iterator[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """How one hand of a shoe ended."""
+    """Result of one hand of a shoe."""
 
     winner: Winner
     player_pair: bool = False

@@ -158,7 +158,7 @@ class Board:
     middle: tuple[int, ...]
     middle_acting: bool
     facedown: int
-    """How many facedown cards lie in the middle."""
+    """Number of facedown cards in the middle."""
     pot_cents: int
     pot: tuple[Chips, ...]
     button: int | None
@@ -181,9 +181,9 @@ class Board:
     deck_columns: tuple[int, ...]
     """The counts that a whole shoe has, a card each, while the decks are checked."""
     card_names: tuple[int | str, ...]
-    """How each card of the table's pack is written."""
+    """Spelling of each card of the table's pack."""
     side_by_side: bool
-    """Whether the wagers of a seat lie apart."""
+    """Whether a seat's wagers have separate spots."""
     hands: tuple[HandBox, ...]
     """The hands before the dealer, in games on standard cards."""
     turns_burn: bool
