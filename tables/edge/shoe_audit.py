@@ -121,7 +121,7 @@ def audit_shoes() -> int:
 
 
 def _tables() -> Iterable[Table]:
-    """Those that deal a game that is audited, and those that did when last looked at: their last shoe may wait."""
+    """Tables that deal an audited game, or did at the last audit: their last shoe may not be audited yet."""
     rows = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
     return Table.objects.filter(models.Q(game__in=providers.ROUND_PROVIDERS) | rows).order_by("pk")
 
