@@ -41,7 +41,7 @@ _SPECIAL: Final = {
 
 
 class BaccaratPractice(SpreadPractice):
-    """How it is practised."""
+    """Practice of Baccarat: bets, drawing questions and payouts."""
 
     game = Baccarat()
     options: ClassVar[tuple[str, ...]] = ("commission", "spread", "decks", "tie_pays", "super_6_pays", "rounding")

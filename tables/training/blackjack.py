@@ -49,7 +49,7 @@ _NO_BLACKJACK_AFTER_SPLIT: Final = "A hand of 21 stands by itself; after a split
 
 
 class BlackjackPractice(SpreadPractice):
-    """How it is practised."""
+    """Practice of Blackjack: bets, decisions, questions and payouts."""
 
     game = Blackjack()
     version: ClassVar[int] = 2

@@ -113,7 +113,7 @@ class SpreadPractice(ABC):
         return tuple(self.ways(self.rules(course)))
 
     def ended(self, course: CourseSpec, state: HouseState) -> set[str]:
-        """Which of that became of a round."""
+        """The endings that a finished round has."""
         return {name for name, is_so in self.ways(self.rules(course)).items() if is_so(state)}
 
     def script(self, course: CourseSpec) -> list[Question]:

@@ -38,7 +38,7 @@ _RAISED: Final = "raise"
 
 
 class CasinoWarPractice(SpreadPractice):
-    """How it is practised."""
+    """Practice of Casino War: bets, decisions, questions and payouts."""
 
     game = CasinoWar()
     options: ClassVar[tuple[str, ...]] = ("surrender", "second_tie", "spread", "decks", "rounding")

@@ -28,7 +28,7 @@ _RULES: Final = {
 
 
 class DragonTigerPractice(SpreadPractice):
-    """How it is practised."""
+    """Practice of Dragon Tiger: bets, questions and payouts."""
 
     game = DragonTiger()
     options: ClassVar[tuple[str, ...]] = ("decks", "tie_pays", "spread", "rounding")
@@ -46,7 +46,7 @@ class DragonTigerPractice(SpreadPractice):
         return {**sides, **{f"{name.replace('_', ' ')} wins": ending(name, "win") for name in paid}}
 
     def calls(self, before: HouseState, action: Action, after: HouseState) -> Iterable[PracticeStep]:
-        """Which side has won."""
+        """The question on which side has won."""
         if after.prompts:
             return
         dragon, tiger = (hand_named(after, name).cards[0] for name in ("dragon", "tiger"))

@@ -20,6 +20,6 @@ def script(course: CourseSpec) -> list[Question]:
 
 
 def endings(course: CourseSpec) -> Counter[str]:
-    """In how many of its rounds each kind of ending comes."""
+    """Number of rounds of a course by kind of ending."""
     practised, last = provider(course.game), {question.round: question.state for question in script(course)}
     return Counter(ending for state in last.values() for ending in practised.ended(course, state))

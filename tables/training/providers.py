@@ -15,7 +15,7 @@ from tables.training.three_card_poker import ThreeCardPokerPractice
 
 
 class Practised(Protocol):
-    """How a game is practised."""
+    """The practice of a game: how courses are drawn, and their questions."""
 
     @property
     def game(self) -> BankedGame[Any, Any]: ...
@@ -55,5 +55,5 @@ PROVIDERS: Final = {practised.game.name: practised for practised in _ALL}
 
 
 def provider(game: str) -> Practised:
-    """How a game is practised. Raises KeyError for one that is not."""
+    """The practice of a game. Raises KeyError if it has none."""
     return PROVIDERS[game]

@@ -60,7 +60,7 @@ class Question:
     state: Any
     """The cards on the layout: a state of the game."""
     settled: frozenset[int] = frozenset()
-    """The seats whose round has ended by then."""
+    """The seats whose round is already over."""
     seat: int = 0
     rank: int = 0
     """The latest card."""

@@ -69,11 +69,11 @@ class RocketPractice:
         return Rules(decks=course.decks)
 
     def endings(self, course: CourseSpec) -> tuple[str, ...]:
-        """How a seat's round may end."""
+        """The endings of a seat's round."""
         return KINDS
 
     def ended(self, course: CourseSpec, state: Any) -> set[str]:
-        """How the seats of a round have ended."""
+        """The endings of the seats in a finished round."""
         return {payout.outcome for payout in _GAME.settle(state)}
 
     def script(self, course: CourseSpec) -> list[Question]:

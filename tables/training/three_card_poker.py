@@ -29,7 +29,7 @@ _SHOWN: Final = "When all have decided, your own hand is turned, then each seat'
 
 
 class ThreeCardPokerPractice(SpreadPractice):
-    """How it is practised."""
+    """Practice of Three Card Poker: bets, decisions, questions and payouts."""
 
     version: ClassVar[int] = 2
     game = ThreeCardPoker()
