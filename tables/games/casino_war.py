@@ -142,7 +142,7 @@ def _high(card: int) -> int:
 
 
 def _compare(layout: HouseLayout, spot: Spot) -> int:
-    """How much higher a seat's latest card is than the dealer's."""
+    """Difference in rank between a seat's latest card and the dealer's; above 0 if the seat's is higher."""
     return _high(spot.hand.cards[-1]) - _high(layout.dealer.cards[-1])
 
 

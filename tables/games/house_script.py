@@ -214,7 +214,7 @@ class HouseScript(ScriptedGame[HouseState, Rules], BankedGame[HouseState, Rules]
         return rules
 
     def lying(self, state: HouseState, seat: int) -> tuple[int, ...]:
-        """Those of the seat's hands, in the order in which they lie."""
+        """For each facedown card of the seat's hands, in order: the number of cards in the shoe when it was dealt."""
         hands = (hand for spot in state.spots if spot.seat == seat for hand in spot.hands)
         return tuple(place for hand in hands for place in hand.lies_at)
 
