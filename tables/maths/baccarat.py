@@ -30,7 +30,7 @@ from tables.maths.standard import by_rank, shoe_of, spelled
 from tables.maths.worth import Edge, Results, Sheet, Tally, Valued, exact, results
 
 End = tuple[str, str]
-"""How a round ends: one of ``ENDS``, and one of ``MARGINS``."""
+"""End of a round: one of `ENDS`, and one of `MARGINS`."""
 Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -233,7 +233,7 @@ def _margin(player: list[int], banker: list[int]) -> str:
 
 
 def _pair_ways(ranks: Composition, hand: Sequence[int]) -> dict[str, int]:
-    """In how many ways the first two cards of a hand are a pair."""
+    """Number of ways in which the first two cards of a hand are a pair, and are not."""
     if len(hand) > 1:
         won = int(hand[0] == hand[1])
         return {"win": won, "lose": 1 - won}
@@ -303,7 +303,7 @@ def joint(ranks: Composition) -> dict[tuple[End, bool, bool], int]:
 
 
 def _pairs(player: int, banker: int, tens: Sequence[int]) -> Iterator[tuple[bool, bool, Fraction]]:
-    """Whether either side has a pair, and how likely, by how their first two cards lie."""
+    """Whether either side has a pair, with the probability, by the kinds of their first two cards."""
     chances = {_DIFFERENT: Fraction(0), _SAME: Fraction(1), _TENS: _same_rank(tens)}
     first, second = chances[player], chances[banker]
     both_chance = _two_pairs(tens) if (player, banker) == (_TENS, _TENS) else first * second
@@ -314,13 +314,13 @@ def _pairs(player: int, banker: int, tens: Sequence[int]) -> Iterator[tuple[bool
 
 
 def _same_rank(tens: Sequence[int]) -> Fraction:
-    """How likely two of these cards are of one rank."""
+    """Probability that two of these cards have one rank."""
     size = sum(tens)
     return Fraction(sum(copies * (copies - 1) for copies in tens), max(size * (size - 1), 1))
 
 
 def _two_pairs(tens: Sequence[int]) -> Fraction:
-    """How likely the first two of these cards are of one rank, and the next two as well."""
+    """Probability that the first two of these cards have one rank, and the next two as well."""
     size, pairs = sum(tens), [copies * (copies - 1) for copies in tens]
     again = sum(
         ways * (sum(pairs) - ways + (copies - 2) * (copies - 3))

@@ -81,7 +81,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True)
 class Opening:
-    """Three first cards that lead to a split: how likely, in ranks, 0 an ace, 12 a king."""
+    """Three first cards that lead to a split, with their probability; ranks from 0, an ace, to 12, a king."""
 
     chance: float
     upcard: int
@@ -186,7 +186,7 @@ def _tens_alike(ranks: Sequence[int]) -> Composition:
 
 
 def _openings(rules: Rules, ranks: Composition, chart: Chart) -> Iterator[Opening]:
-    """How likely each pair is dealt against each upcard that is split; the dealer has shown no blackjack."""
+    """Probability of each pair against each upcard that is split, without a dealer's blackjack shown."""
     counts = ranks if rules.split_by == "rank" else _tens_alike(ranks)
     size = sum(counts)
     for upcard, ups in enumerate(counts):
@@ -201,7 +201,7 @@ def _openings(rules: Rules, ranks: Composition, chart: Chart) -> Iterator[Openin
 
 
 def _unbeaten(rules: Rules, ranks: Composition, upcard: int, *cards_out: int) -> float:
-    """How likely the dealer does not show a blackjack under an upcard, where these are out too."""
+    """Probability that the dealer does not show a blackjack under an upcard, with these cards out too."""
     hole = natural(upcard)
     if rules.hole != "peek" or hole == OUT:
         return 1.0

@@ -188,7 +188,7 @@ def pairs_of(rules: Rules, ranks: tuple[int, ...], upcard: int) -> tuple[Pairs, 
 
 
 def _ups(ranks: tuple[int, ...], upcard: int) -> tuple[tuple[int, float], ...]:
-    """Which rank an upcard of a value may be, and how likely."""
+    """The ranks that an upcard of a value may have, with their probabilities."""
     if upcard != TEN:
         return ((upcard, 1.0),)
     tens = sum(ranks[TEN:])

@@ -44,7 +44,7 @@ class DealerTree(NamedTuple):
     cards: Places
     end: Places
     orders: Floats
-    """In how many orders the dealer draws it; 0 where he draws on, or would have stopped before."""
+    """Number of orders in which the dealer draws it; 0 if the dealer draws on, or would have stopped before."""
     natural: int
     """The value that makes a blackjack with the upcard; -1 where none does."""
 
@@ -132,7 +132,8 @@ def ends(tree: DealerTree, counts: Floats, chance: Floats, ends: Floats) -> None
 
 
 def probabilities(upcard: int, unseen: tuple[int, ...], hits_soft_17: bool) -> Floats:
-    """How likely the dealer ends with 17, 18, 19, 20, 21, bust or blackjack, from the unseen cards of each value."""
+    """Probabilities that the dealer ends with 17, 18, 19, 20, 21, bust or blackjack, from the unseen cards of each
+    value."""
     sets = tree(upcard, hits_soft_17)
     chances = np.zeros((BLACKJACK + 1, 1))
     ends(sets, np.array(unseen, np.float64)[:, None], np.zeros((len(sets.parent), 1)), chances)

@@ -81,7 +81,7 @@ class SeatOptions(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The pairs that may be split: by value, how likely, and how many of the same there are before the deal."""
+    """The pairs that may be split: value, probability, and number of such cards before the deal."""
 
     value: Places
     chance: Floats

@@ -71,7 +71,7 @@ def twenty_one_plus_three(cards: Composition, pays: Pays = _SHIPPED) -> Results:
 
 
 def _pairs(cards: Composition) -> Whole:
-    """In how many ways a first and a second card come."""
+    """Number of ways in which a first and a second card come."""
     counts = np.array(cards, np.int64)
     return np.asarray(counts[:, None] * (counts - np.eye(len(cards), dtype=np.int64)), np.int64)
 

@@ -272,7 +272,7 @@ def _renew(deck: Deck, course: DealtShoe) -> None:
 
 @jit
 def _bring_back(deck: Deck, course: DealtShoe) -> None:
-    """Undealt cards lie in front, then those of this round, then the discards, which change places with them."""
+    """Undealt cards come first, then those of this round, then the discards, which are exchanged with them."""
     cards_left, began = deck.left[0], course.began[0]
     in_play, discards = deck.cards[cards_left:began].copy(), deck.cards[began:].copy()
     deck.cards[cards_left : cards_left + len(discards)] = discards

@@ -85,7 +85,7 @@ def _tie_worth(rules: Rules, ranks: Composition, own: list[int]) -> float:
 
 
 def _tie_chance(ranks: Composition) -> float:
-    """How likely two cards are of one rank."""
+    """Probability that two cards have one rank."""
     return sum(copies * (copies - 1) for copies in ranks) / (sum(ranks) * (sum(ranks) - 1))
 
 
@@ -125,7 +125,7 @@ def _war_end(rules: Rules, own: int, dealer: int) -> float:
 
 
 def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
-    """What each wager pays at each end: the first bet with its raise, always raised, and the tie."""
+    """Result of each wager, with the number of ways: the first bet with its raise, always raised, and the tie."""
     ends = often["round"]
     main = (
         (1, ends["win"]),
@@ -139,7 +139,7 @@ def wagers(rules: Rules, often: Tally) -> dict[str, Results]:
 
 
 def beside(rules: Rules, often: Tally) -> dict[str, dict[str, Results]]:
-    """The first bet of a seat that gives half of it away at every tie, where that is allowed."""
+    """The first bet of a seat that surrenders at every tie, if surrender is allowed."""
     ends = often["round"]
     surrendering = results(((1, ends["win"]), (-1, ends["lose"]), (-_HALF, _ties(often))))
     return {"main": {"with_surrender": surrendering}} if rules.surrender else {}
@@ -159,7 +159,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
                 ways
             )
             if dealt[0] == dealt[1]:
-                # The two sums above contain the mean of a war; this adds the rest of its square and of the product of two.
+                # The sums above contain the mean of a war; this adds the rest of its square and of the product of two.
                 square, crossed = _spread(rules, _without(ranks, dealt))
                 of_seat["main", "main"] += ways * square
                 of_seats["main", "main"] += ways * crossed if dealt[1] == dealt[2] else 0
@@ -180,7 +180,7 @@ def covariances(rules: Rules, composition: Composition | None = None) -> Covaria
 
 
 def _ways(ranks: Composition, dealt: tuple[int, ...]) -> int:
-    """In how many ways these ranks are dealt, one after the other."""
+    """Number of ways in which these ranks are dealt, one after the other."""
     return prod(ranks[rank] - dealt[:place].count(rank) for place, rank in enumerate(dealt))
 
 

@@ -50,7 +50,7 @@ def either_order(halves: Mapping[Pair, Together]) -> Covariances:
 
 
 def exact(means: Nets, of_seat: Means, of_seats: Means) -> Covariances:
-    """From the mean of each wager, and of the products of two: of one seat, and of two different ones."""
+    """Covariances from the mean of each wager, and of the products of two: of one seat, and of two different ones."""
     halves = {}
     for pair in pairs_of(means):
         apart = Fraction(means[pair[0]]) * Fraction(means[pair[1]])

@@ -28,7 +28,8 @@ def shoe(rules: Rules, composition: Composition | None) -> Composition:
 
 
 def tally(cards: Composition) -> Tally:
-    """In how many ways both cards come to each end: the dragon's first, so that either side may have either card."""
+    """Number of ways in which both cards give each end: the dragon's first, so that either side may have either
+    card."""
     ranks = by_rank(cards)
     every = _ordered_pairs(sum(ranks))
     ties = sum(map(_ordered_pairs, ranks))

@@ -307,7 +307,7 @@ def _bankrolls(sheet: ParSheet, bankroll: float | None) -> Iterator[str]:
 
 
 def letter(cell: FirstDecision | None) -> str:
-    """A first decision in the chart: F fold, H hit; - where the two cards cannot lie so."""
+    """Letter of a first decision in the chart: F fold, H hit; - if the two cards cannot occur."""
     if cell is None:
         return "-"
     return "F" if cell.folds else "H"

@@ -235,7 +235,7 @@ def _array(base: Composition) -> Floats:
 
 
 def folds(strategy: Strategy, size: int, hit: Floats) -> Flags:
-    """Where a strategy folds in a layer, given what a hit is worth there. The first cards are no choice."""
+    """Where a strategy folds in a layer, from the worth of a hit there. The first cards offer no choice."""
     if size == 0:
         return np.zeros((1, 1), dtype=np.bool_)
     if strategy.limit is not None:

@@ -47,7 +47,7 @@ def _needed(base: Composition) -> int:
 
 
 def _cards_left(base: Composition, out: int) -> int:
-    """Where no card is left nothing is reached, so any number will do."""
+    """Number of cards left, at least 1: without cards nothing is reached, so any divisor will do."""
     return max(sum(base) - out, 1)
 
 

@@ -55,9 +55,10 @@ class Situation:
         return sum(self.unseen) - self.burn
 
     def base(self, out: int) -> Composition:
-        """From which composition a card comes when ``out`` cards are in play: take those away, and all are equal.
+        """The composition from which a card comes when `out` cards are in play: without these, all cards are equally
+        likely.
 
-        All cards of a lone seat's round stay in play until it is over. So the shoe is out exactly when ``left`` cards
+        All cards of a single seat's round stay in play until it is over. So the shoe is out exactly when `left` cards
         are, and from then on all but the cards in play are unseen.
         """
         return self.unseen if out < self.left else self.full
@@ -70,7 +71,7 @@ def fresh(decks: int, burn: int = DEFAULT_BURN) -> Situation:
 
 @dataclass(frozen=True)
 class Strategy:
-    """How a seat decides: as is best for it, or by the cost of a fold alone."""
+    """A seat's strategy: best play, or folds by their cost only."""
 
     limit: int | None = None
     """Fold when it costs at most this number of tenths of the bet; None for whichever choice loses less."""

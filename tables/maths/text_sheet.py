@@ -64,7 +64,7 @@ def rounding(words: str, costs: Mapping[str, Cost], money: Money) -> Iterator[st
 
 
 def _chart(chart: Mapping[str, Any]) -> Iterator[str]:
-    """How the seat is taken to play: single decisions, or tables of them with a row for each hand."""
+    """The assumed play of the seat: single decisions, or tables of them with a row for each hand."""
     for name, value in chart.items():
         if not isinstance(value, Mapping):
             yield f"{name.replace('_', ' ').capitalize()}: {_spelled(value)}"

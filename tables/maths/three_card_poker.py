@@ -144,7 +144,7 @@ def against(cards: Composition, bonus: tuple[Fraction | int, ...]) -> Against:
 
 
 def is_dealt(cards: Composition) -> Flags:
-    """Which hands of a deck these cards deal."""
+    """Which hands of a deck these cards can deal."""
     return np.asarray(np.array(cards, dtype=bool)[hands().cards].all(axis=1))
 
 
@@ -218,7 +218,7 @@ def _packet_worth(
 
 
 def _with(cards: Composition, additions: Iterable[int]) -> Composition:
-    """These cards and some more, which are none of them yet."""
+    """A composition with some further cards added."""
     counts = [*cards]
     for card in additions:
         counts[card] += 1

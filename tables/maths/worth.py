@@ -53,7 +53,7 @@ class Worth:
     house_edge: float
     standard_deviation: float
     hit_frequency: float
-    """How likely the seat wins something on balance."""
+    """Probability of a net win of the seat."""
     method: Method = "exact"
     standard_error: float | None = None
     """Of the house edge, if it is simulated."""

@@ -220,7 +220,7 @@ def _plus(counts: ByValue, values: Sequence[int]) -> ByValue:
 
 
 def dealer_from(rules: Rules, unseen: ByValue, dealer: Sequence[int]) -> Floats:
-    """How likely he ends with 17 to 21, a bust or a blackjack, from the cards that he has."""
+    """Probabilities of the dealer's ends, 17 to 21, bust and blackjack, from the dealer's present cards."""
     if len(dealer) == 1:
         return dealers_ends(dealer[0], np.array(unseen)[:, None], rules.soft17 == "hit")[:, 0]
     ends = np.zeros(BLACKJACK + 1)
@@ -291,7 +291,7 @@ def _to_come(state: HouseState) -> int:
 
 
 def _beaten(moment: Moment) -> float:
-    """How likely the dealer has a blackjack."""
+    """Probability of a dealer's blackjack."""
     if len(moment.dealer) > 1:
         return float(len(moment.dealer) == 2 and sorted(moment.dealer) == [ACE, TEN])
     makes_one = natural(moment.dealer[0])

@@ -35,7 +35,7 @@ _DECK: Final = shoe(1)
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is dealt and solved for each number of decks and seats."""
+    """Numbers of rounds simulated and places solved, for each number of decks and seats."""
 
     batches: int = 25
     rounds: int = 40_000
@@ -45,7 +45,7 @@ class Effort:
     fitted: int = 3_000
     """Exact values for the fit, for each number of decks."""
     near: float = 0.7
-    """Which part of the exact values is spent where the edge is near zero."""
+    """Share of the exact values that is spent where the edge is near zero."""
 
 
 FULL_EFFORT: Final = Effort()

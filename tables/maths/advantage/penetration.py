@@ -49,13 +49,13 @@ class Subject:
     lowest: int = 1
     """Whether a seat has to bet in each round: 1, or 0."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Those that are not the usual ones."""
+    """Options that differ from the usual ones."""
     best_play: str = "plays best for the cards left"
     count_play: str = "The chart of a full shoe is played."
 
     @property
     def file(self) -> Path:
-        """Where its results are."""
+        """Path of its results file."""
         name = "penetration" if self.game == "rocket" else f"penetration_{self.game}_{self.wager}"
         return RESULTS.with_name(f"{name}.json")
 
@@ -183,7 +183,7 @@ class Tags:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long things take, in seconds: a round with all its payments, and a shuffle with its cut and burn."""
+    """Durations in seconds: of a round with all its payments, and of a shuffle with cut and burn."""
 
     round_seconds: float = 45.0
     shuffle_seconds: float = 150.0
@@ -206,7 +206,7 @@ class PenetrationCell:
     refills: float
     """Times in a shoe that it runs out in mid-round and is filled from the discards."""
     positive: float
-    """Which part of the rounds begins with an edge for the seat."""
+    """Share of the rounds that begin with an edge for the seat."""
     positive_error: float
     best: float
     """Worth of a round to a seat that always bets one unit and plays best for the cards left."""
@@ -237,12 +237,12 @@ class PenetrationCell:
 
     @property
     def even(self) -> float | None:
-        """From which spread on the perfect counter wins; ``None``: from none."""
+        """The lowest spread with which the perfect counter wins; None if there is none."""
         return self._even_spread(self.best, self.gain)
 
     @property
     def count_even(self) -> float | None:
-        """From which spread on the practical count wins; ``None``: from none."""
+        """The lowest spread with which the practical count wins; None if there is none."""
         return self._even_spread(self.chart, self.count_gain)
 
     def _even_spread(self, value: float, gain: float) -> float | None:
@@ -262,7 +262,7 @@ class PenetrationCell:
         return 100 * (self.lowest * value + units * unit_value), 100 * (self.lowest * error + units * unit_error)
 
     def shuffling(self, pace: Pace) -> float:
-        """Which part of the time goes to shuffles; one for each time that the shoe runs out, too."""
+        """Share of the time that shuffles take, including one for each time that the shoe runs out."""
         shuffles = (1 + self.refills) * pace.shuffle_seconds
         return shuffles / (shuffles + self.rounds * pace.round_seconds)
 
@@ -292,7 +292,7 @@ COLUMNS: Final = tuple(column.name for column in fields(PenetrationCell))
 
 
 def cards_behind(decks: int, cut: float, deck_size: int = DECK_SIZE) -> int:
-    """How many cards lie behind a cut card at this part of the shoe."""
+    """Number of cards behind a cut card at a fraction of the shoe."""
     return round(decks * deck_size * cut)
 
 

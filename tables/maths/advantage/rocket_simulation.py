@@ -85,7 +85,7 @@ class RocketTally:
         return _moments(self.totals, np.arange(-most, most + 1))
 
     def chances(self, seat: int) -> dict[tuple[str, int], float]:
-        """Which part of the rounds ended so for a seat, by outcome and rank."""
+        """Share of the rounds by a seat's outcome and rank."""
         return {
             (OUTCOMES[kind], int(rank)): float(self.ends[seat - 1, kind, rank] / self.rounds)
             for kind, rank in zip(*np.nonzero(self.ends[seat - 1]), strict=True)
@@ -187,7 +187,8 @@ def _in_play(stacks: Whole, dealer: int) -> int:
 
 @jit
 def refill(cards: Bytes, decks: int, stacks: Whole, dealer: int) -> int:
-    """All cards but those in play are unseen again; these lie behind them. How many are unseen."""
+    """Make all cards but those in play unseen again, with the latter behind them; returns the number of unseen
+    cards."""
     front, back = 0, len(cards)
     for rank in range(10):
         out = dealer >> rank & 1

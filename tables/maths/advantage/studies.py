@@ -1,4 +1,4 @@
-"""Which shoes are measured, and by which count: the list for ``manage.py penetration --write``."""
+"""The shoes to be measured, and their counts: the list for `manage.py penetration --write`."""
 
 from __future__ import annotations
 
