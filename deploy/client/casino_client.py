@@ -349,7 +349,7 @@ class Button(TypedDict):
 
 
 class BuyIn(TypedDict):
-    """A player puts chips in play at a seat: bought for cash, or brought along (tables with a pot)."""
+    """A player puts chips in play at a seat: bought for cash, or brought to the table (tables with a pot)."""
 
     do: Literal['buy_in']
     seat: int
@@ -361,7 +361,7 @@ class BuyIn(TypedDict):
 
 
 class CashOut(TypedDict):
-    """A player leaves with the chips that lie at the seat (tables with a pot)."""
+    """A player leaves with all chips of the seat (tables with a pot)."""
 
     do: Literal['cash_out']
     seat: int
@@ -369,7 +369,7 @@ class CashOut(TypedDict):
 
 
 class ChangeChips(TypedDict):
-    """A player changes chips for others of the same worth: for larger ones (a colour-up), or for smaller ones."""
+    """A player changes chips for others of the same worth: larger ones (a colour-up) or smaller ones."""
 
     do: Literal['change_chips']
     amount_cents: int
@@ -409,7 +409,7 @@ class Changes(TypedDict):
 
 
 class CheckDecks(TypedDict):
-    """The decks were spread in ten columns and counted: how many of each rank."""
+    """The decks were spread in columns and counted: the number of cards of each rank."""
 
     do: Literal['check_decks']
     counts: list[int]
@@ -474,7 +474,7 @@ class CloseBets(TypedDict):
 
 
 class CollectCommission(TypedDict):
-    """A seat pays all the commission that is marked there."""
+    """A seat pays all its marked commission."""
 
     do: Literal['collect_commission']
     seat: int
@@ -652,7 +652,7 @@ class DaySigned(TypedDict):
 
 
 class Deal(TypedDict):
-    """The house shoe deals the cards that are due, up to the next decision."""
+    """The electronic shoe deals the cards that are due, up to the next decision."""
 
     do: Literal['deal']
 
@@ -676,7 +676,7 @@ class DealerSignedOut(TypedDict):
 
 
 class Denomination(TypedDict):
-    """One kind of chip."""
+    """A chip denomination."""
 
     value_cents: int
     name: str
@@ -815,7 +815,7 @@ class Ending(TypedDict):
 
 
 class EnterMishap(TypedDict):
-    """Something went wrong: which of the list, what was done about it, who came."""
+    """An irregularity: which of the list, the action taken, and who was called."""
 
     do: Literal['mishap']
     which: str
@@ -967,7 +967,7 @@ class FiguresPart(TypedDict):
 
 
 class ForgiveCommission(TypedDict):
-    """The commission that is marked at a seat will not be paid: the player has left, or the house lets it go."""
+    """The marked commission of a seat is waived: the player has left, or the casino forgives it."""
 
     do: Literal['forgive_commission']
     seat: int
@@ -1025,7 +1025,7 @@ class Hours(TypedDict):
 
 
 class KeyCard(TypedDict):
-    """A card was turned (keyed shoes)."""
+    """A card was turned (hand-dealt shoes)."""
 
     do: Literal['card']
     rank: int
@@ -1033,7 +1033,7 @@ class KeyCard(TypedDict):
 
 
 class KeyStandardCard(TypedDict):
-    """The same of a standard card, as a round record writes it: 'T', or 'Th' where suits are looked at."""
+    """A standard card was turned, spelled as in a round record: 'T', or 'Th' where suits count."""
 
     do: Literal['standard_card']
     card: str
@@ -1088,7 +1088,7 @@ class LimitsForm(TypedDict):
 
 
 class LoadShoe(TypedDict):
-    """A shoe of the table's number of decks is on the table."""
+    """A shoe with the table's number of decks was brought to the table."""
 
     do: Literal['load_shoe']
 
@@ -1261,7 +1261,7 @@ class Paid(TypedDict):
 
 
 class PaidAll(TypedDict):
-    """Every seat that is still to be paid or taken from at the end of the round has been."""
+    """All remaining seats have been paid or taken at the end of the round."""
 
     do: Literal['paid_all']
 
@@ -1313,7 +1313,7 @@ class PitCovered(TypedDict):
 
 
 class PlaceBets(TypedDict):
-    """Several bets at once: those of the round before, of a seat or of the whole table."""
+    """Several bets at once: those of the previous round, for one seat or the whole table."""
 
     do: Literal['bets']
     bets: list[Bet]
@@ -1504,7 +1504,7 @@ class RackUnlocked(TypedDict):
 
 
 class ReadDecks(TypedDict):
-    """A machine read the decks card by card: 'Ah' or 'A', or the family's ranks in digits."""
+    """A machine read the decks card by card: 'Ah' or 'A', or ranks in digits for the house's card family."""
 
     do: Literal['read_decks']
     cards: list[str]
@@ -1706,7 +1706,7 @@ class SeatResult(TypedDict):
 
 
 class SellChips(TypedDict):
-    """A player buys chips for cash at a table against the house."""
+    """A player buys chips for cash at a table with a game against the house."""
 
     do: Literal['sell_chips']
     amount_cents: int
@@ -1923,7 +1923,7 @@ class StaffSignedOut(TypedDict):
 
 
 class StartGame(TypedDict):
-    """The next game is dealt, to these seats; with none named, to all that can play (tables with a pot)."""
+    """The next game is dealt to these seats; without any, to all seats that can play (tables with a pot)."""
 
     do: Literal['start_game']
     seats: NotRequired[list[int]]
@@ -2016,7 +2016,7 @@ class TableSet(TypedDict):
 
 
 class TakeBack(TypedDict):
-    """What was entered last in the round does not count: an input, a payment, or that the cut card came out."""
+    """Take back the last input of the round: an action, a payment, or the cut card coming out."""
 
     do: Literal['take_back']
     reopens: NotRequired[bool]
@@ -2024,7 +2024,7 @@ class TakeBack(TypedDict):
 
 
 class TakeOverReader(TypedDict):
-    """The dealer keys the cards from here on, in place of the card reader."""
+    """The dealer keys the cards from now on, in place of the card reader."""
 
     do: Literal['take_over_reader']
 
@@ -2039,7 +2039,7 @@ class Taken(TypedDict):
 
 
 class TimeCharge(TypedDict):
-    """Every seat pays for the half hours that have passed (tables with a pot)."""
+    """Every seat pays the time charge for the half hours passed (tables with a pot)."""
 
     do: Literal['time_charge']
 
@@ -2054,7 +2054,7 @@ class TimeCharged(TypedDict):
 
 
 class UndoSale(TypedDict):
-    """A sale of chips was keyed wrongly: it is undone, while it is the newest entry at its table."""
+    """Undo a mistyped sale of chips."""
 
     do: Literal['undo_sale']
     sale: int
