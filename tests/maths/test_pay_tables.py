@@ -18,7 +18,8 @@ from tables.games.play import replay
 from tables.games.protocol import Bet, Card, CloseBets, Opening
 from tables.games.record import judge
 from tables.maths import providers
-from tables.maths.blackjack import deal, valued
+from tables.maths.advantage.dealt_rounds import deal_blackjack
+from tables.maths.blackjack import valued
 from tables.maths.worth import Worth, simulated
 from tests.tiers import sampled
 
@@ -188,7 +189,7 @@ def test_rounds_by_chance_are_told_by_their_lines() -> None:
     """Harm: of two lines that pay alike, one swallows the rounds of the other."""
     rounds = 300_000
     rules = providers.rules_type("blackjack")(spread=("perfect_pairs",), pays=table("blackjack", **SIDES))
-    tally = deal(rules, None, rounds, 11)
+    tally = deal_blackjack(rules, None, rounds, 11)
     assert sum(tally["perfect_pairs"].values()) == rounds
     worth = valued(rules, None, tally, simulated).wagers["perfect_pairs"]
     assert worth.standard_error
