@@ -14,7 +14,7 @@ ALERT_CHANNELS: Final = Projection(
     title="alert channel",
     event=ChannelSet,
     model=AlertChannel,
-    digests={"address": "address_sha256", "secret": "secret_sha256", "former_secret": "former_secret_sha256"},
+    digests=("address", "secret", "former_secret"),
     name=lambda row: f"{row['name']} version {row['version']}",
 )
 

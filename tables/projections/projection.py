@@ -39,16 +39,15 @@ class Projection(Generic[E, M]):
     model: type[M]
     fields: Mapping[str, str] = field(default_factory=dict)
     """Field of the entry by column, where the two names differ."""
-    digests: Mapping[str, str] = field(default_factory=dict)
-    """Field with the digest by column, for secrets, which no entry contains."""
+    digests: tuple[str, ...] = ()
+    """Columns that no entry contains; it has the SHA-256 of each, in a field such as ``address_sha256``."""
     name: Callable[[Columns], str] | None = None
     """The name of a row in findings, by its columns; rows without names are numbered in the order of their entries."""
 
     def append(self, head: Head, event: E, by: str, **secrets: str) -> M:
         """Append an entry to the log of the site, whose head is locked, and save its row in the same transaction.
         ``secrets``: the columns of which the entry gets the digest."""
-        digests = {self.digests[column]: digest_of(secret) for column, secret in secrets.items()}
-        event = structs.replace(event, **digests)
+        event = structs.replace(event, **{f"{column}_sha256": digest_of(value) for column, value in secrets.items()})
         entry = log.append(head, Draft.of(event, by))
         columns = {column: value for column, value in self.columns(event).items() if column not in self.digests}
         row = self.model(seq=entry.seq, by=by, at=entry.at or head.moment, **columns, **secrets)
@@ -58,7 +57,7 @@ class Projection(Generic[E, M]):
     def columns(self, event: E) -> dict[str, Any]:
         """The columns of the row of an entry; of a secret, its digest."""
         written = {column.name: self._written(column, event) for column in self._columns}
-        return written | {column: getattr(event, name) for column, name in self.digests.items()}
+        return written | {column: getattr(event, f"{column}_sha256") for column in self.digests}
 
     def _written(self, column: models.Field[Any, Any], event: E) -> Any:
         value = getattr(event, self.fields.get(column.name, column.name))
@@ -74,9 +73,10 @@ class Projection(Generic[E, M]):
 
     def event_of(self, row: M) -> E:
         """The entry that a row was made from, without the fields that the row does not have."""
-        columns = self.row_columns(row)
-        names = {column: self.digests.get(column) or self.fields.get(column, column) for column in columns}
-        facts = {names[column]: _spelled(value) for column, value in columns.items()}
+        facts = {
+            f"{column}_sha256" if column in self.digests else self.fields.get(column, column): _spelled(value)
+            for column, value in self.row_columns(row).items()
+        }
         # A column that is null is a field with its default: None, or an empty text.
         missing = {
             part.name for part in structs.fields(self.event) if not part.required and facts.get(part.name) is None

@@ -23,6 +23,7 @@ from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import gaming_hours
 from tables.roles import Role
 from tables.state import table_state
 from tests.clock import Clock, travelling
@@ -157,9 +158,10 @@ def test_papers_in_any_order_lose_no_chip(seed: int) -> None:
 
 
 def bundle(days: SealedDays) -> Path:
-    """End the day, and return its bundle."""
-    days.end(ONE)
-    return days.bundle(ONE)
+    """End the day, and return the bundle of all days: shortly before a day ends, papers are entered in the next one."""
+    today = gaming_hours.day_of(timezone.now())
+    days.end(today)
+    return days.bundle(ONE, today)
 
 
 @pytest.mark.django_db
