@@ -397,9 +397,9 @@ class Floor(RuleBasedStateMachine):
     def _signer(self, reckoning: Reckoning, slip: slip_workflow.Slip, due: Stage) -> Staff:
         """Somebody of the right role who did not sign yet; the carriers of boxes are not those of chips."""
         signed = {signature.username for signature in slip.signed}
-        if due.here and reckoning.standing.dealer:
+        if due.at_table_only and reckoning.standing.dealer:
             return self.house.staff[reckoning.standing.dealer.username]
-        names = [name for role in sorted(due.by, reverse=True) for name in PEOPLE.get(Role(role), ())]
+        names = [name for role in sorted(due.roles, reverse=True) for name in PEOPLE.get(Role(role), ())]
         boxes = {"sue", "sly"}
         of_a_box = slip.series.name == "drop"
         fit = [name for name in names if name not in signed and (of_a_box or name not in boxes)]

@@ -92,7 +92,7 @@ def test_two_packets_against_one_dealer_in_every_course_of_a_small_deck() -> Non
     cards = tuple(int(card in small_deck) for card in range(52))
     every = three_card_poker.against(cards, three_card_poker.bonus(rules))
     deck = three_card_poker.hands()
-    places = {frozenset(row): place for place, row in enumerate(deck.cards[three_card_poker._dealt(cards)].tolist())}
+    places = {frozenset(row): place for place, row in enumerate(deck.cards[three_card_poker.is_dealt(cards)].tolist())}
     pays = (-1, *map(int, rules.pair_plus_pays.split("-")))
 
     def nets(hand: frozenset[int], dealer: int) -> dict[str, Fraction]:

@@ -246,7 +246,7 @@ def test_the_dealers_screen_shows_what_it_keeps_and_says_why_nothing_is_dealt(de
     listed = desk.get(reverse("pit:restored")).content.decode()
     assert "2 more" in listed
     assert "Seat 2 bets 10" in listed
-    assert [row[0] for rows in listing._rows() for row in rows] == [dealer.table.name]
+    assert [row[0] for rows in listing.RESTORED.file(boss.by)[2] for row in rows] == [dealer.table.name]
     where = reverse("pit:confirm-restored", args=[dealer.table.pk])
     form = {"key": str(uuid.uuid4()), "seq": dealer.now.seq, "note": "Bets lie at both seats", "badge": "201"}
     assert desk.post(where, form | {"pin": "9999"}).status_code in (403, 422)

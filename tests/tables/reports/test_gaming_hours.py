@@ -286,7 +286,9 @@ def forge_entry(period: Hours, **content: Any) -> int:
 
 def forge_row(period: Hours, seq: int) -> None:
     facts = {"time_zone": period.time_zone, "day_starts": period.day_starts, "shifts": period.spelled().shifts}
-    HouseHours.objects.create(seq=seq, from_day=period.from_day, by="omar Omar", at=timezone.now(), **facts)
+    entry = LogEntry.objects.filter(book__name=HOUSE, seq=seq).first()
+    at = entry.at if entry else timezone.now()
+    HouseHours.objects.create(seq=seq, from_day=period.from_day, by="omar Omar", at=at, **facts)
 
 
 def test_forged_hours_are_found(utc: None, operator: Staff) -> None:
