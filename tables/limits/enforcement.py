@@ -200,10 +200,12 @@ def _asks(table: Table, state: TableState, target: PlannedLimits) -> bool:
 
 
 def _differs(table: Table, settings: Settings) -> bool:
-    return any(
-        msgspec.to_builtins(getattr(table, name)) != msgspec.to_builtins(getattr(settings, name))
-        for name in LIMIT_SETTINGS
-    )
+    return any(_stored(getattr(table, name)) != _stored(getattr(settings, name)) for name in LIMIT_SETTINGS)
+
+
+def _stored(value: Any) -> Any:
+    """A setting as its JSON column returns it: the two limits of a wager are a list there, and a tuple in a plan."""
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 LIMIT_SETTINGS: Final = (

@@ -83,6 +83,13 @@ def test_an_empty_table_is_set_at_once_and_its_entry_names_plan_and_layer(dealer
     assert fault() == ""
 
 
+def test_a_table_with_limits_of_single_wagers_is_set_once(olga: Staff) -> None:
+    """Harm: the worker compares equal limits in two forms, and writes an entry without a change each minute."""
+    baccarat = floor.table("Baccarat 1", game="baccarat", options={}, wager_limits={"tie": [1_000, 5_000]})
+    assert enforcement.bring_into_force() == 0
+    assert not LogEntry.objects.filter(book=baccarat.book, by="the watch").exists()
+
+
 def test_a_minimum_is_raised_after_its_notice_and_lowered_at_once(dealer: Hand, olga: Staff, clock: Clock) -> None:
     """Harm: players who sit there are told nothing, and their next bet is refused."""
     seated_round(dealer)
