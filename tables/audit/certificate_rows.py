@@ -1,4 +1,4 @@
-"""Certificates and what else is an index of the house's entries: which entry, and what it says of the row."""
+"""Certificates: the row of each, and the practice behind it, compared with its entry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tables.training import certificates
 
 
 def in_log() -> Rows:
-    """Every certificate that was signed."""
+    """The signed certificates, by number."""
     signed = of_the_house("certificates", certificate=["issued"])
     events = ((entry.event, entry.by) for entry in signed)
     return {
@@ -20,6 +20,6 @@ def in_log() -> Rows:
 
 
 def in_database() -> Rows:
-    """Every certificate that has a row, with the practice that it stands on."""
+    """The rows of certificates with the digests of their practice, by number."""
     rows = Certificate.objects.select_related("dealer", "signed_by", "practice")
     return {str(row.number): certificates.event_of(row).content() | {"signed_as": row.signed_as} for row in rows}

@@ -1,6 +1,6 @@
-"""The rows beside the log, held against it: whatever is missing, too much or another is named, kind by kind.
+"""Compares the rows beside the log with the log: missing, additional and different rows, kind by kind.
 
-All of it is read at one moment, so that nothing which is written meanwhile looks wrong.
+Entries and rows are read in one snapshot, so a concurrent write causes no difference.
 """
 
 from __future__ import annotations
@@ -92,13 +92,14 @@ SECOND_IMPLEMENTATIONS: Final = (
     ),
     SecondImplementation("terminal", models.Terminal, devices.in_log, devices.in_database),
     SecondImplementation("page of", models.SeatPage, player_pages.in_log, player_pages.in_database),
-    SecondImplementation("certificate", models.Certificate, certificate_rows.in_log, certificate_rows.in_database),
     # What is paid: limits, options and chips of tables; which chips the site redeems.
     SecondImplementation("table", models.Table, tables.in_log, tables.in_database),
     SecondImplementation("chip", models.Denomination, chips.in_log, chips.in_database),
     SecondImplementation(
         "retirement of", models.SeriesRetirement, series_retirements.in_log, series_retirements.in_database
     ),
+    # The writer uses the same mapping; the replay of the log plays the practice behind a certificate again.
+    SecondImplementation("certificate", models.Certificate, certificate_rows.in_log, certificate_rows.in_database),
     # One entry makes several rows.
     SecondImplementation("dead letter", Resending, alert_rows.resent_in_log, alert_rows.resent_in_database),
 )
@@ -121,7 +122,7 @@ KINDS: Final[tuple[ComparedRows, ...]] = (*SECOND_IMPLEMENTATIONS, *PROJECTIONS)
 
 @dataclass(slots=True)
 class Comparison:
-    """What the comparison went through, and every difference that it found, as a sentence."""
+    """The number of compared rows and kinds, and a sentence for each difference."""
 
     rows: int = 0
     kinds: int = len(KINDS) + len(JOURNALS) + len(schedule_notes.NOTED)
@@ -129,14 +130,14 @@ class Comparison:
 
 
 def compare() -> Comparison:
-    """Hold every kind of row against the log. Whatever somebody wrote, it ends with its sentences."""
+    """Compare every kind of row with the log. Unreadable rows are differences; only an outage raises."""
     comparison = Comparison()
     comparison.faults.extend(differences(comparison))
     return comparison
 
 
 def differences(comparison: Comparison, most: int | None = MOST) -> Iterator[str]:
-    """Each difference as it is found, and what was gone through. ``most``: of each kind; None for all of them."""
+    """Yield the differences, and count the rows in ``comparison``. ``most``: differences of one kind; None for all."""
     with _at_one_moment():
         for kind in KINDS:
             yield from _guarded(kind.title, _compare(kind, comparison, most))

@@ -1,7 +1,7 @@
-"""What the watch does, by the thousand a day: runs, their ends, recounts and proofs. An entry an hour notes them all.
+"""Hourly notes of the scheduled checks: one entry for all runs, ends of runs, recounts and proofs of an hour.
 
-Of runs it has a digest. Recounts and proofs are held against transfers and chain row by row already; what their entry
-adds is how many there were, so that none can be taken away. What is younger than the last note is not held yet.
+A note has the count of the rows and a digest of the runs. Recounts and proofs are compared with transfers and the chain
+anyway; the note adds their number, so that none can be deleted. Rows after the last note are not covered yet.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def note() -> bool:
     return bool(spans)
 
 
-def told() -> Iterator[Spans]:
+def notes_in_log() -> Iterator[Spans]:
     """Every note, the first one first."""
     for entry in of_the_house("noted", rows=["noted"]):
         if isinstance(entry.event, RowsNoted):
@@ -74,7 +74,7 @@ def told() -> Iterator[Spans]:
 
 def faults() -> Iterator[str]:
     """The spans of which not every row is there as it was noted."""
-    notes = list(told())
+    notes = list(notes_in_log())
     for rows in NOTED:
         spans = [note[rows.title] for note in notes if rows.title in note]
         for span, sums in zip(spans, _again(rows, spans), strict=True):
@@ -86,11 +86,11 @@ def faults() -> Iterator[str]:
 
 def count() -> int:
     """How many rows are noted."""
-    return sum(int(span["count"]) for note in told() for span in note.values())
+    return sum(int(span["count"]) for note in notes_in_log() for span in note.values())
 
 
 def _noted_through(rows: Rows) -> int:
-    return max((int(note[rows.title]["through"]) for note in told() if rows.title in note), default=0)
+    return max((int(note[rows.title]["through"]) for note in notes_in_log() if rows.title in note), default=0)
 
 
 # The rows after one number that are old enough, and everything before the newest of these.
