@@ -9,6 +9,10 @@ from django.utils import timezone
 from casino.web.static_files import collect_if_changed
 from dealer_ui.templatetags import snapshots
 from tables.audit import downloads, watch
+from tables.floor import stages
+from tables.floor.command_context import CommandContext, Decision
+from tables.floor.inputs import Input
+from tables.log.kind_record import ByStage
 from tables.reports import gaming_hours, site_clock
 from tables.setup import policies
 from tests import pace, ready, servers, terms, tiers
@@ -61,6 +65,22 @@ def _clock_of_this_house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _drawings_are_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: a drawing that is kept shows a seat as it was, or one of another table."""
     monkeypatch.setattr(snapshots, "is_proven", True)
+
+
+@pytest.fixture(autouse=True)
+def _alerts_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: an input raises an alert that the record of its kind of entry does not name, so no documentation, rule or
+    list of alerts knows it."""
+
+    def decide(context: CommandContext, entered: Input) -> Decision:
+        decision = stages_decide(context, entered)
+        if decision.alert:
+            event = decision.steps[0].event
+            assert isinstance(event.record.alert, ByStage) or event.kind in event.record.alerts, type(event).__name__
+        return decision
+
+    stages_decide = stages.decide
+    monkeypatch.setattr(stages, "decide", decide)
 
 
 @pytest.fixture
