@@ -1,8 +1,8 @@
-"""Back-entry: what was written on numbered paper during an outage is entered afterwards as such.
+"""Back-entry: records kept on numbered paper during an outage are entered later and marked as such. Pure.
 
-Pure. A book goes into back-entry by two people, with the span of the outage; whatever is entered from paper says the
-paper's number and when it happened, and a second person compares it with the paper. How all of it stands is in the
-newest entry about it: nothing beside the log knows it, and the floor and every proof ask the functions here.
+Two people put a log into back-entry for the span of the outage. Each entry from paper names the paper's number and the
+time of the event, and a second person compares it with the paper. The newest entry about back-entry has the complete
+state of it, so the floor and every verifier call the functions of this module.
 """
 
 from __future__ import annotations
@@ -21,41 +21,42 @@ from tables.log.slip_workflow import Wrong
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {"power": "Power failure", "network": "Network failure", "server": "Server failure", "other": "Something else"}
 )
-"""Why a book was held on paper."""
+"""The reasons for keeping records on paper."""
 
 BEGIN: Final = frozenset({"pit_boss", "cage_manager"})
-"""The roles that begin and end back-entry, with somebody of another role."""
+"""The roles that begin and end back-entry, together with a person of another role."""
 STAND_BY: Final = frozenset({"pit_boss", "cage_manager", "cashier", "security", "operator"})
-"""The roles of the second person."""
+"""The roles of the second signer."""
 COMPARE: Final = frozenset({"pit_boss", "cage_manager", "cashier", "security", "dealer"})
-"""The roles that compare what was entered with the paper."""
+"""The roles that compare entries with the paper."""
 
 FARTHEST: Final = timedelta(days=7)
-"""An outage that began longer ago is a matter for the accounts, and not for the tables."""
+"""The longest time since the outage began. Older records are corrected in the accounts and not at the tables."""
 LONGEST_NUMBER: Final = 20
-"""Characters."""
+"""The longest number of a paper, in characters."""
 
 ROUNDS: Final = "rounds"
 CASH: Final = "cash"
-"""What a paper is about that is no slip: rounds played by hand, or chips for cash at a counter or a table."""
+"""The subjects of a paper that is not a slip: rounds dealt by hand, or chips exchanged for cash at the cage or a
+table."""
 
 
 class UncomparedPaper(Struct, frozen=True, forbid_unknown_fields=True):
-    """A numbered paper from which something was entered, and which nobody has compared with it since."""
+    """A numbered paper with entries that have not been compared with it yet."""
 
     number: str
     about: str
-    """A slip by its name, or ``ROUNDS``, or ``CASH``."""
+    """The name of a slip, or ``ROUNDS``, or ``CASH``."""
     happened: str
-    """When the last of it happened, by the paper."""
+    """The time of its latest event according to the paper, in UTC to the minute."""
     keyed: tuple[str, ...]
     """The user names of those who entered it."""
     items: int = 1
-    """How many rounds, signatures or exchanges were entered from it."""
+    """The number of rounds, signatures or exchanges entered from it."""
 
 
 class Compared(Struct, frozen=True, forbid_unknown_fields=True):
-    """A paper that was compared with what was entered from it."""
+    """A paper whose entries were compared with it."""
 
     number: str
     about: str
@@ -63,7 +64,7 @@ class Compared(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AnnouncedRound(Struct, frozen=True, forbid_unknown_fields=True):
-    """The round that may be dealt now: it was announced from a paper."""
+    """The next round to be dealt from a paper, as announced."""
 
     round: int
     number: str
@@ -71,22 +72,22 @@ class AnnouncedRound(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mode(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A book in back-entry."""
+    """The state of a log in back-entry."""
 
     begun: int
-    """The entry that began it."""
+    """The sequence number of the entry that began it."""
     since: str
     until: str
     reason: str
     papers: tuple[UncomparedPaper, ...] = ()
-    """Those that nobody has compared yet."""
+    """The papers that have not been compared yet."""
     compared: tuple[Compared, ...] = ()
     due: AnnouncedRound | None = None
     rounds_until: str = ""
-    """When the last round happened that was announced."""
+    """The time of the latest announced round; empty before the first."""
 
     def paper(self, number: str) -> UncomparedPaper | None:
-        """The paper of that number that waits to be compared."""
+        """The paper of this number that is not compared yet."""
         return next((paper for paper in self.papers if paper.number == number), None)
 
 
@@ -94,12 +95,12 @@ class Mode(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def spelled(moment: datetime) -> str:
-    """A moment as entries spell when something happened: to the minute, for that is what a paper says."""
+    """The stored form of a time of an event: UTC to the minute, because paper has no seconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
 
 
 def moment_of(text: str) -> datetime:
-    """The moment that is spelled so. Raises Wrong."""
+    """The moment of a time in the stored form. Raises Wrong."""
     try:
         moment = datetime.strptime(text, "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
     except ValueError:
@@ -110,7 +111,7 @@ def moment_of(text: str) -> datetime:
 
 
 def shown(text: str) -> str:
-    """A moment in a sentence."""
+    """A time in the stored form, as sentences have it."""
     return f"{text[:10]} {text[11:16]} UTC"
 
 
@@ -118,7 +119,7 @@ def shown(text: str) -> str:
 
 
 def refuse_pair(first: Signatory, second: Signatory) -> None:
-    """Raises Wrong unless two people, of two roles, may begin and end back-entry together."""
+    """Check that two people, of two roles, may begin or end back-entry together. Raises Wrong."""
     if first.role not in BEGIN:
         raise Wrong("not_permitted", "A pit boss or the cage manager begins and ends back-entry.")
     if fault := same_person_fault(second, [first], did="signs first", to="sign second"):
@@ -129,7 +130,7 @@ def refuse_pair(first: Signatory, second: Signatory) -> None:
 
 
 def begun(mode: Mode | None, seq: int, span: tuple[str, str], reason: str, moment: datetime | None) -> Mode:
-    """The mode that an entry begins. ``moment``: when the entry is written. Raises Wrong."""
+    """The back-entry that an entry begins. ``moment``: the time of the entry. Raises Wrong."""
     since, until = span
     if mode is not None:
         raise Wrong("begun_already", "Back-entry has begun here already: it is ended before another outage is entered.")
@@ -146,7 +147,7 @@ def begun(mode: Mode | None, seq: int, span: tuple[str, str], reason: str, momen
 
 
 def refuse_end(mode: Mode | None) -> Mode:
-    """Raises Wrong where back-entry cannot end yet."""
+    """Check that back-entry can end: every paper is compared. Raises Wrong."""
     mode = _standing(mode)
     if mode.papers:
         numbers = ", ".join(paper.number for paper in mode.papers)
@@ -164,7 +165,7 @@ def _standing(mode: Mode | None) -> Mode:
 
 
 def entered(mode: Mode | None, number: str, about: str, happened: str, by: str) -> Mode:
-    """The mode once something was entered from a paper. Raises Wrong."""
+    """Back-entry after one entry from a paper. Raises Wrong."""
     mode = _standing(mode)
     refuse_number(number)
     _refuse_outside(mode, happened)
@@ -180,7 +181,8 @@ def entered(mode: Mode | None, number: str, about: str, happened: str, by: str) 
 
 
 def announced(mode: Mode | None, number: str, round: int, happened: str, by: str) -> Mode:
-    """The mode once a round was announced from a paper. Announced again, it was typed wrongly. Raises Wrong."""
+    """Back-entry after a round was announced from a paper. A second announcement of the same round replaces the first.
+    Raises Wrong."""
     mode = _without(_standing(mode), round)
     if mode.rounds_until and happened < mode.rounds_until:
         sentence = f"The round before it happened {shown(mode.rounds_until)}: rounds are entered in their order."
@@ -190,14 +192,14 @@ def announced(mode: Mode | None, number: str, round: int, happened: str, by: str
 
 
 def dealt(mode: Mode, next_round: int) -> Mode:
-    """The mode with the round that was announced counted among those that were dealt, once it is over."""
+    """Back-entry after the announced round, if that round is over."""
     if mode.due is None or mode.due.round >= next_round:
         return mode
     return replace(mode, rounds_until=mode.due.happened, due=None)
 
 
 def _without(mode: Mode, round: int) -> Mode:
-    """The mode before a round that nobody dealt was announced."""
+    """Back-entry without the announcement of a round that was not dealt."""
     mode = dealt(mode, round)
     paper = mode.paper(mode.due.number) if mode.due else None
     if paper is None:
@@ -212,7 +214,7 @@ def _without(mode: Mode, round: int) -> Mode:
 
 
 def refuse_round(mode: Mode | None, number: int) -> None:
-    """Raises Wrong where a round is opened in back-entry that nobody announced from paper."""
+    """Refuse to open a round in back-entry that was not announced from a paper. Raises Wrong."""
     if mode is not None and (mode.due is None or mode.due.round != number):
         sentence = (
             "This table is in back-entry: type the number of the paper and the time of the round first. To deal live"
@@ -222,7 +224,7 @@ def refuse_round(mode: Mode | None, number: int) -> None:
 
 
 def refuse_number(number: str) -> None:
-    """Raises Wrong for what cannot be the number of a paper."""
+    """Check the number of a paper. Raises Wrong."""
     if not number or number != number.strip() or len(number) > LONGEST_NUMBER or not number.isprintable():
         raise Wrong("bad_paper", f"Give the number that is printed on the paper, in 1 to {LONGEST_NUMBER} characters.")
 
@@ -236,7 +238,7 @@ def _refuse_outside(mode: Mode, happened: str) -> None:
 
 
 def _refuse_other_matter(mode: Mode, number: str, about: str) -> None:
-    """A paper is of one slip, or of rounds, or of the counter; what it said once and was compared is not said again."""
+    """Refuse a paper with a second subject, and rounds or cash from a paper that was compared already."""
     paper = mode.paper(number)
     if paper is not None and paper.about != about:
         raise Wrong("other_paper", f"Paper no. {number} is about {paper.about}: another paper has another number.")
@@ -247,7 +249,7 @@ def _refuse_other_matter(mode: Mode, number: str, about: str) -> None:
 
 
 def _refuse_earlier(mode: Mode, about: str, happened: str) -> None:
-    """The steps of a slip are in their order."""
+    """Refuse a step of a slip with an earlier time than the step before it."""
     if about in (ROUNDS, CASH):
         return
     earlier = [paper.happened for paper in mode.papers if paper.about == about]
@@ -261,7 +263,7 @@ def _refuse_earlier(mode: Mode, about: str, happened: str) -> None:
 
 
 def compared(mode: Mode | None, number: str, by: Signatory, round_open: bool, next_round: int) -> Mode:
-    """The mode once somebody else compared a paper with what was entered from it. Raises Wrong."""
+    """Back-entry after another person compared a paper with its entries. Raises Wrong."""
     mode = _standing(mode)
     paper = mode.paper(number)
     if paper is None:

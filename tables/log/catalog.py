@@ -1,4 +1,4 @@
-"""Every kind of entry that a house writes, and the one place where an entry's content is read."""
+"""Every kind of log entry, and the one place where the content of an entry is read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tables.log.state import TableState
 
 
 def _events() -> Iterator[type[Event]]:
-    """The structs of all kinds, by the names of their files and in the order in which they stand there."""
+    """The structs of all kinds, sorted by module name and then in the order of definition."""
     for name in sorted(module.name for module in iter_modules(entries.__path__, f"{entries.__name__}.")):
         for member in vars(import_module(name)).values():
             if _is_kind(member) and member.__module__ == name:
@@ -74,11 +74,11 @@ AT_TABLES: Final = by_name(EVENTS, house=False)
 IN_THE_HOUSE: Final = by_name(EVENTS, house=True)
 
 HOUSE: Final = "house"
-"""The name of the house's own book."""
+"""The name of the log of the site."""
 
 
 def read(subject: str, kind: str, body: bytes | memoryview, *, house: bool = False) -> Event:
-    """What an entry of a table's book says, or of the house's. Raises Unreadable."""
+    """Decode the body of an entry of a table's log or, with ``house``, of the log of the site. Raises Unreadable."""
     event = (IN_THE_HOUSE if house else AT_TABLES).get((subject, kind))
     if event is None:
         raise Unreadable(f"the house writes no entry {subject} {kind} in this book")
@@ -86,7 +86,7 @@ def read(subject: str, kind: str, body: bytes | memoryview, *, house: bool = Fal
 
 
 def read_as(event: type[E], body: bytes | memoryview) -> E:
-    """What an entry says that is known to be of this kind. Raises Unreadable."""
+    """Decode the body of an entry of a given kind. Raises Unreadable."""
     try:
         return msgspec.convert(spelling.read(event.subject, bytes(body)).content, event, str_keys=True)
     except (msgspec.MsgspecError, Misspelled, RecursionError) as wrong:
@@ -94,22 +94,22 @@ def read_as(event: type[E], body: bytes | memoryview) -> E:
 
 
 def event_of(entry: Entry) -> Event:
-    """What an entry says. Raises Unreadable."""
+    """Decode the content of an entry. Raises Unreadable."""
     return read(entry.subject, entry.kind, entry.body, house=entry.book == HOUSE)
 
 
 def fold(standing: TableState, event: Event, *, seq: int, round: int | None) -> TableState:
-    """The standing after one more entry."""
+    """The state of the table after one more event."""
     return event.folded(replace(standing, seq=seq, counted=None), seq, round)
 
 
 def follow(standing: TableState, entry: Entry) -> TableState:
-    """The standing after one more entry that is still to be read."""
+    """The state of the table after one more entry, which is decoded first."""
     return fold(standing, event_of(entry), seq=entry.seq, round=entry.round)
 
 
 def described(event: Event) -> Description:
-    """The description of an entry, with the moment at which it happened if it was written later."""
+    """The description of an entry, with the time of the event if it was entered later."""
     description = event.description()
     if not event.happened_at:
         return description

@@ -1,4 +1,4 @@
-"""A correction, as its entries and the state of a table have it."""
+"""Corrections of payout errors, as their entries and the state of a table store them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ from tables.log.slip_workflow import GivenSignature, Slip
 
 
 class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A mispay of a seat that is put right by a slip of two signatures.
+    """The correction of a payout error at a seat, by a slip with two signatures.
 
-    Amounts are what the player won, or lost below zero, in cents.
+    Amounts are the player's win in cents; negative for a loss.
     """
 
     slip: str
-    """Its series, year and number."""
+    """The series, year and number of the slip."""
     round: int
     seat: int
     recorded_cents: int
-    """What the player won by the log: what the engine decided."""
+    """The win that the engine calculated, in cents."""
     due_cents: int
-    """What the player should have got; another amount than recorded only by a ruling."""
+    """The win that was due, in cents. It differs from the recorded win only after a ruling."""
     handed_cents: int
-    """What the player has got by now, all in all."""
+    """The total that the player has received, in cents."""
     believed_cents: int
-    """What the ledger took for handed over: what was recorded, or what an earlier correction made of it."""
+    """The total that the ledger assumed was paid, in cents: the recorded win, or the result of an earlier
+    correction."""
     reason: str
     dispute: int | None
     earlier: str | None
-    """The correction of the same round and seat that came before."""
+    """The previous correction of this round and seat."""
     proposed_by: str
-    """The user name of the proposer: another person signs."""
+    """The user name of the proposer. Another person signs."""
     proposed_as: str
-    """How the log names them."""
+    """The proposer as the heading of the entry names them: badge number and name."""
 
     @property
     def proposer(self) -> Signatory:
@@ -48,23 +49,23 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def as_slip(self) -> Slip:
-        """The slip with the signature of the proposer, who was a pit boss: its entry does not repeat the role."""
+        """The slip with the proposer's signature. The role is always pit boss, so the entry does not store it."""
         name, [first, _] = SlipName.parse(self.slip), CORRECTION.stages
         by = GivenSignature(first.name, self.proposed_by, self.proposer.name, "pit_boss", 0)
         return Slip(CORRECTION, name.year, name.number, signed=(by,))
 
     @property
     def difference_cents(self) -> int:
-        """What changes hands now: above zero the house pays, below it takes."""
+        """The amount to hand over now, in cents: positive if the casino pays, negative if the player does."""
         return self.due_cents - self.handed_cents
 
     @property
     def off_cents(self) -> int:
-        """What the mispay left in the rack beyond what the ledger said; below zero what was missing."""
+        """The amount by which the payout error left the rack above the ledger, in cents; negative if below."""
         return self.believed_cents - self.handed_cents
 
     def terms(self, stage: str, reason: str = "") -> dict[str, Any]:
-        """What a person and a terminal sign who sign or decline it: the chips that change hands, for which seat."""
+        """The terms that a person and a terminal sign to approve or decline it: round, seat and amount."""
         return {
             "format": attestation.CORRECTION,
             "slip": self.slip,

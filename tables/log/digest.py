@@ -1,4 +1,4 @@
-"""Names of rules and of a round's result: what a round pins, so that a change of rules cannot pass unseen."""
+"""Digests of rules and of round results. Each round pins them, so that a change of rules cannot go undetected."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tables.log.game_kinds import kind_of
 
 
 def rules_version(game: Game[Any, Any]) -> str:
-    """Names a game's rules as this engine has them: its version, and the first 64 bits of a SHA-256 over it and the
-    game's name, in hex."""
+    """The identifier of a game's rules in this engine: the version, and the first 64 bits of a SHA-256 over name and
+    version, in hex."""
     return f"{game.version}-{_digest({'game': game.name, 'version': game.version})[:16]}"
 
 
 def dealt_by(name: str, version: str | None) -> Game[Any, Any] | None:
-    """The game under the rules that a round names; the first version where a round names none. None where this engine
-    has no such version."""
+    """The game under the rules version that a round names; the first version if it names none. None if this engine does
+    not have the version."""
     games = versions_of(name)
     if version is None:
         return min(games, key=attrgetter("version"))
@@ -31,14 +31,14 @@ def dealt_by(name: str, version: str | None) -> Game[Any, Any] | None:
 
 
 def result_of(game: Game[Any, Any], state: Any) -> str:
-    """Names the result of a round: SHA-256, in hex, over its payouts and payments, what is gone from the shoe and left
-    in it. Facts alone, no sentences."""
+    """The digest of a round's result: SHA-256, in hex, over payouts, payments, cards gone from the shoe and cards left
+    in it. It covers no sentences."""
     return _digest({"payouts": game.settle(state), **_counts(game, state)})
 
 
 def stored_end_of(game: Game[Any, Any], state: Any, seats: tuple[int, ...]) -> str:
-    """Names the state that a round ended with as releases up to 0.9.0 did: over what the public and each of its seats
-    saw too, with the sentences of that time."""
+    """The digest of a round's final state as releases up to 0.9.0 calculated it: also over the views of the public and
+    of each seat, with the sentences of those releases."""
     views = [stored_view(game, game.view(state, viewer)) for viewer in (None, *seats)]
     return _digest({"payouts": stored_payouts(game, game.settle(state)), "views": views, **_counts(game, state)})
 

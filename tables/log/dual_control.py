@@ -1,4 +1,5 @@
-"""What takes two people: one proposes it, another approves. Pure: the floor and a proof ask the same functions."""
+"""Dual control: one person proposes a change, another approves it. Pure; the floor and the verifier call the same
+functions."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from tables.log.limit_plans import WAGER
 from tables.log.policies import ALWAYS_TWO, MATTERS, Values
 
 COMMAND_LINE: Final = "the command line"
-"""Who takes on operators of a house in which nobody is left to approve; whoever sits there owns the machine."""
+"""The author of the operators created when no approver is left. Access to the command line implies ownership of the
+machine."""
 
 _TAKES: Final = ("rake_permille", "rake_cap_cents", "time_charge_cents", "marks_commission")
 
@@ -28,11 +30,12 @@ _TITLES: Final = {
     POST: "Who runs which pit",
 }
 _LIKE: Final = {SERVICE_ACCOUNT: "staff", PLAN: "limits", POST: "staff"}
-"""Matters that take two people where another does: access is access, whoever has it, and limits are limits."""
+"""Subjects whose dual control follows another subject: service accounts and assignments follow staff, limit plans
+follow limits."""
 
 
 def needed(matter: str, terms: Values) -> bool:
-    """Whether a matter is under dual control by these terms. A wager that favours the player always is."""
+    """Whether a subject is under dual control by these policies. A wager that favours the player always is."""
     if matter == EDGE:
         return True
     matter = _LIKE.get(matter, matter)
@@ -44,11 +47,12 @@ def title_of(matter: str) -> str:
 
 
 UNBOUNDED: Final = 10**15
-"""A maximum that is not set, in minor units: higher than any that can be set."""
+"""A maximum that is not set, in minor units: higher than any value that can be set."""
 
 
 def raises(before: Mapping[str, int], after: Mapping[str, int], limit_cents: int) -> bool:
-    """Whether any maximum comes to lie above the limit and above what it was. One that is not in ``before`` was 0."""
+    """Whether any maximum rises above both the limit and its previous value. A maximum missing from ``before`` was
+    0."""
     return any(cents > max(limit_cents, before.get(name, 0)) for name, cents in after.items())
 
 
@@ -60,11 +64,11 @@ def of_plan(
     *,
     formerly: bool = False,
 ) -> str | None:
-    """The matter for which a version of a limit plan takes two people: any maximum lies above the limit, and is higher
-    than it was. Either the version sets it so, or it sets it elsewhere or at other times; or it leaves a maximum to
-    what lies beneath, and that is so high. None where it takes one. ``before`` is empty for a new plan. ``beneath``:
-    for each maximum of the version before, the highest that lies beneath it; asked where one is left. ``formerly``: by
-    the rule of releases up to 0.9.0, to which a wager without limits of its own did not get the plan's own maximum."""
+    """The subject under which a version of a limit plan needs dual control; None if it needs none. It does if any
+    maximum rises above the limit: the version sets a higher one, applies it at another place or time, or drops one and
+    exposes a higher layer below. ``before`` is empty for a new plan. ``beneath``: for each maximum of the previous
+    version, the highest one in the layers below; called only if one is dropped. ``formerly``: by the rule of releases
+    up to 0.9.0, which did not apply the plan's own maximum to a wager without limits of its own."""
     if not needed(PLAN, terms):
         return None
     is_same_place = all(before.get(name) == after.get(name) for name in _PLACE)
@@ -81,11 +85,11 @@ def of_plan(
 
 
 _PLACE: Final = ("scope", "of", "schedule")
-"""What says where and when a plan holds."""
+"""The fields that set the place and time of a plan."""
 
 
 def _reaches(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether a version holds wherever and whenever the one before it does: it may be an event that lasts longer."""
+    """Whether a version applies at every place and time of the previous one. An event may last longer."""
     if any(before.get(name) != after.get(name) for name in ("scope", "of")):
         return False
     earlier, later = before["schedule"], after["schedule"]
@@ -100,7 +104,7 @@ def _reaches(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def _highest_planned(values: Mapping[str, Any]) -> dict[str, int]:
-    """The limits of a plan that bound bets from above. What only a minimum bounds, bounds nothing."""
+    """The maxima of a plan; minimums are left out."""
     highest = {name: value[1] if isinstance(value, tuple | list) else value for name, value in values.items()}
     return {name: cents for name, cents in highest.items() if name != "min_cents"}
 
@@ -113,9 +117,9 @@ def of_table(
     *,
     formerly: bool = False,
 ) -> str | None:
-    """The matter for which a change of a table's settings takes two people; None where it takes one. ``before`` is
-    empty for a new table: it pays by its game's options, whatever they are. ``set_to``: every setting, changed or not,
-    of which ``before`` and ``after`` have those that change. ``formerly``: by the rule of releases up to 0.9.0."""
+    """The subject under which a change of a table's settings needs dual control; None if it needs none. ``before`` is
+    empty for a new table, whose options never need it. ``set_to``: all settings; ``before`` and ``after`` have only
+    those that change. ``formerly``: by the rule of releases up to 0.9.0."""
     limit_cents = int(terms["two_people_limit_cents"])
     judge = _formerly_raises if formerly else _raises_limits
     concerned: dict[str, Callable[[], bool]] = {
@@ -128,15 +132,15 @@ def of_table(
 
 
 def of_staff(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
-    """The same of somebody who works here: what they may do more, and that they may again. Anybody can be barred by
-    one, and works by themselves in another of the roles that they were given."""
+    """The subject under which a change of a staff member needs dual control: an additional role, or reactivation.
+    Deactivation and a switch among roles already held need one person."""
     gained = _roles(after) - _roles(before)
     return "staff" if gained or after.get("is_active") is True else None
 
 
 def of_service_account(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
-    """The same of a program: that it may do more, at more tables, from more places, or for longer. Whatever takes
-    something away is done by one."""
+    """The subject under which a change of a service account needs dual control: more scopes, tables or addresses, or a
+    later expiry. Reductions need one person."""
     gained = (
         set(after["scopes"]) - set(before.get("scopes", ()))
         or _widened(before.get("tables"), after["tables"])
@@ -147,8 +151,8 @@ def of_service_account(before: Mapping[str, Any], after: Mapping[str, Any]) -> s
 
 
 def of_post(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
-    """The same of who runs which pit: that somebody may run more. Whoever has no post is bounded by none, so the first
-    one takes away, and the last one that ends gives back."""
+    """The subject under which a change of pit assignments needs dual control: an additional pit. A person without
+    assignments is not restricted, so the first assignment reduces access and the end of the last one extends it."""
     earlier, later = (None if _unbounded(facts) else set(facts["pits"]) for facts in (before, after))
     gained = earlier is not None and (later is None or later - earlier)
     return POST if gained else None
@@ -159,7 +163,7 @@ def _unbounded(facts: Mapping[str, Any]) -> bool:
 
 
 def _widened(before: Any, after: Any) -> bool:
-    """Whether a list has more than before; an empty one stands for everything."""
+    """Whether a list permits more than before. An empty list permits everything."""
     if not before:
         return before is None
     return not after or bool(set(after) - set(before))
@@ -170,14 +174,14 @@ def _roles(facts: Mapping[str, Any]) -> set[str]:
 
 
 _BOUNDS: Final = {"game", "options", "max_cents", "seat_max_cents", "cap_cents", "wager_limits"}
-"""The settings that a table's maxima follow from."""
+"""The settings that determine a table's maxima."""
 
 
 def _raises_limits(
     before: Mapping[str, Any], after: Mapping[str, Any], limit_cents: int, set_to: Callable[[], Mapping[str, Any]]
 ) -> bool:
-    """Whether any maximum of a table comes to lie higher than it was, and above the limit. A new table raises what it
-    sets: a maximum of a seat, or an exposure, that it does not set takes away none."""
+    """Whether any maximum of a table rises above both the limit and its previous value. For a new table, a seat maximum
+    or table aggregate limit that is not set does not count."""
     if not after.keys() & _BOUNDS:
         return False
     if not before:
@@ -189,8 +193,8 @@ def _raises_limits(
 
 
 def effective_maxima(settings: Mapping[str, Any], wagers: Iterable[str]) -> dict[str, int]:
-    """The most that a table's settings admit in a bet, on each of some wagers, for a seat and for the whole table, in
-    minor units. A wager without limits of its own has the table's; what has no limit is unbounded."""
+    """The highest bet that a table's settings permit on each of these wagers, for a seat and for the table, in minor
+    units. A wager without limits of its own has the table's maximum; a missing limit is unbounded."""
     most, own = settings["max_cents"], settings.get("wager_limits") or {}
     amounts = {name: settings.get(name) for name in ("seat_max_cents", "cap_cents")}
     maxima = {name: UNBOUNDED if cents is None else cents for name, cents in amounts.items()}
@@ -205,8 +209,8 @@ def _wagers(settings: Mapping[str, Any]) -> set[str]:
 def _formerly_raises(
     before: Mapping[str, Any], after: Mapping[str, Any], limit_cents: int, _: Callable[[], Mapping[str, Any]]
 ) -> bool:
-    """The rule of releases up to 0.9.0, by which their entries are verified: no maximum of a seat, and of wagers those
-    that have limits of their own after the change."""
+    """The rule of releases up to 0.9.0, kept to verify their entries: no seat maximum, and only wagers that have limits
+    of their own after the change."""
     uncapped = bool(before) and "cap_cents" in after and after["cap_cents"] is None
     return uncapped or raises(_highest(before), _highest(after), limit_cents)
 
@@ -218,5 +222,6 @@ def _highest(settings: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _changes_take(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """A new table that takes nothing changes nothing."""
+    """Whether the casino's take from a table changes. A new table without rake, time charge or commission changes
+    nothing."""
     return any(name in after and (name in before or after[name]) for name in _TAKES)

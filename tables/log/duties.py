@@ -1,7 +1,8 @@
-"""Separation of duties: which roles are never given to one person together, and why.
+"""Separation of duties: roles that one person never holds together, with reasons.
 
-Pure data and questions about it. Sources: Nevada's list of incompatible functions for associated equipment, 25 CFR
-542.31 (the count), 58 Pa. Code 465a.36 and COMAR 36.05.03 (fills, credits and drops), 25 CFR 543.20 (who gives access).
+Pure data and functions on it. Sources: Nevada's list of incompatible functions for associated equipment, 25 CFR 542.31
+(the count), 58 Pa. Code 465a.36 and COMAR 36.05.03 (fills, credits and drops), 25 CFR 543.20 (administration of
+access).
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ _WORK: Final = (*_TABLES, *_CAGE, SECURITY, COUNTER)
 
 
 class IncompatibleRoles(NamedTuple):
-    """Two roles that are never given to one person together, and why."""
+    """Two roles that one person never holds together, and the reason."""
 
     first: str
     second: str
     why: str
     clause: str = ""
-    """The public rule that says so, where we know of one."""
+    """The public rule that requires it, if there is one."""
 
 
 def _apart(
@@ -59,11 +60,12 @@ APART: Final[tuple[IncompatibleRoles, ...]] = (
         _COUNTS,
     ),
 )
-"""What is left together: dealer and pit boss (dual rate), cashier and cage manager, security and counter."""
+"""The pairs that are not permitted. Permitted pairs: dealer and pit boss (dual rate), cashier and cage manager,
+security and count team."""
 
 
 class Differ(NamedTuple):
-    """Signatures on one paper that are never of one person."""
+    """Signatures on one document that must come from different people."""
 
     paper: str
     says: str
@@ -101,19 +103,20 @@ DIFFER: Final[tuple[Differ, ...]] = (
     Differ("Setting that takes two people", "Proposed by one, approved by another; called off by two again."),
     Differ("Any paper that moves chips or cash", "Signed by no operator, nor by who was one in that shift.", _ACCESS),
 )
-"""Each is held where the paper is signed and again by a proof; a slip's by the database as well."""
+"""The rules of different signers. Each is enforced at signing and again by verification; rules of slips also by the
+database."""
 
 ADMINISTERS: Final = OPERATOR
-"""The role that gives access. Whoever had it in a shift handles no chips and no cash in the same shift."""
+"""The role that administers access. A person who held it during a shift handles no chips or cash in that shift."""
 
 
 def conflicts(roles: Collection[str]) -> list[IncompatibleRoles]:
-    """The pairs among roles that one person may not hold together."""
+    """The incompatible pairs among these roles."""
     return [pair for pair in APART if pair.first in roles and pair.second in roles]
 
 
 def fault(roles: Collection[str]) -> str:
-    """What is wrong with holding these roles together, as a sentence; empty if nothing is."""
+    """The reason why one person cannot hold these roles together, as a sentence; empty if they can."""
     pairs = conflicts(roles)
     if not pairs:
         return ""

@@ -1,8 +1,8 @@
-"""What an entry says: the base of the log's vocabulary.
+"""The content of a log entry: base class of all kinds.
 
-Every kind of entry is one frozen struct in `entries/`. Beside its fields stands what it makes of the standing, which
-chips it moves, and its words for people. Its fields are the entry's content, name by name; a field with a default is
-left out of the content while it has that value.
+Every kind of entry is one frozen struct in `entries/`. Next to its fields, it defines the new state of the table, the
+chips that it moves and its description. The fields are the entry's content, by name; a field that has its default value
+is left out.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from tables.log.state import Dealer, TableState
 
 
 class Unreadable(ValueError):
-    """An entry that no house can have written: of no kind that is known, or not of its kind's form."""
+    """The entry cannot have been written by this software: its kind is unknown, or its content does not fit its
+    kind."""
 
 
 class AuditFailure(Exception):
-    """The house would not have written this entry."""
+    """A verification failure: this software would not have written the entry."""
 
 
 class RefusedInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was answered to an input whose entry is only the report of it."""
+    """The refusal of an input, stored in the entry that reports it."""
 
     code: str
     sentence: str
@@ -40,17 +41,18 @@ class RefusedInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Opened(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The order of a house shoe, opened once nothing is dealt from it any more."""
+    """The card order of an electronic shoe, opened once no more cards are dealt from it."""
 
     commitment: str
     order: tuple[int, ...]
     nonce: str
-    """In hex."""
+    """The nonce of the commitment, in hex."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an entry is read in: its place, where the table stands before and after it, and the chips around it."""
+    """The context in which an entry is verified: its place in the log, the state of the table before and after it, and
+    the chips around it."""
 
     seq: int
     round: int | None
@@ -58,34 +60,35 @@ class Context:
     after: TableState
     chart: Chart
     recorded: Sequence[Move]
-    """What the entry says that it moved."""
+    """The chip moves that the entry recorded."""
     posted: Mapping[int, Sequence[Posted]]
-    """The transfers of the latest round's entries, and of sales of chips since it began."""
+    """The transfers of the latest round's entries, and of chip sales since it began, by sequence number."""
     held: Mapping[str, int] | None
-    """What lies in each place of the table that has no seat, where that is known; in cents."""
+    """The amount in each place of the table other than seats, in cents; None if unknown."""
     moment: datetime | None = None
-    """When it was written, by its heading."""
+    """The time in the entry's heading."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What one entry says."""
+    """The content of one log entry."""
 
     subject: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]
-    """The kind; or all that one struct stands for, where the fields tell which."""
+    """The kind; or all kinds of the struct, if its fields determine the kind."""
     of_the_house: ClassVar[bool] = False
-    """Whether it is written in the house's book, and not in a table's."""
+    """Whether it belongs to the log of the site. Otherwise it belongs to the log of a table."""
     record: ClassVar[KindRecord]
-    """Who may write it, what it moves, and where it is reported, published and alerted. Each kind has its own."""
+    """The writer, the permitted moves, and where entries are reported, published and alerted. Each kind has its own
+    record."""
 
     request: str | None = None
-    """The fingerprint of the input behind it: the same key with another input is refused."""
+    """The fingerprint of the input that caused it. A repeated idempotency key with another input is refused."""
     refused: RefusedInput | None = None
-    """How the input was refused, where the entry is only the report of it."""
+    """The refusal of the input, if the entry only reports one."""
     happened_at: str | None = None
-    """When it happened, where the book was held by somebody else then."""
+    """The time of the event, if it was entered later from paper."""
     attested: Attestation | None = None
-    """The signature of the terminal on which somebody signed it by badge and PIN, and that of their passkey."""
+    """The signatures of the terminal and of the signer's passkey, in addition to badge and PIN."""
 
     @property
     def kind(self) -> str:
@@ -93,62 +96,62 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     @property
     def commits(self) -> str | None:
-        """The commitment to an order of cards that it makes."""
+        """The commitment to a card order that the entry makes, if any."""
         return None
 
     @property
     def opens(self) -> Opened | None:
-        """The order of cards that it opens."""
+        """The card order that the entry opens, if any."""
         return None
 
     def content(self) -> dict[str, Any]:
-        """What it says as JSON data: the ``content`` of its entry's body."""
+        """The content as JSON data: ``content`` in the body of the entry."""
         content: dict[str, Any] = msgspec.to_builtins(self)
         return content
 
     @classmethod
     def moves_of_kinds(cls) -> Mapping[str, frozenset[str]]:
-        """The kinds of transfer that its entries may make, by their kind."""
+        """The kinds of transfer that entries may make, by kind of entry."""
         moves = cls.record.moves
         if isinstance(moves, ByStage):
             raise NotImplementedError(f"{cls.__name__} has its moves by stage and has to say them itself")
         return dict.fromkeys(cls.kinds, moves)
 
     def may_make(self) -> frozenset[str]:
-        """The kinds of transfer that this very entry may make."""
+        """The kinds of transfer that this entry may make."""
         return self.moves_of_kinds()[self.kind]
 
     def signers(self, by: str) -> tuple[Signatory, ...]:
-        """The people whom it names as its signers, the author first; empty where it does not name its author. ``by``:
-        the author, as the heading of the entry names them."""
+        """The signers that the content names, the author first; empty if it names no author. ``by``: the author as in
+        the heading of the entry."""
         return ()
 
     def signed_terms(self) -> Mapping[str, Any] | None:
-        """What whoever wrote it signed by badge and PIN, for the terminal to sign too; None where nobody signs."""
+        """The terms signed by badge and PIN, for the terminal to sign too; None if the entry needs no signature."""
         return None
 
     def formerly_signed_terms(self) -> Mapping[str, Any] | None:
-        """The same as an earlier release had terminals sign it; None where it was never otherwise."""
+        """The terms in the form that terminals signed under an earlier release; None if there was no other form."""
         return None
 
     def folded(self, standing: TableState, seq: int, round: int | None) -> TableState:
-        """The standing after it. Raises ValueError where it cannot follow."""
+        """The state of the table after it. Raises ValueError if the entry cannot follow this state."""
         return standing
 
     def moved(self, context: Context) -> Sequence[Move] | None:
-        """What it has to have moved; None where the log alone cannot tell. Raises Misconduct."""
+        """The moves that the entry must have made; None if the log alone cannot determine them. Raises AuditFailure."""
         return None
 
     def bear_out(self, context: Context) -> None:
-        """What else it says has to hold, once the chips that it moved do. Raises Misconduct."""
+        """Verify the remaining claims of the entry, after its moves are verified. Raises AuditFailure."""
 
     def description(self) -> Description:
-        """What it says for people, as one clause."""
+        """A description for people, as one clause."""
         raise NotImplementedError
 
 
 class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """What somebody wrote under their own name, with the role that they had."""
+    """The content of an entry that names its author, with the author's role at the time."""
 
     username: str
     name: str
@@ -157,7 +160,7 @@ class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def signatory(self) -> Signatory:
-        """The author, as a person who signs."""
+        """The author as a signatory."""
         return Signatory(self.username, self.name, self.badge, self.role)
 
     def signers(self, by: str) -> tuple[Signatory, ...]:
@@ -165,7 +168,7 @@ class Author(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class UnbadgedAuthor:
-    """Mixin of entries that name their author without a badge number."""
+    """Mixin for entries that name their author without a badge number."""
 
     __slots__ = ()
     username: str
@@ -173,13 +176,13 @@ class UnbadgedAuthor:
     role: str
 
     def signers(self, by: str) -> tuple[Signatory, ...]:
-        """Its signers, the author first, with the badge number of the heading."""
+        """The author, with the badge number from the heading."""
         return (with_badge_from(by, self.username, self.name, self.role),)
 
 
 def refuse_signers(event: Event, by: str, dealer: Dealer | None) -> None:
-    """Compare an entry with the people whom it names as its signers: its author wrote it, and no person signed twice.
-    ``dealer``: the dealer at the table before it. Raises AuditFailure."""
+    """Verify the signers that an entry names: its author wrote it, and no person signed twice. ``dealer``: the dealer
+    at the table before the entry. Raises AuditFailure."""
     signers = event.signers(by)
     if signers:
         refuse_other_author(signers[0], by, dealer)
@@ -188,7 +191,7 @@ def refuse_signers(event: Event, by: str, dealer: Dealer | None) -> None:
 
 
 def refuse_other_author(signer: Signatory, by: str, dealer: Dealer | None = None) -> None:
-    """Raises AuditFailure where the author of an entry is not the person that it names."""
+    """Verify that the author of an entry is the person that its content names. Raises AuditFailure."""
     is_dealer = dealer is not None and dealer.username == signer.username
     if fault := author_fault(signer, by, at_the_table=dealer.signature if dealer and is_dealer else None):
         raise AuditFailure(fault)

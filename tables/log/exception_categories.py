@@ -1,4 +1,4 @@
-"""The headings of the exceptions report: what a supervisor who was off duty reads the next morning."""
+"""The categories of the exceptions report, which an off-duty supervisor reads the next morning."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Final, NamedTuple
 
 
 class ExceptionCategory(NamedTuple):
-    """One heading of the report."""
+    """One category of the report."""
 
     name: str
     title: str
     says: str
-    """What is listed under it, in a sentence."""
+    """The contents of the category, in a sentence."""
     is_of_the_floor: bool = True
-    """Whether supervisors of the floor see it; the rest is for operators and auditors."""
+    """Whether floor supervisors see it. The other categories are for operators and auditors."""
 
 
 VOIDS: Final = ExceptionCategory("voids", "Voids", "Slips and rounds that were made void, or asked to be.")
@@ -75,7 +75,7 @@ MATTERS: Final = (
     DISCREPANCIES, ALERTS, VOIDS, MISHAPS, FROM_PAPER, CHIPS_AND_CASH, CORRECTIONS, DISPUTES, OVER_LIMIT, REFUSED, LATE,
     TAKE_BACKS, POSTS, SETTINGS, PEOPLE, LOCK_OUTS, TERMINALS, PROGRAMS, KEYS,
 )  # fmt: skip
-"""As the report has them: what is open first."""
+"""The order of the report: open items first."""
 
 ORDINARY: Final = None
-"""The answer that an entry is no exception: it is what a day is made of."""
+"""The category of an entry that is not an exception."""

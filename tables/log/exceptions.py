@@ -1,4 +1,5 @@
-"""The kinds of entry that are exceptions, with their headings: from the records of the kinds and the steps of slips."""
+"""The kinds of entry that are exceptions, with their categories, derived from the records of the kinds and the steps of
+slips."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from tables.log.exception_categories import ExceptionCategory
 from tables.log.slip_types import SLIPS
 
 Name = tuple[bool, str, str]
-"""Whether it is written in the log of the site, subject, kind."""
+"""Whether it is in the log of the site, its subject, its kind."""
 
 
 def _kinds() -> Iterator[tuple[Name, ExceptionCategory | None]]:

@@ -1,8 +1,8 @@
-"""The kinds of game at a table: house-banked, for a pot, and by its counts alone. What they do otherwise, the log's
-room asks of these.
+"""The kinds of game that a table can offer: house-banked, for a pot, or non-tracked. The log's modules ask them about
+everything in which games differ.
 
-A game's kind is asked for once, in `kind_of`; from there on a round is a `HouseRound` or a `PotRound`, and says itself
-what its payouts, payments and chips come to. A counted game has no rounds.
+`kind_of` determines the kind of a game in one place. From there a round is a `HouseRound` or a `PotRound`, which
+calculates its payouts, payments and chip moves. A non-tracked game has no rounds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from tables.log.terms import Set, limits_of, rules_of
 
 @dataclass(frozen=True, slots=True)
 class HouseRound(Round):
-    """A round against the house: chips move once it is over, all at once."""
+    """A house-banked round: all chips move at once when it is over."""
 
     game: BankedGame[Any, Any]
 
@@ -86,7 +86,7 @@ class HouseRound(Round):
 
     @property
     def house_net_cents(self) -> int:
-        """Commission counts where it was earned, whenever it is collected."""
+        """The casino's win in cents. Commission counts when it is earned, not when it is collected."""
         return 0 if self.voided else -sum(payout.net_cents for payout in self.game.settle(self.state))
 
     @property
@@ -133,7 +133,7 @@ class HouseRound(Round):
 
 @dataclass(frozen=True, slots=True)
 class PotRound(Round):
-    """A game for a pot: every payment moves chips as it is made. The game counts in coins."""
+    """A round for a pot: each payment moves chips immediately. The game counts in coins."""
 
     game: PotGame[Any, Any]
 
@@ -225,53 +225,53 @@ class PotRound(Round):
 
 
 class GameKind(ABC):
-    """A game as the log keeps it."""
+    """The properties of a game that the log depends on."""
 
     round_type: type[Round] | None
-    """None where nothing is dealt."""
+    """The class of its rounds; None for a non-tracked game."""
     is_by_count: bool = False
-    """Whether the table's win is known by its counts alone."""
+    """Whether the table's win is known from rack counts alone."""
 
     @property
     @abstractmethod
     def for_coins(self) -> bool:
-        """Whether it is played for coins that lie at the seats."""
+        """Whether players play with coins that lie at their seats."""
 
     sells_chips: bool
-    """Whether cash is changed into chips on the layout; for a pot it buys in at a seat."""
+    """Whether players buy chips on the layout. For a pot, they buy in at a seat."""
 
     @abstractmethod
     def pack(self, rules: Any) -> Pack:
-        """The cards that its shoe holds."""
+        """The cards of its shoe."""
 
     def turns_burn(self, rules: Any) -> bool:
-        """Whether the first card of a shoe is turned, and says how many are burned."""
+        """Whether the first card of a shoe is turned and determines the number of burned cards."""
         return False
 
     def burned_on(self, turned: int) -> int:
-        """How many cards are burned after the one that was turned."""
+        """The number of cards burned after the turned card."""
         return 0
 
     def wagers(self, rules: Any) -> tuple[Wager, ...]:
-        """The wagers that a table spreads."""
+        """The wagers that a table offers."""
         return ()
 
     def takes_commission(self, rules: Any) -> bool:
-        """Whether the house keeps a commission that a table may mark and collect later."""
+        """Whether the casino takes a commission that a table may mark and collect later."""
         return False
 
     @abstractmethod
     def at_cut(self, rules: Any) -> int:
-        """With how many cards left the cut card comes out; 0 where there is none."""
+        """The number of cards left when the cut card comes out; 0 without a cut card."""
 
     @abstractmethod
     def opening(self, table: Set, standing: TableState, seats: tuple[int, ...]) -> tuple[Any, Opening]:
-        """The rules and the opening of the next round, by how the table is set and stands; who starts is not in it
-        where chance chooses that."""
+        """The rules and the opening of the next round, from the settings and state of the table. The starting seat is
+        left out if chance decides it."""
 
     @abstractmethod
     def chips(self, table: Set, standing: TableState) -> dict[str, Any]:
-        """What a round pins of the chips that lie on the table when it begins."""
+        """The chips on the table that a round pins when it begins."""
 
     @abstractmethod
     def payments(self, state: Any) -> tuple[Payment, ...]:
@@ -279,17 +279,17 @@ class GameKind(ABC):
 
     @abstractmethod
     def payouts(self, legs: int, payouts: tuple[Payout, ...]) -> tuple[Payout, ...] | None:
-        """What the house has a part in of a round's payouts, by how many transfers its last input made; None while
-        the round goes on."""
+        """The payouts of a round to which the casino is a party, by the number of transfers of its last input; None
+        while the round is open."""
 
     @abstractmethod
     def traces(self, seat: int | None) -> list[bytes]:
-        """Pieces of which one is in the body of an entry in every round that a seat took part in: as either format of
-        entries spells it."""
+        """Byte sequences, one of which is in the body of an entry of every round that a seat took part in, in either
+        format of entries."""
 
 
 class AgainstHouse(GameKind):
-    """Every seat may bet; rounds are dealt out of one shoe, down to the cut card."""
+    """A house-banked game: every seat may bet, and rounds are dealt from one shoe up to the cut card."""
 
     round_type = HouseRound
     for_coins = False
@@ -302,7 +302,7 @@ class AgainstHouse(GameKind):
         return self._game.pack(rules)
 
     def turns_burn(self, rules: Any) -> bool:
-        """Not where every round is dealt from a whole deck: a card that was seen would be missing from it."""
+        """Never if every round is dealt from a full deck, because the turned card would be missing from it."""
         return self._game.turns_burn and not self._game.is_fresh_each_round(rules)
 
     def burned_on(self, turned: int) -> int:
@@ -315,8 +315,8 @@ class AgainstHouse(GameKind):
         return self._game.at_cut(rules)
 
     def opening(self, table: Set, standing: TableState, seats: tuple[int, ...]) -> tuple[Any, Opening]:
-        """The options and limits of now, the shoe as it lies. The burn was made when this shoe was shuffled, whatever
-        the option says since."""
+        """The current options and limits, and the shoe as it is. The burn is the one made at the shuffle, even if the
+        option changed since."""
         rules, shoe = rules_of(table), standing.shoe
         limits = structs.replace(limits_of(table), kept=limit_notice.kept_in(table.kept_minimums, standing) or UNSET)
         pinned = self._game.burning(rules, shoe.burn + shoe.burned_since) if shoe else rules
@@ -336,7 +336,7 @@ class AgainstHouse(GameKind):
         return rules, Opening(seats, limits, gone, blind=blind, unseen=unseen, commission_is_marked=marked)
 
     def _unseen(self, before: Round) -> int:
-        """How many cards are out unseen: after a voided round, those too that lay facedown and were never turned."""
+        """The number of cards out unseen. After a voided round that includes facedown cards that were never turned."""
         if not before.voided:
             return self._game.unseen(before.state)
         whole = self._game.pack(before.rules).size * self._game.decks(before.rules)
@@ -363,7 +363,7 @@ def _burned_unseen(shoe: Shoe | None) -> int:
 
 
 class ForPot(GameKind):
-    """The seats that are dealt in play each other, with what lies before them."""
+    """A game in which the seats that are dealt in play each other for a pot."""
 
     round_type = PotRound
     sells_chips = False
@@ -408,7 +408,7 @@ class ForPot(GameKind):
 
 
 class ByCount(GameKind):
-    """Nothing is dealt here: what players lost or won shows when the rack is counted."""
+    """A non-tracked game: nothing is dealt in the system, and the win shows when the rack is counted."""
 
     round_type = None
     is_by_count = True
@@ -419,7 +419,7 @@ class ByCount(GameKind):
         return PAIRS
 
     def wagers(self, rules: CountedRules) -> tuple[Wager, ...]:
-        """As the operator worded them."""
+        """The wagers as the operator named them."""
         return tuple(Wager(wager.name, wager.name) for wager in rules.wagers)
 
     def at_cut(self, rules: Any) -> int:
@@ -449,7 +449,7 @@ def _rake(table: Set) -> Rake | None:
 
 @cache
 def kind_of(game: Game[Any, Any]) -> GameKind:
-    """Of which kind a game is, as the log keeps it."""
+    """The kind of a game."""
     match game:
         case BankedGame():
             return AgainstHouse(game)

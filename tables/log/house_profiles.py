@@ -1,7 +1,7 @@
-"""House profiles: the terms that public rules of a jurisdiction ask for, as data that sets all of them at once.
+"""House profiles: the policies that the public rules of a jurisdiction require, as data that sets all of them at once.
 
-Each clause is told in our own words, with the terms that it lays down and the tests that run them. A profile is no
-licence: what a rule says today is for whoever applies for one to look up. Pure.
+Each clause is paraphrased and lists the policies that it sets and the tests that run them. A profile is not a licence:
+an applicant must check the rules in force. Pure.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ OF_THE_HOUSE: Final = (
     *TERM_NAMES,
     *(term.name for term in TERMS.values() if term.group in (HOUSE, MISPAYS, WITNESSES)),
 )
-"""What no profile sets: whether the house is open, what it chose for its roles, how often its dealers err, and who
-witnesses its books, is not for a rule to say."""
+"""The policies that no profile sets, because no rule prescribes them: opening hours of the site, role options,
+payout-error rates and witnesses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What one rule asks for, and where the house does it."""
+    """The requirement of one rule, and how the product meets it."""
 
     source: str
     says: str
-    """In our own words."""
+    """A paraphrase of the rule."""
     terms: Mapping[str, Value] = field(default_factory=dict)
-    """The terms that it lays down; none where the house does so whatever its terms are."""
+    """The policies that it sets; empty if the product complies under any policy."""
     tests: tuple[str, ...] = ()
-    """Each as FILE::TEST, under ``tests``."""
+    """Tests of it, each as FILE::TEST below ``tests``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The terms of one jurisdiction, as far as public rules tell."""
+    """The policies of one jurisdiction, as far as public rules show."""
 
     name: str
     title: str
     about: str
     clauses: tuple[Clause, ...]
     left_out: tuple[str, ...] = ()
-    """What we know of from memory only, or do not cover: no term is set by it."""
+    """Rules that are not covered, or known only from memory. They set no policy."""
 
     @property
     def terms(self) -> dict[str, Value]:
-        """Every term of the house but those of its own: those of the clauses, and the defaults of the rest."""
+        """Every policy that a profile may set: the values of the clauses, and defaults for the rest."""
         laid_down = {name: value for clause in self.clauses for name, value in clause.terms.items()}
         return {name: value for name, value in (defaults() | laid_down).items() if name not in OF_THE_HOUSE}
 

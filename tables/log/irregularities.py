@@ -1,8 +1,8 @@
-"""What goes wrong at a table, as data: what the dealer does, says and calls, what becomes of bets and cards, and which
-acts it leads to.
+"""Irregularities at a table, as data: what the dealer does, says and calls, what happens to bets and cards, and the
+resulting actions.
 
-Where jurisdictions differ, this is what the house does unless its own procedures say otherwise; ``source`` names where
-a procedure comes from.
+Where jurisdictions differ, these are the defaults, which the casino's own procedures may replace. ``source`` names the
+source of a procedure.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ACTS: Final[Mapping[str, str]] = MappingProxyType(
         "give_up": "The hand is given up",
     }
 )
-"""What a mishap may lead to, as its button says it."""
+"""The actions that an irregularity may lead to, with the labels of their buttons."""
 
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -51,14 +51,14 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "ruling": "A dispute was ruled void",
     }
 )
-"""Why a round may end without a result."""
+"""The reasons for ending a round without a result."""
 
 RULING: Final = "ruling"
 VOIDING: Final = tuple(name for name in REASONS if name != RULING)
-"""Why somebody may void a round; a dispute's ruling is entered where disputes are ruled on."""
+"""The reasons for voiding a round at the table. Rulings on disputes are entered with the dispute."""
 
 LEAVING: Final = ("evacuation", "fire", "power")
-"""Why a table may be abandoned."""
+"""The reasons for abandoning a table."""
 
 PLAYER_LEFT: Final = "player_left"
 RULINGS: Final = ("play_on", "give_up")
@@ -77,28 +77,28 @@ def choice_of(ruling: str, choices: Iterable[Choice]) -> str:
 
 
 SPOILED: Final = frozenset({"shoe_wrong"})
-"""The reasons after which nobody can know what the shoe holds."""
+"""The reasons after which the contents of the shoe are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mishap:
-    """One thing that goes wrong, and its procedure."""
+    """One irregularity and its procedure."""
 
     name: str
     title: str
     does: tuple[str, ...]
-    """What the dealer does, step by step."""
+    """The steps of the dealer."""
     says: str
     calls: str
-    """Who has to come."""
+    """The people to call."""
     bets: str
     cards: str
     source: str
     acts: tuple[ActName, ...] = ()
     reason: str = ""
-    """Of `REASONS`, where it leads to a void."""
+    """The reason of `REASONS`, if it leads to a void."""
     alerts: bool = False
-    """Whether the pit is alerted as soon as it is entered."""
+    """Whether recording it alerts the pit at once."""
 
 
 _SD: Final = "South Dakota 20:18:15:28"
@@ -328,4 +328,4 @@ MISHAPS: Final = _catalog(
         alerts=True,
     ),
 )
-"""Every mishap, in the order of the dealer's list."""
+"""Every irregularity, in the order of the dealer's list."""

@@ -1,8 +1,8 @@
-"""The record beside each kind of entry: who writes it, what it moves, where it is reported, published and alerted.
+"""The record of each kind of entry: its writer, its moves, and where it is reported, published and alerted.
 
-Every question has an answer; *no* is one, and has a name (NOTHING, ORDINARY, NotPublished, NO_ALERT). The catalog
-cannot be imported with a kind that leaves a question unanswered. The exceptions report, the feed, the facts of
-alerts and the page about the log are derived from the records.
+Every question has an answer, and a negative answer has a name (NOTHING, ORDINARY, NotPublished, NO_ALERT). The catalog
+cannot be imported if a kind leaves a question unanswered. The exceptions report, the feed, the facts of alerts and the
+page about the log are derived from the records.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class KindRecord:
     moves: frozenset[str] | ByStage = UNANSWERED
     """The kinds of transfer that its entries may make."""
     exception: ExceptionCategory | ByStage | None = UNANSWERED
-    """Where the exceptions report lists its entries."""
+    """The category of its entries in the exceptions report."""
     feed: tuple[type[FeedEvent], ...] | NotPublished = UNANSWERED
-    """The event types that its entries may publish: the first of these forms that gives an event does."""
+    """The event types that its entries may publish. The first type that yields an event is used."""
     alert: tuple[str, ...] | ByStage = UNANSWERED
     """The types of alert that its entries may raise, at once or by a rule, as ``tables/alerts`` names them."""
 
@@ -54,7 +54,7 @@ class KindRecord:
         return () if isinstance(self.alert, ByStage) else self.alert
 
     def faults(self) -> Iterator[str]:
-        """What is unanswered or of the wrong kind, with what would be right."""
+        """Each missing or mistyped answer, with the correct type."""
         is_right = {
             "writer": isinstance(self.writer, Writer),
             "moves": isinstance(self.moves, frozenset | ByStage),
@@ -80,4 +80,4 @@ RIGHT: Final = {
     "feed": "a tuple with forms of tables/log/published, or NotPublished(reason)",
     "alert": "a tuple with names of tables/alerts/alert_types.py, or NO_ALERT",
 }
-"""What answers each question."""
+"""The type of the answer to each question."""

@@ -1,7 +1,7 @@
-"""Raising a minimum while players are seated: what takes notice, whether it was given, and who keeps the old one. Pure:
-the floor and a proof ask the same functions.
+"""Raising a minimum while players are seated: which changes need notice, whether notice was given, and which seats keep
+the old minimum. Pure; the floor and the verifier call the same functions.
 
-Maryland asks for it in COMAR 36.05.03.21, Ohio lets those who are seated keep the old minimum (OAC 3772-11-04).
+Maryland requires the notice in COMAR 36.05.03.21. Ohio lets seated players keep the old minimum (OAC 3772-11-04).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from tables.log.state import Announced, TableState
 
 MINIMUM: Final = "min_cents"
 ROUNDS_MISSED: Final = 3
-"""A seat that has not bet in so many rounds in a row has left: a player may sit out a round, or two."""
+"""The number of consecutive rounds without a bet after which a seat counts as left. A player may sit out one or two."""
 
 
 UNTOLD: Final = "it leaves out which notice the house gives, which entries before it say"
-"""What is wrong with a minimum that somebody raises by an entry that does not name the notice."""
+"""The fault of an entry that raises a minimum without naming the notice period."""
 
 
 # --- What takes notice -------------------------------------------------------------------------------------------
 
 
 def raised(before: Values, after: Values) -> dict[str, int]:
-    """The limits whose least comes to lie higher, and what it comes to. A wager without limits of its own has the
-    table's minimum."""
+    """The limits whose minimum rises, with the new minimum in cents. A wager without limits of its own has the table's
+    minimum."""
     names = [name for name in {**before, **after} if name == MINIMUM or name.startswith(WAGER)]
     least = {name: (_least(before, name), _least(after, name)) for name in sorted(names)}
     return {name: late for name, (early, late) in least.items() if late > early}
@@ -42,7 +42,7 @@ def _least(values: Values, name: str) -> int:
 
 
 def seated(standing: TableState) -> tuple[int, ...]:
-    """The seats at which somebody plays: with chips before them, or in the latest round since the table opened."""
+    """The seats with players: those with chips, or those dealt in to the latest round since the table opened."""
     if not standing.is_open:
         return ()
     if standing.stacks:
@@ -54,13 +54,13 @@ def seated(standing: TableState) -> tuple[int, ...]:
 
 
 def has_players(standing: TableState, *, by_count: bool) -> bool:
-    """Whether anybody plays there who is owed a notice. Where no round is dealt nobody knows who plays: an open table
-    has players."""
+    """Whether there are players to whom notice is due. An open non-tracked table always has players, because its seats
+    are unknown."""
     return standing.is_open if by_count else bool(seated(standing))
 
 
 def covers(announced: Announced | None, raises: Mapping[str, int], moment: datetime) -> bool:
-    """Whether a notice was given of all that is raised, and is over."""
+    """Whether notice of every raised minimum was given and has expired."""
     if announced is None or announced.effective > moment:
         return False
     return all(least <= announced.least.get(name, 0) for name, least in raises.items())
@@ -69,7 +69,7 @@ def covers(announced: Announced | None, raises: Mapping[str, int], moment: datet
 def fault(
     standing: TableState, before: Values, after: Values, *, moment: datetime, minutes: int, by_count: bool
 ) -> str:
-    """What is wrong with setting a table to other limits; empty if nothing is."""
+    """The fault in setting a table to other limits; empty if there is none."""
     raises = raised(before, after)
     if not (raises and minutes and has_players(standing, by_count=by_count)) or covers(
         standing.announced, raises, moment
@@ -84,8 +84,8 @@ def fault(
 def due_now(
     set_to: Values, layers: Layers, standing: TableState, *, moment: datetime, minutes: int, by_count: bool
 ) -> tuple[dict[str, Value], dict[str, int]]:
-    """What a table is to be set to now, as its plans say, and which minima wait for a notice. What holds with the next
-    shoe waits while one is dealt from."""
+    """The values that the plans require now, and the minimums that wait for notice. Changes that take effect with the
+    next shoe wait until then."""
     due, values = values_of(layers), dict(set_to)
     for name in {**set_to, **due}:
         if name not in layers or takes(layers[name]) == "round" or between_shoes(standing):
@@ -99,13 +99,13 @@ def due_now(
 
 
 def between_shoes(standing: TableState) -> bool:
-    """Whether no round was dealt yet from the shoe that lies there, or none lies there."""
+    """Whether there is no shoe, or no round was dealt from it yet."""
     shoe = standing.shoe
     return shoe is None or shoe.stage != "ready" or standing.dealt_before is None
 
 
 def takes(layer: Layer) -> Takes:
-    """Whether what a layer says holds with the next round, or with the next shoe."""
+    """Whether a layer takes effect with the next round or with the next shoe."""
     return layer.plan.takes if layer.plan else "round"
 
 
@@ -125,8 +125,8 @@ def to_announce(
     moment: datetime,
     minutes: int,
 ) -> tuple[dict[str, int], datetime] | None:
-    """What has to stand announced at an open table, and for when: what waits, or what the first of the changes to come
-    that raises anything will, once its notice is due. None where nothing has to."""
+    """The minimums that must be announced at an open table, and when they take effect: those waiting for notice, or
+    those of the first coming change that raises one, once its notice is due. None if there are none."""
     if not (standing.is_open and minutes):
         return None
     notice = timedelta(minutes=minutes)
@@ -147,8 +147,8 @@ def to_announce(
 
 
 def kept_after(standing: TableState, before: Values, minimums: Mapping[str, Any]) -> dict[str, Any]:
-    """What the settings say of the seats that keep the old minimum, where it is raised now: those that play, each with
-    the lowest that it had."""
+    """The settings for seats that keep the old minimum after a raise: each occupied seat with its lowest minimum so
+    far."""
     least = _least(before, MINIMUM)
     older = {keeper.seat: keeper.min_cents for keeper in kept_in(minimums, standing)}
     seats = {str(seat): min(least, older.get(seat, least)) for seat in seated(standing)}
@@ -156,15 +156,15 @@ def kept_after(standing: TableState, before: Values, minimums: Mapping[str, Any]
 
 
 def first_round(standing: TableState) -> int:
-    """The number of the next round that is opened."""
+    """The number of the next round to be opened."""
     if standing.round is not None and standing.round_open:
         return standing.round.number + 1
     return standing.next_number
 
 
 def kept_in(minimums: Mapping[str, Any], standing: TableState) -> tuple[HeldMinimum, ...]:
-    """The seats that keep an older minimum in the round that is opened next: those that the settings name, and in each
-    further round those that have not left since."""
+    """The seats that keep an older minimum in the next round: those that the settings name at first, and from then on
+    those that have not left since."""
     before = standing.round
     if not minimums or before is None or before.first_seq < standing.opened_seq:
         return ()
