@@ -1,9 +1,8 @@
-"""Limit plans: which of them sets each limit of a table at a moment, why, and when that changes next. Pure.
+"""Limit plans: the plan that sets each limit of a table at a given moment, its origin, and the next change. Pure.
 
-Layers lie upon each other: what a table is set to itself at the bottom, then plans of the house, of a game, of a pit,
-of a table. Within a scope a plan for an event lies over one for hours of the week, and that over one for always. Of two
-that are equal in both, the one that was set last lies on top. A plan sets some limits and leaves the others to the
-layers below it.
+Plans form layers. The table's own settings are at the bottom, then plans of the site, of a game, of a pit and of a
+table. Within a scope, a plan for an event is above one for hours of the week, which is above a permanent one. Of two
+plans equal in both, the later entry is on top. A plan sets some limits and leaves the others to the layers below.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from tables.log.wall_clock import moment_of
 
 Scope = Literal["house", "game", "pit", "table"]
 Takes = Literal["round", "shoe"]
-"""Whether a change holds from the next round on, or from the next shoe."""
+"""Whether a change takes effect with the next round or with the next shoe."""
 Value = int | tuple[int, int]
-"""An amount in minor units; of a wager with limits of its own, the least and the most."""
+"""An amount in minor units, or the minimum and maximum of a wager with limits of its own."""
 Values = Mapping[str, Value]
 """Limits by their names: those of ``AMOUNTS``, and ``wager NAME``."""
 
@@ -36,7 +35,7 @@ AMOUNTS: Final[Mapping[str, str]] = {
 }
 """The limits that are one amount, and how they are called."""
 WAGER: Final = "wager "
-"""What the name of a wager's own limits begins with."""
+"""The prefix of the name of a wager's own limits."""
 DAY: Final = timedelta(days=1)
 
 
@@ -59,8 +58,8 @@ class Always(Struct, frozen=True, tag_field="when", tag="always"):
 
 
 class Hours(Struct, frozen=True, tag_field="when", tag="hours"):
-    """On some weekdays, from one time of a wall clock to another; past midnight where it ends no later than it starts.
-    Each of its stretches belongs to the weekday on which it starts."""
+    """A schedule for weekdays, from one wall-clock time to another. It runs past midnight if the end is not after the
+    start, and then belongs to the weekday of its start."""
 
     weekdays: tuple[int, ...]
     """0 is Monday."""
@@ -79,7 +78,7 @@ class Hours(Struct, frozen=True, tag_field="when", tag="hours"):
         return moment_of(self.zone, day, starts), moment_of(self.zone, last, ends)
 
     def stretches(self, since: datetime, days: int) -> Iterator[tuple[datetime, datetime]]:
-        """Those of the day before a moment, of its day, and of so many days after it."""
+        """The periods of the day before a moment, of its day, and of this number of days after it."""
         first = since.astimezone(ZoneInfo(self.zone)).date() - DAY
         for number in range(days + 2):
             day = first + number * DAY
@@ -159,28 +158,28 @@ def limits_of(values: Values) -> Joined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One version of a plan, as an entry of the house's book set it."""
+    """One version of a plan, as set by an entry in the log of the site."""
 
     name: str
     version: int
     seq: int
-    """The entry."""
+    """The sequence number of the entry that set it."""
     effective: datetime
-    """From when it stands in for the version before it."""
+    """The moment from which it replaces the previous version."""
     scope: Scope
     of: str = ""
-    """Which game, pit or table; empty for the house."""
+    """The game, pit or table that it is for; empty for the whole site."""
     schedule: Schedule = field(default_factory=Always)
     values: Values = field(default_factory=dict)
     note: str = ""
     takes: Takes = "round"
     keeps_seated: bool = False
-    """Whether seats that play keep the old minimum until they leave."""
+    """Whether occupied seats keep the old minimum until the player leaves."""
     retired: bool = False
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """Who is higher lies on top."""
+        """The position among layers; the highest is on top."""
         return SCOPES.index(self.scope), self.schedule.rank, self.seq
 
     @property
@@ -198,15 +197,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the layers of a table are chosen by."""
+    """The facts about a table that select its layers."""
 
     table: str
     game: str
     pit: str = ""
     wagers: frozenset[str] = frozenset()
-    """Those of its game that may have limits of their own."""
+    """The wagers of its game that may have limits of their own."""
     own: Values = field(default_factory=dict)
-    """What it is set to itself: the bottom layer."""
+    """The table's own settings: the bottom layer."""
 
     def concern(self, plan: Plan) -> bool:
         """Whether a plan is for this table."""
@@ -220,13 +219,13 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one layer says of one limit."""
+    """The value that one layer sets for one limit."""
 
     value: Value
     plan: Plan | None
-    """None for what the table is set to itself."""
+    """The plan; None for the table's own settings."""
     holds: bool = True
-    """Whether its hours are now; a layer that does not hold lets those below it through."""
+    """Whether its schedule applies now. If not, the layers below it do."""
 
     @property
     def name(self) -> str:
@@ -255,7 +254,7 @@ class Layer:
 Layers = Mapping[str, Layer]
 """For each limit, the layer that sets it."""
 Stack = Mapping[str, tuple[Layer, ...]]
-"""For each limit, all layers that say something of it, the topmost first."""
+"""For each limit, all layers that set it, the topmost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,12 +264,12 @@ class NextChange:
     moment: datetime
     layers: Layers
     changed: tuple[str, ...]
-    """The limits that are others then; one that nobody sets any more is among them."""
+    """The limits that change, including those that no layer sets any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveLimits:
-    """What the plans come to at a table."""
+    """The limits of a table that result from its plans."""
 
     layers: Layers
     stack: Stack
@@ -290,7 +289,7 @@ def values_of(layers: Layers) -> dict[str, Value]:
 
 
 class SetLimits(Protocol):
-    """Whatever says what a table's limits are set to."""
+    """Settings that have limits of a table."""
 
     @property
     def min_cents(self) -> int: ...
@@ -308,13 +307,14 @@ def limits_in(settings: SetLimits) -> dict[str, Value]:
 
 
 def own_limits(settings: SetLimits) -> dict[str, Value]:
-    """What a table is set to itself, whatever plans set there now."""
+    """The table's own limits, regardless of plans that apply now."""
     own = limits_in(settings) | {name: plain(value) for name, value in settings.own_limits.items()}
     return {name: value for name, value in own.items() if value is not None}
 
 
 def own_beneath(values: Values, own: Values) -> dict[str, Value | None]:
-    """What settings have to keep of a table's own limits, where others hold now; None for no such limit."""
+    """The own limits that settings must store because plans override them; None for a limit that the table does not
+    set."""
     return {name: own.get(name) for name in sorted({**values, **own}) if values.get(name) != own.get(name)}
 
 
@@ -326,7 +326,7 @@ def in_settings(values: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A limit as plans have it, of what JSON made of it."""
+    """A limit as plans have it, converted from JSON."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -334,7 +334,7 @@ def plain(value: Any) -> Any:
 
 
 def resolve(plans: Iterable[Plan], facts: Facts, moment: datetime) -> EffectiveLimits:
-    """What the plans come to at a moment, whatever order they are named in, and when that changes next."""
+    """The limits that result from plans at a moment, and their next change. The order of the plans does not matter."""
     ours = by_name(plans)
     stack = stack_at(ours, facts, moment)
     layers = _topmost(stack)
@@ -342,7 +342,7 @@ def resolve(plans: Iterable[Plan], facts: Facts, moment: datetime) -> EffectiveL
 
 
 def layers_at(plans: Iterable[Plan], facts: Facts, moment: datetime) -> Layers:
-    """The same without what comes next."""
+    """For each limit, the layer that sets it at a moment."""
     return _topmost(stack_at(by_name(plans), facts, moment))
 
 
@@ -350,7 +350,7 @@ Versions = Mapping[str, Sequence[Plan]]
 
 
 def by_name(plans: Iterable[Plan]) -> Versions:
-    """The versions of each plan, by when they hold from and by their entries."""
+    """The versions of each plan, sorted by effective time and then by entry."""
     versions: dict[str, list[Plan]] = {}
     for plan in plans:
         versions.setdefault(plan.name, []).append(plan)
@@ -358,8 +358,8 @@ def by_name(plans: Iterable[Plan]) -> Versions:
 
 
 def in_force(versions: Versions, moment: datetime) -> list[Plan]:
-    """The version of each plan that stands at a moment: of those that hold from then or before, the latest. A version
-    that was set later and holds from earlier on does not undo one that was announced for between them."""
+    """The version of each plan in force at a moment: the latest by effective time. A version set later with an earlier
+    effective time does not replace one announced for a time between them."""
     standing: list[Plan] = []
     for of_one in versions.values():
         due = [plan for plan in of_one if plan.effective <= moment]
@@ -398,8 +398,8 @@ def _next(versions: Versions, facts: Facts, moment: datetime, values: Values) ->
 
 
 def _edges(versions: Versions, facts: Facts, moment: datetime) -> list[datetime]:
-    """The moments to come at which something may change: of dated ones all, and of each week that begins now or with
-    one of them every start and end. After a week without a dated one, everything comes again."""
+    """The future moments at which limits may change: every dated one, and every start and end in the week after now and
+    after each dated one. Later weeks only repeat these."""
     ours = [plan for of_one in versions.values() for plan in of_one if facts.concern(plan)]
     occasions = [plan.schedule for plan in ours if isinstance(plan.schedule, Occasion)]
     weekly = [plan.schedule for plan in ours if isinstance(plan.schedule, Hours)]

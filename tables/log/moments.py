@@ -16,24 +16,23 @@ LAST: Final = datetime(2999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 YEARS: Final = f"from {FIRST.year} to {LAST.year}"
 
 Moment = Annotated[datetime, Meta(tz=True)]
-"""A moment that a program sends, with its offset. ``refuse`` is asked about each."""
+"""A moment with its offset, sent by an API client. ``refuse`` checks each."""
 
 
 def is_possible(value: date) -> bool:
-    """Whether a day, or a moment in UTC, is of the years that a house can see. A moment without an offset is read as
-    UTC."""
+    """Whether a day, or a moment, is within the supported years. A moment without an offset is read as UTC."""
     if not isinstance(value, datetime):
         return FIRST.date() <= value <= LAST.date()
     return FIRST <= (value if value.tzinfo else value.replace(tzinfo=UTC)) <= LAST
 
 
 def within(moment: datetime) -> datetime:
-    """The nearest moment that is possible, for stored ones: earlier releases accepted any year."""
+    """The nearest supported moment, for stored ones, because earlier releases accepted any year."""
     return min(max(moment, FIRST), LAST)
 
 
 def fault(value: date) -> str:
-    """What would be right in place of a moment or day, as a clause; empty if it is possible."""
+    """The supported range, as a clause about a moment or day outside of it; empty if it is supported."""
     kind = "moment" if isinstance(value, datetime) else "day"
     return "" if is_possible(value) else f"expected a {kind} {YEARS}"
 

@@ -1,4 +1,5 @@
-"""What the log of a table without rounds may say, and what only its log may: asked by every proof. Pure."""
+"""Restrictions on the logs of non-tracked tables, and entries that only such tables write. Every verification checks
+them. Pure."""
 
 from __future__ import annotations
 
@@ -14,19 +15,22 @@ from tables.log.state import TableState
 from tables.log.terms import Settings
 
 _OF_ROUNDS: Final = frozenset({"round", "seats", "commission"})
-"""The subjects of entries that a table writes only where something is dealt."""
+"""The subjects of entries that only tracked tables write."""
 
 
 def is_so(settings: Settings) -> bool:
-    """Whether a table so set deals no rounds."""
+    """Whether a table with these settings is non-tracked."""
     game = GAMES.get(settings.game)
     return game is not None and kind_of(game).is_by_count
 
 
 def refuse(event: Event, settings: Settings, rack_cents: int | None) -> None:
-    """Raises Misconduct for an entry that a table so set does not write. ``rack_cents``: what the transfers left in its
-    rack, where that is known. A forged win would hide a shortage of a table whose rounds are known; a win told as a
-    shortage would leave the day's figures without it."""
+    """Verify that a table with these settings may write an entry. ``rack_cents``: the rack's balance by the transfers,
+    if known. Raises AuditFailure.
+
+    A forged win would hide a shortage at a tracked table, and a win recorded as a shortage would be missing from the
+    figures of the day.
+    """
     is_by_count = is_so(settings)
     match event:
         case SlipSigned() if len(event.after.signed) == 1:
@@ -46,7 +50,7 @@ _NO_WIN: Final = "its count tells no win, at a table whose win is known by count
 
 
 def refuse_change(before: TableState, settings: Settings | None, after: Settings | None) -> None:
-    """Raises Misconduct where an open table is set to a game whose win is known in another way."""
+    """Verify that an open table does not change between tracked and non-tracked games. Raises AuditFailure."""
     if settings is None or after is None or not before.is_open:
         return
     if is_so(settings) is not is_so(after):

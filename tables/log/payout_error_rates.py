@@ -1,7 +1,7 @@
-"""How likely each mistake of a dealer is before anybody looks: a house's own figures, with what they are by default.
+"""The prior probability of each dealer's mistake, as policies of the site with defaults. Pure.
 
-Pure. No house has measured them for us: they are judgements from the practice of the floor (docs/disputes.md has the
-reasons), so each is a term of the house, to be set by whoever keeps a register of mispays.
+The defaults are judgements from floor practice and not measurements (docs/disputes.md has the reasons). A casino that
+keeps a register of payout errors should set its own.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 
 class Rate(NamedTuple):
-    """How often a mistake happens in ten thousand chances for it."""
+    """The frequency of a mistake, per ten thousand opportunities."""
 
     title: str
     default: int
     chance: str
-    """What a chance for it is."""
+    """A description of one opportunity."""
 
 
 RATES: Final[Mapping[str, Rate]] = {
