@@ -80,7 +80,8 @@ class Holding:
         return replace(self, estimated=estimated, odd_cents=odd)
 
     def exchanged(self, takes: Chips, gives: Chips, guess: tuple[Chips, Chips]) -> Holding:
-        """After chips were changed for others of the same worth; ``guess`` is estimated of what nobody said."""
+        """The holding after an exchange of chips of equal worth. ``guess``: the estimate, used if the chips were not
+        recorded."""
         holding = self
         for chips, guessed, sign in ((takes, guess[0], 1), (gives, guess[1], -1)):
             if chips:

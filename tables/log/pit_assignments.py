@@ -1,8 +1,8 @@
-"""Who may run the floor at which table, and might at any moment past: the one rule, and a fold of the house's entries
-about pits and posts. Pure: the floor, the house's proof and the outsider's ask the same.
+"""Pit assignments: who may run the floor at which table at any moment, from the entries of the site's log about pits
+and posts. Pure; the floor and every verifier call the same functions.
 
-Somebody without a post runs the whole floor, unless the house's terms say that running it takes one. A table that
-stands in no pit is everybody's who runs the floor: nobody could be given it.
+A person without an assignment runs the whole floor, unless the policies require an assignment. A table outside all pits
+is open to every floor supervisor, because it cannot be assigned.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LATE_BY: Final = timedelta(seconds=10)
 
 
 class Post(NamedTuple):
-    """What somebody runs from a moment on."""
+    """The pit assignment of a person from a moment on."""
 
     effective: datetime
     seq: int
@@ -42,7 +42,7 @@ class Post(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """A pit that somebody took over; given back, its end is its beginning."""
+    """A temporary assignment to a pit. If it was given back, its end equals its beginning."""
 
     at: datetime
     seq: int
@@ -52,7 +52,7 @@ class Cover(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Duty:
-    """What somebody runs at a moment."""
+    """The pits that a person runs at a moment."""
 
     whole_floor: bool
     pits: frozenset[str] = frozenset()
@@ -140,7 +140,7 @@ class Posts:
         return next((pit for (pit, _), tables in sections.items() if table in tables), "")
 
     def duty_of(self, username: str, moment: datetime, *, required: bool = False) -> Duty:
-        """What somebody ran at a moment."""
+        """The pits that a person ran at a moment."""
         posts = self.posts.get(username, [])
         place = bisect_right(posts, moment, key=lambda post: post.effective)
         covers = self.covers.get(username, [])
@@ -149,7 +149,7 @@ class Posts:
         return duty(posts[place - 1] if place else None, covers[first:last], moment, required=required)
 
     def might_run(self, username: str, table: str, moment: datetime, *, required: bool = False) -> bool:
-        """Whether somebody might run the floor at a table at a moment, or at one just before."""
+        """Whether a person might run the floor at a table at a moment, or just before it."""
         return any(
             self.duty_of(username, then, required=required).runs(self.pit_of(table, then))
             for then in self._near(username, moment)
@@ -227,7 +227,7 @@ def table_of(event: Event) -> str:
 
 
 def refuse(posts: Posts, usernames: Iterable[str], table: str, moment: datetime, *, required: bool = False) -> None:
-    """Raises Misconduct where somebody ran the floor at a table of a pit that was not theirs."""
+    """Verify that each of these people might run the floor at a table. Raises AuditFailure."""
     for username in usernames:
         if not posts.might_run(username, table, moment, required=required):
             pit = posts.pit_of(table, moment)

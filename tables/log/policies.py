@@ -577,7 +577,7 @@ def _levels_fault(term: Term, value: Any) -> str:
 
 
 def parsed(term: Term, text: str) -> Value:
-    """A value as somebody types it. Raises ValueError with a sentence."""
+    """The value of a policy from typed text. Raises ValueError with a sentence."""
     text = text.strip()
     match term.kind:
         case "flag":
@@ -623,7 +623,7 @@ def _cents(term: Term, text: str) -> int:
 
 
 def typed(term: Term, value: Any) -> str:
-    """A value as somebody would type it."""
+    """The text that, when typed, gives a value."""
     if term.kind == "levels":
         return " ".join(money(cents) for cents in value)
     if term.kind == "choices":

@@ -53,7 +53,7 @@ class Messages:
             self.number = None if isinstance(event, ReaderStarted) else number or self.number or None
 
     def follow(self, before: TableState, event: Event, entry: Entry) -> None:
-        """One more entry. ``before``: where the table stood. Raises Misconduct."""
+        """Verify one more entry. ``before``: the state of the table before it. Raises AuditFailure."""
         number = number_of(event)
         if isinstance(event, AboutReader):
             _refuse_turn(before, event, entry)
@@ -78,7 +78,8 @@ def _sender(before: TableState, event: Event, entry: Entry) -> CardReader:
 
 
 def _refuse_turn(before: TableState, event: AboutReader, entry: Entry) -> None:
-    """Raises Misconduct for an entry about a reader that does not stand as it says, or by somebody else than may."""
+    """Verify an entry about a reader: its claims fit the state of the table, and its author may write it. Raises
+    AuditFailure."""
     reader = before.reader
     if isinstance(event, ReaderStarted):
         if reader is not None and reader.stop is not None:
@@ -98,7 +99,8 @@ def _refuse_turn(before: TableState, event: AboutReader, entry: Entry) -> None:
 
 
 def _refuse_card(before: TableState, event: Played) -> None:
-    """Raises Misconduct for a card that comes while it is open who is right, or that a reader names which may not."""
+    """Verify a card: no stop of the reader is open, and a card named by the reader may come from it. Raises
+    AuditFailure."""
     reader = before.reader
     has_card = Play(0, event.actions, ()).has_card
     if reader is not None and reader.stop is not None and has_card:

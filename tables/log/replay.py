@@ -38,7 +38,7 @@ class Replay:
     def follow(self, entry: Entry, event: Event, posted: Sequence[Posted]) -> None:
         """One more entry, with what it says and the transfers that its body records.
 
-        Raises Misconduct, shoe_orders.Unproven or Illegal.
+        Raises AuditFailure, shoe_orders.Unproven or Illegal.
         """
         before, moves = self.standing, [transfer.move for transfer in posted]
         self.standing = fold(before, event, seq=entry.seq, round=entry.round)

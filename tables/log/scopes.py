@@ -17,7 +17,7 @@ class Scope:
     name: str
     title: str
     permission: str
-    """What somebody of the staff is permitted who may do the same."""
+    """The permission that a staff member needs for the equivalent action."""
     of_tables: bool = True
     """Whether it is about single tables, so that an account may have it for some of them."""
     enters: bool = False

@@ -34,7 +34,8 @@ def settlement(chart: Chart, payouts: Sequence[Payout]) -> list[Move]:
 
 
 def _settled(chart: Chart, seat: int, wager: Settled) -> list[Move]:
-    """A wager in chips, on its own spot of the layout: winnings are laid beside it, and what is left goes back."""
+    """The moves of a wager in chips on its own spot of the layout: winnings are added to the spot, and the rest returns
+    to the seat."""
     lost, won = max(-wager.net_cents, 0), max(wager.net_cents, 0)
     moves: list[tuple[str, str | Place, str | Place, int]] = []
     for name, cents in wager.put_up:

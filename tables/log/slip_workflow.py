@@ -288,7 +288,7 @@ def repeated_kind(value: int, field: str = "") -> Refused:
 
 
 def as_apart(notes: Iterable[Sequence[Any]], count: int) -> tuple[QuestionedNote, ...]:
-    """Notes put apart by one count of a slip, in one order, so that two counts of the same notes are alike."""
+    """Questioned notes of one count of a slip, sorted, so that two counts of the same notes are equal."""
     return tuple(sorted(QuestionedNote(str(kind), int(cents), str(mark), count) for kind, cents, mark, *_ in notes))
 
 

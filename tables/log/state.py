@@ -1,4 +1,4 @@
-"""Where a table stands, as its log tells it. What each entry makes of it is written beside its kind, in `entries/`."""
+"""The state of a table, replayed from its log. The effect of each entry is defined with its kind, in `entries/`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ UNREADABLE: Final = (
     TypeError,
     ValueError,
 )
-"""What an entry raises that no house can have written: a list leaves it out, and a proof names it."""
+"""The exceptions of entries that this software cannot have written. A list omits such an entry, and verification
+reports it."""
 
 KEYED: Final = "keyed"
 """The source of a shoe: real cards, which the dealer names as they are turned."""
@@ -58,13 +59,13 @@ HOUSE_SHOE: Final = "house"
 
 @dataclass(frozen=True, slots=True)
 class Dealer:
-    """Who deals here now."""
+    """The dealer at the table."""
 
     username: str
     name: str
     since_seq: int
     signature: str
-    """How the log names them while they deal here."""
+    """The dealer's signature in the log: badge number and name."""
     burns: bool = False
     """Whether a card of the shoe is burned for this relief, before the next round."""
 
@@ -76,7 +77,7 @@ class Dealer:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The rack is locked: nothing goes into it or out of it, and nobody deals."""
+    """A lock of the rack: no chips move in or out, and no cards are dealt."""
 
     since_seq: int
     abandoned: bool = False
@@ -85,12 +86,12 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The reader and the dealer disagree, or a card was read that cannot be: the round waits until it is settled."""
+    """A stop of the round: the reader and the dealer disagree, or the reader read an impossible card."""
 
     read: str
     """The card that was read; empty where none was."""
     keyed: str
-    """The card that the dealer keyed beside it; empty where none was."""
+    """The card that the dealer keyed; empty if none."""
     says: str
 
 
@@ -108,10 +109,10 @@ class CardReader:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What a screen, a reader or a witness was acknowledged, and the book has not."""
+    """A receipt that a screen, reader or witness has for an entry missing from the log."""
 
     by: str
-    """As the log names whoever showed it."""
+    """The name in the log of the person who presented the receipt."""
     seq: int
     hash: str
     """The first characters of the entry's hash."""
@@ -121,13 +122,13 @@ class Beyond:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """That the book was put back to an earlier moment, and whether a pit boss has confirmed the table since."""
+    """A restore of the log to an earlier moment, and whether a pit boss has confirmed the table since."""
 
     ended: int = 0
     """The last entry when that was found."""
     beyond: tuple[Beyond, ...] = ()
     declared: str = ""
-    """Why, where whoever put the database back said so."""
+    """The declared reason of the restore; empty if it was not declared."""
     confirmed: int = 0
     """The entry that confirmed the table last."""
     through: int = 0
@@ -165,9 +166,9 @@ class Shoe:
     ready_seq: int = 0
     """The entry from which on cards were dealt since the last shuffle."""
     standard: StandardShoe | UnsetType = UNSET
-    """What there is to tell of a shoe of standard cards."""
+    """Facts about a shoe of standard cards."""
     aside: tuple[tuple[int, int], ...] | UnsetType = UNSET
-    """(entry, card) of the cards that left it unplayed between two rounds; a card that nobody saw is UNKNOWN."""
+    """(entry, card) of each card removed from the shoe between two rounds; UNKNOWN for a card not seen."""
     uncertain: bool | UnsetType = UNSET
     """Whether it is no longer known exactly what it holds: no further round is dealt from it."""
     relieved: int | UnsetType = UNSET
@@ -239,7 +240,7 @@ class Round(ABC):
     pot_cents: int = 0
     """What lay in the pot then."""
     coin_cents: int = 0
-    """What a coin of the game is worth; 0 in games against the house."""
+    """The value of a coin of the game in cents; 0 in house-banked games."""
     version: str | None = None
     """The rules that it was dealt under; None in a log from before they were pinned."""
     asked: Mapping[int, int] = field(default_factory=dict)
@@ -260,7 +261,7 @@ class Round(ABC):
         return self.secret or self.game.looks
 
     def hides_cards_of(self, seat: int) -> bool:
-        """Whether a seat holds cards that the system knows and nobody else may."""
+        """Whether a seat holds cards that the system knows and that must stay hidden."""
         return self.secret and holds_cards(self.game, self.state, seat)
 
     @property
@@ -382,7 +383,7 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """A table at one sequence number."""
+    """The state of a table after one entry of its log."""
 
     seq: int = 0
     hash: bytes | None = None

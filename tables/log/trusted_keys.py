@@ -1,9 +1,8 @@
-"""Which keys of terminals, and which passkeys, are trusted for which entries: a fold of the house's entries about
-them. Pure.
+"""Trust in terminal keys and passkeys: which of them may sign which entries, replayed from the log of the site. Pure.
 
-A key is trusted once a terminal vouched for it whose key is trusted; the first is a root, and stands by what the house
-keeps on paper. So whoever can write into the database, and has no terminal, can add keys, and none that signs. A
-passkey signs slips once such a terminal vouched for it in the same way.
+A key is trusted once a terminal with a trusted key has vouched for it. The first key is a root, checked against the
+casino's paper record. An attacker with write access to the database but no terminal can add keys, but none that signs.
+A passkey signs slips once a trusted terminal has vouched for it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from tables.log.slip_types import PAPERS
 HOUSE = "house"
 Statement = Mapping[str, object]
 Through = Mapping[str, int]
-"""Up to which entry of each book something was not so yet."""
+"""The last entry of each log, by log, for which a change was not yet in effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +138,8 @@ class Trust:
     # --- the house's entries
 
     def follow(self, event: Event, seq: int) -> None:
-        """One more entry of the house's book. Raises Misconduct where the house would not have written it, and then
-        nothing is changed."""
+        """Apply one more entry of the site's log. Raises AuditFailure, with nothing changed, if the entry cannot have
+        been written."""
         if isinstance(event, AboutTerminalKey):
             self._follow_key(event, {**event.through, HOUSE: seq}, seq)
         elif isinstance(event, AboutPasskey):
@@ -250,8 +249,8 @@ class Trust:
     # --- signatures
 
     def refuse(self, event: Event, *, book: str, seq: int, by: str, key: UUID | None, former: bool = True) -> None:
-        """Raise Misconduct where an entry's signature is not the terminal's whose it says that it is, or not the
-        passkey's, or where it has none and has to. ``former``: whether it may be under a statement of old."""
+        """Verify the signatures of the terminal and of the passkey that an entry carries, and that no required one is
+        missing. ``former``: whether statements of earlier releases count too. Raises AuditFailure."""
         terms, attested = event.signed_terms(), event.attested
         if terms is None:
             if attested is not None:
@@ -280,7 +279,7 @@ class Trust:
         return min((demand.seq for demand in demands if seq > demand.since.get(book, 0)), default=0)
 
     def signs(self, username: str) -> list[SlipPasskey]:
-        """Somebody's passkeys that sign slips now."""
+        """The passkeys of a person that sign slips now."""
         return [key for key in self.passkeys.values() if key.username == username and key.until is None]
 
     def _refuse_passkey(self, event: Event, statements: Sequence[Statement], book: str, seq: int) -> None:
@@ -336,7 +335,7 @@ class Counters:
     last: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def follow(self, event: Event, book: str) -> None:
-        """One more entry, whose signature holds. Raises Misconduct."""
+        """Apply one more entry whose signature was verified. Raises AuditFailure."""
         answer = event.attested.passkey if event.attested else None
         if answer is None:
             return

@@ -20,7 +20,7 @@ class Witness:
     address: str
     """Without a slash at its end: what is asked for is added to it."""
     shows_heads: bool
-    """Whether it is told where each book stands: then it can name the book and the entry that are missing."""
+    """Whether it receives the head of each log, so that it can name missing logs and entries."""
 
     @property
     def name(self) -> str:
@@ -28,7 +28,7 @@ class Witness:
 
     @classmethod
     def parse(cls, text: str) -> Witness:
-        """Raises ValueError with a sentence."""
+        """Parse the policy text of a witness. Raises ValueError with a sentence."""
         words = text.split()
         if len(words) not in (2, 3) or words[2:] not in ([], [SHOWN_HEADS]):
             raise ValueError("A witness is its verifier key and its address, and the word heads if it is shown those.")
@@ -46,7 +46,7 @@ class Witness:
 
 
 def fault(text: str) -> str:
-    """What is wrong with a term that names a witness; empty if nothing is."""
+    """The fault in the policy text of a witness; empty if there is none."""
     try:
         Witness.parse(text)
     except ValueError as wrong:

@@ -39,7 +39,7 @@ class AlertRuleSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     roles: tuple[str, ...]
     """Who hears of it."""
     escalate_minutes: int
-    """So long may nobody take note of it; 0 where it is never escalated."""
+    """The minutes after which an unacknowledged alert escalates; 0 for never."""
     escalate_to: tuple[str, ...]
 
     def description(self) -> Message:

@@ -182,7 +182,7 @@ def compared_after(standing: TableState, number: str, by: Signatory) -> Mode:
 
 
 class HouseBackEntryBegun(BackEntryBegun, frozen=True, kw_only=True, omit_defaults=True):
-    """The same of the cage and the vault."""
+    """Back-entry of the cage and vault began."""
 
     of_the_house: ClassVar[bool] = True
     record = KindRecord(
@@ -191,7 +191,7 @@ class HouseBackEntryBegun(BackEntryBegun, frozen=True, kw_only=True, omit_defaul
 
 
 class HouseBackEntryEnded(BackEntryEnded, frozen=True, kw_only=True, omit_defaults=True):
-    """The same of the cage and the vault."""
+    """Back-entry of the cage and vault ended."""
 
     of_the_house: ClassVar[bool] = True
     record = KindRecord(
@@ -200,14 +200,14 @@ class HouseBackEntryEnded(BackEntryEnded, frozen=True, kw_only=True, omit_defaul
 
 
 class HouseEnteredFromPaper(EnteredFromPaper, frozen=True, kw_only=True, omit_defaults=True):
-    """The same of the cage and the vault."""
+    """An entry from paper, of the cage and vault."""
 
     of_the_house: ClassVar[bool] = True
     record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)
 
 
 class HousePaperCompared(PaperCompared, frozen=True, kw_only=True, omit_defaults=True):
-    """The same of the cage and the vault."""
+    """A comparison with paper, of the cage and vault."""
 
     of_the_house: ClassVar[bool] = True
     record = KindRecord(writer=PAPER_READERS, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)

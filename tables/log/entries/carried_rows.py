@@ -1,4 +1,4 @@
-"""What is kept in rows beside the log: taken over from a house of old, and noted where entries would be too many."""
+"""Rows kept outside the log: imported from an earlier installation, or recorded where entries would be too many."""
 
 from __future__ import annotations
 

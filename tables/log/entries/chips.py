@@ -80,7 +80,7 @@ class SaleUndone(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A player changed chips for others of the same worth at a table."""
+    """A player exchanged chips for others of equal worth at a table."""
 
     subject: ClassVar[str] = "chips"
     kinds: ClassVar[tuple[str, ...]] = ("changed",)
@@ -90,7 +90,7 @@ class ChipsChanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     up: bool
     """Coloured up, and not broken into smaller ones."""
     takes: Chips = ()
-    """Which the player gave; none where nobody said it, nor in entries of before it could be said."""
+    """The chips that the player gave; empty if not recorded, as in entries of earlier releases."""
     gives: Chips = ()
     """Which the rack gave."""
 
@@ -129,7 +129,7 @@ class AtTheCounter(Event, frozen=True, kw_only=True, omit_defaults=True):
     chips: Chips = ()
     """Which passed the counter; none in entries of before they were written."""
     series: str = ""
-    """The series of chips, where somebody looked at it."""
+    """The series of the chips, if it was checked."""
     of_series: tuple[tuple[int, str], ...] = ()
     """(value in cents, series) of each kind that passed the counter and has one; none in entries of before it was
     written by kind."""

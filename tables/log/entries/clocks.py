@@ -61,7 +61,7 @@ class ClockMended(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HouseClockMended(ClockMended, frozen=True, kw_only=True, omit_defaults=True):
-    """The same, in the house's book."""
+    """A clock correction in the log of the site."""
 
     of_the_house: ClassVar[bool] = True
     record = KindRecord(writer=COMMAND, moves=NOTHING, exception=KEYS, feed=OPERATIONS, alert=NO_ALERT)

@@ -37,7 +37,7 @@ class DayFigures(UnbadgedAuthor, Event, frozen=True, kw_only=True, omit_defaults
     cash: tuple[dict[str, Any], ...] | None = None
     """The cage's cash and the vault's: opening, movements, what was counted. None in entries of before it was told."""
     cash_by_shift: tuple[dict[str, Any], ...] | None = None
-    """The same of each shift, and whether it was counted in time. None in entries of before shifts were told."""
+    """The cash of each shift, and whether it was counted in time. None in entries of earlier releases."""
 
     def signed_terms(self) -> Mapping[str, Any]:
         """The day, and its figures by their digest."""

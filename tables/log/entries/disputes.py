@@ -89,7 +89,7 @@ class Dispute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AboutDispute(Author, frozen=True, kw_only=True, omit_defaults=True):
-    """Something about a dispute, by somebody of the floor."""
+    """An entry about a dispute, by a floor supervisor."""
 
     subject: ClassVar[str] = "dispute"
 
@@ -114,7 +114,7 @@ class DisputeOpened(AboutDispute, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class DisputeNoted(AboutDispute, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody was heard about a dispute, or something was looked at."""
+    """A statement or a review of evidence in a dispute."""
 
     kinds: ClassVar[tuple[str, ...]] = ("noted",)
     record = KindRecord(

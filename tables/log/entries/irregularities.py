@@ -47,7 +47,7 @@ class MishapEntered(Author, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):
-    """Everybody left the table at once: its round is void, its shoe is retired, nobody deals there any more."""
+    """A table was abandoned: its round is void, its shoe is retired, and dealing has stopped."""
 
     subject: ClassVar[str] = "mishap"
     kinds: ClassVar[tuple[str, ...]] = ("abandoned",)
@@ -70,7 +70,7 @@ class TableAbandoned(Author, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):
-    """The rack is locked: nothing goes into it or out of it, and nobody deals, until it is unlocked."""
+    """The rack was locked: no chips move in or out, and no cards are dealt, until it is unlocked."""
 
     subject: ClassVar[str] = "rack"
     kinds: ClassVar[tuple[str, ...]] = ("locked",)

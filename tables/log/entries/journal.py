@@ -42,7 +42,7 @@ class AlertRaised(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AlertAcknowledged(OfARow, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody took note of an alert by name."""
+    """A named user acknowledged an alert."""
 
     subject: ClassVar[str] = "alert"
     kinds: ClassVar[tuple[str, ...]] = ("acknowledged",)
@@ -64,7 +64,7 @@ class AlertAcknowledged(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AlertEscalated(OfARow, frozen=True, kw_only=True, omit_defaults=True):
-    """Nobody took note of an alert in time, and further people were told."""
+    """An alert was not acknowledged in time and was escalated to further people."""
 
     subject: ClassVar[str] = "alert"
     kinds: ClassVar[tuple[str, ...]] = ("escalated",)
@@ -96,7 +96,7 @@ class BookmarkMade(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class DiscrepancyOpened(OfARow, frozen=True, kw_only=True, omit_defaults=True):
-    """What was counted and what the transfers say were not the same."""
+    """A count differs from the transfers."""
 
     subject: ClassVar[str] = "discrepancy"
     kinds: ClassVar[tuple[str, ...]] = ("opened",)
@@ -117,7 +117,7 @@ class DiscrepancyOpened(OfARow, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class DiscrepancyAssigned(OfARow, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody looks into a discrepancy from now on."""
+    """A variance was assigned to a person for investigation."""
 
     subject: ClassVar[str] = "discrepancy"
     kinds: ClassVar[tuple[str, ...]] = ("assigned",)
@@ -138,7 +138,7 @@ class DiscrepancyAssigned(OfARow, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class DiscrepancyFound(OfARow, frozen=True, kw_only=True, omit_defaults=True):
-    """What a discrepancy came to, by somebody who had no part in it."""
+    """The finding on a variance, by a person not involved in it."""
 
     subject: ClassVar[str] = "discrepancy"
     kinds: ClassVar[tuple[str, ...]] = ("found",)

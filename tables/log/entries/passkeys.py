@@ -20,7 +20,7 @@ from tables.log.writers import OWNER, OWNER_OR_OPERATOR, staff_with
 
 
 class AboutPasskey(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Something about passkeys that sign slips."""
+    """An entry about passkeys that sign slips."""
 
     subject: ClassVar[str] = "passkey"
     of_the_house: ClassVar[bool] = True
@@ -30,7 +30,7 @@ class AboutPasskey(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PasskeyVouched(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
-    """A trusted terminal vouched for somebody's passkey, which was used there: it signs slips from now on."""
+    """A trusted terminal vouched for a passkey that was used on it. The passkey signs slips from now on."""
 
     kinds: ClassVar[tuple[str, ...]] = ("vouched",)
     record = KindRecord(writer=OWNER, moves=NOTHING, exception=TERMINALS, feed=ACCESS, alert=NO_ALERT)
@@ -46,7 +46,7 @@ class PasskeyVouched(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True
     """The pages of the house on which it is used."""
     vouched: Vouch
     answer: PasskeyAnswer
-    """The passkey's own signature under the same statement."""
+    """The signature of the passkey under the statement that the terminal signed."""
 
     description = from_fields("{vouched.terminal} vouches for the passkey {name} of {username}: it signs slips")
 

@@ -23,7 +23,7 @@ class Stand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PostSet(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody runs these pits from a moment on; the newest that holds stands."""
+    """A person was assigned these pits from a moment on. The newest assignment in effect counts."""
 
     subject: ClassVar[str] = "post"
     kinds: ClassVar[tuple[str, ...]] = ("set",)

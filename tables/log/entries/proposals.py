@@ -23,7 +23,7 @@ class AboutProposal(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Proposed(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody proposes a change that takes two people."""
+    """A proposal of a change under dual control."""
 
     kinds: ClassVar[tuple[str, ...]] = ("proposed",)
     record = KindRecord(writer=PROPOSER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMade,), alert=NO_ALERT)
@@ -58,7 +58,7 @@ class ProposalEnded(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True, om
 
 
 class ProposalApproved(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody else approved a proposal, which is done by the entries that name it."""
+    """A second person approved a proposal. The entries that name the proposal carry it out."""
 
     kinds: ClassVar[tuple[str, ...]] = ("approved",)
     record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
@@ -78,7 +78,7 @@ class ProposalDecided(ProposalEnded, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class ProposalDeclined(ProposalEnded, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody else declined a proposal."""
+    """A second person declined a proposal."""
 
     kinds: ClassVar[tuple[str, ...]] = ("declined",)
     record = KindRecord(writer=DECIDER, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)
@@ -102,7 +102,7 @@ class ProposalWithdrawn(ProposalEnded, frozen=True, kw_only=True, omit_defaults=
 
 
 class ProposalCommented(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody who may see a proposal that waits says something to it."""
+    """A comment on a pending proposal."""
 
     kinds: ClassVar[tuple[str, ...]] = ("commented",)
     record = KindRecord(
@@ -118,7 +118,7 @@ class ProposalCommented(UnbadgedAuthor, AboutProposal, frozen=True, kw_only=True
 
 
 class ProposalExpired(AboutProposal, frozen=True, kw_only=True, omit_defaults=True):
-    """Nobody approved or declined a proposal in time."""
+    """A proposal expired without approval or refusal."""
 
     kinds: ClassVar[tuple[str, ...]] = ("expired",)
     record = KindRecord(writer=SITE, moves=NOTHING, exception=SETTINGS, feed=(forms.ProposalMoved,), alert=NO_ALERT)

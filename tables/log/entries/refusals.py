@@ -1,4 +1,4 @@
-"""An input that was refused, and that somebody should read of."""
+"""Refused inputs that are recorded for review."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ STILL: Final = frozenset(
 )
 """The subjects of entries that nobody writes while a table waits to be confirmed."""
 MOST: Final = 40
-"""So many are listed."""
+"""The maximum number of receipts listed."""
 
 
 def stands_still(standing: TableState, event: Event) -> bool:
@@ -41,9 +41,9 @@ class BookBehind(Event, frozen=True, kw_only=True, omit_defaults=True):
     ended: int
     """The book's last entry when it was found to be behind."""
     beyond: tuple[Beyond, ...] = ()
-    """All that was shown so far; the newest last. Empty where somebody declared the restore."""
+    """All receipts presented so far, the newest last. Empty if the restore was declared."""
     declared: str = ""
-    """Why, by whoever put the database back."""
+    """The reason given by the person who restored the database."""
     confirmed: int = 0
     """The entry that last confirmed the table before, and the last entry that was acknowledged and given up with it."""
     through: int = 0

@@ -84,7 +84,7 @@ class Pinned(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         )
 
     def refuse_unknown_rules(self) -> None:
-        """Raises Misconduct where this engine lacks the rules that the round was dealt under."""
+        """Verify that this engine has the rules of the round. Raises AuditFailure."""
         if dealt_by(self.game, self.version) is None:
             versions = ", ".join(rules_version(game) for game in versions_of(self.game))
             raise AuditFailure(f"it was dealt under version {self.version} of {self.game}; known are {versions}")
@@ -177,7 +177,7 @@ class Played(Event, frozen=True, kw_only=True, omit_defaults=True):
         return basis.moves_to(context.chart, current.state)
 
     def bear_out(self, context: Context) -> None:
-        """A change of engine that nobody counted as another version of the rules shows here."""
+        """Detects an engine change that was made without a new version of the rules."""
         current = context.after.round
         assert current is not None  # noqa: S101 -- a round's entry was just folded
         if self.opening is not None:
@@ -308,7 +308,7 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
     result: str | None = None
     """What names its result. None where its rules are not pinned."""
     second: Signatory | None = None
-    """Who else signed, where the house's terms wanted somebody."""
+    """The second signer, if the policies required one."""
 
     def signers(self, by: str) -> tuple[Signatory, ...]:
         return (self.signatory, self.second) if self.second else (self.signatory,)
@@ -342,7 +342,8 @@ class Voided(Author, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def _refuse_unread(event: Played, before: TableState) -> None:
-    """Raises Misconduct where a reader names a card and may not, or more than a card and that a seat took it."""
+    """Verify that a reader may name cards, and that it named only a card and the seat that took it. Raises
+    AuditFailure."""
     reader = before.reader
     if reader is None or not reader.is_live or reader.stop is not None:
         raise AuditFailure("a card reader names a card, and none names the cards here then")
@@ -362,7 +363,7 @@ def result_of(current: Round) -> str | None:
 
 
 def _refuse_other_result(event: Played | Voided, current: Round) -> None:
-    """Raises Misconduct where an entry names another result of its round than the rules give."""
+    """Verify that the recorded result of a round is the one that the rules give. Raises AuditFailure."""
     due = result_of(current)
     expected: tuple[str | None, str | None] = (None, due)
     if event.end is not None and due is not None:

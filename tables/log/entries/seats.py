@@ -158,7 +158,7 @@ class TimeCharged(AtTheSeats, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SeatPageIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A seat got a page of its own. Its address is in no entry, which nobody could know from it."""
+    """A Player page was issued for a seat. No entry contains its address, so the log does not reveal it."""
 
     subject: ClassVar[str] = "seat_page"
     kinds: ClassVar[tuple[str, ...]] = ("issued",)

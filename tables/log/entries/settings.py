@@ -20,7 +20,7 @@ PAYS: Final = "pays"
 
 
 class ByPlans(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """By which limit plans a table was set, so that a proof comes to the same."""
+    """The limit plans that set a table, so that verification can resolve them again."""
 
     moment: str
     """When they were reckoned; ISO 8601 in UTC."""
@@ -50,7 +50,7 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
     plans: ByPlans | None = None
-    """The limit plans by which the watch set it; None where somebody did."""
+    """The limit plans that set the table automatically; None if a person set it."""
     notice_minutes: int | None = None
     """The house's notice for a minimum that is raised over players, where somebody set it. None in entries of before it
     was proved, and in those that name plans."""

@@ -13,7 +13,7 @@ from tables.log.writers import staff_with
 
 
 class AuditsListed(Author, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody looked at the list of a day's audited shoes."""
+    """The list of a day's audited shoes was viewed."""
 
     subject: ClassVar[str] = "shoe_audit"
     kinds: ClassVar[tuple[str, ...]] = ("listed",)
@@ -28,7 +28,7 @@ class AuditsListed(Author, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AuditViewed(Author, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody looked at the audit of a shoe that was finished."""
+    """The audit of a finished shoe was viewed."""
 
     subject: ClassVar[str] = "shoe_audit"
     kinds: ClassVar[tuple[str, ...]] = ("viewed",)
@@ -46,7 +46,7 @@ class AuditViewed(Author, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AuditExported(AuditViewed, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody took a copy of it."""
+    """The audit of a finished shoe was exported."""
 
     kinds: ClassVar[tuple[str, ...]] = ("exported",)
     record = KindRecord(

@@ -168,7 +168,7 @@ class CardSetAside(ShoeStep, frozen=True, kw_only=True, omit_defaults=True):
     record = KindRecord(writer=THE_DEALER, moves=NOTHING, exception=MISHAPS, feed=SHOE_CONTENTS, alert=NO_ALERT)
 
     card: int
-    """The card; UNKNOWN where nobody saw it."""
+    """The card; UNKNOWN if it was not seen."""
     left: int | None = None
     """Of a house shoe: how many cards it had left, this one among them."""
     relief: bool = False

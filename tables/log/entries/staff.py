@@ -24,7 +24,7 @@ def _called(secret: str) -> Label:
 
 
 class AboutStaff(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Something about somebody who works here."""
+    """An entry about a staff member."""
 
     subject: ClassVar[str] = "staff"
     of_the_house: ClassVar[bool] = True
@@ -33,7 +33,7 @@ class AboutStaff(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody was taken on."""
+    """A staff member was added."""
 
     kinds: ClassVar[tuple[str, ...]] = ("added",)
     record = KindRecord(
@@ -57,7 +57,7 @@ class StaffAdded(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody's name, role, badge or secret was changed, or whether they work here."""
+    """A staff member's name, role, badge, secret or active status was changed."""
 
     kinds: ClassVar[tuple[str, ...]] = ("changed",)
     record = KindRecord(
@@ -85,7 +85,7 @@ class StaffChanged(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody signed in to the house."""
+    """A staff member signed in."""
 
     kinds: ClassVar[tuple[str, ...]] = ("signed_in",)
     record = KindRecord(writer=OWNER, moves=NOTHING, exception=ORDINARY, feed=(forms.StaffSignedIn,), alert=NO_ALERT)
@@ -102,13 +102,13 @@ class StaffSignedIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody signed out of the house, or was signed out."""
+    """A staff member signed out, or was signed out."""
 
     kinds: ClassVar[tuple[str, ...]] = ("signed_out",)
     record = KindRecord(writer=LEAVER, moves=NOTHING, exception=ORDINARY, feed=(forms.StaffSignedOut,), alert=NO_ALERT)
 
     relieved_by: str | None = None
-    """Who signed in on the same device."""
+    """The person who signed in on the same device."""
     after_tries: int | None = None
     """After so many wrong passwords, where they were to prove who they are."""
 
@@ -122,7 +122,7 @@ class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StaffLockedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Too many wrong passwords were tried under somebody's name."""
+    """A staff member was locked out after too many wrong passwords."""
 
     kinds: ClassVar[tuple[str, ...]] = ("locked_out",)
     record = KindRecord(
@@ -137,7 +137,7 @@ class StaffLockedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StaffLockOutLifted(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody may try again."""
+    """A staff member's lock-out was lifted."""
 
     kinds: ClassVar[tuple[str, ...]] = ("lock_out_lifted",)
     record = KindRecord(
@@ -173,12 +173,12 @@ class EmergencySignIn(AboutStaff, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class ByTwo(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """What somebody does about another person's secret."""
+    """An action under dual control on another person's secret."""
 
     secret: str
     """``pin`` or ``password``."""
     signer: str
-    """The user name of whoever did it."""
+    """The user name of the signer."""
     signer_role: str
 
     def signers(self, by: str) -> tuple[Signatory, ...]:
@@ -267,7 +267,7 @@ class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody made a PIN or a password of their own."""
+    """A staff member set their own PIN or password."""
 
     kinds: ClassVar[tuple[str, ...]] = ("secret_made",)
     record = KindRecord(writer=OWNER, moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT)
@@ -286,7 +286,7 @@ class SecretMade(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PasskeyRegistered(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody has another passkey to sign in with."""
+    """A staff member registered a passkey for signing in."""
 
     kinds: ClassVar[tuple[str, ...]] = ("passkey_registered",)
     record = KindRecord(writer=OWNER, moves=NOTHING, exception=PEOPLE, feed=ACCESS, alert=NO_ALERT)
@@ -333,7 +333,7 @@ class AccessReviewed(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CertificateIssued(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A dealer has shown that they can deal a game, and somebody of the floor signed it."""
+    """A dealer qualified to deal a game, signed by a floor supervisor."""
 
     subject: ClassVar[str] = "certificate"
     kinds: ClassVar[tuple[str, ...]] = ("issued",)

@@ -96,7 +96,7 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
     badge: str | None
     terminal: str | None
     relieves: str | None
-    """The user name of whoever stood there."""
+    """The user name of the relieved dealer."""
     confirmed_by: str | None = None
     """Who agreed to the relief. None too in entries of before somebody had to."""
     burns: bool = False

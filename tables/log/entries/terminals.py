@@ -23,14 +23,14 @@ class AboutTerminal(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TerminalAtTable(AboutTerminal, frozen=True, kw_only=True, omit_defaults=True):
-    """The same, with the table that it is for."""
+    """An entry about a terminal, with the table that it is for."""
 
     table: str | None
     """None: for any."""
 
 
 class TerminalDevice(TerminalAtTable, frozen=True, kw_only=True, omit_defaults=True):
-    """The same, with the device that it is."""
+    """An entry about a terminal, with its table and device."""
 
     device: str | None = None
     """The digest of what is kept of its token. None in entries of before it was entered."""

@@ -9,7 +9,7 @@ from tables.log.published.form import FeedEvent, RoundHistory
 
 
 class AlertRaised(FeedEvent, frozen=True, kw_only=True):
-    """Something does not reconcile, or a rule wants somebody to look."""
+    """A variance was found, or a rule requires attention."""
 
     type: ClassVar[str] = "alert.raised"
 
@@ -27,7 +27,7 @@ class AlertRaised(FeedEvent, frozen=True, kw_only=True):
 
 
 class AlertAcknowledged(FeedEvent, frozen=True, kw_only=True):
-    """Somebody took note of an alert by name."""
+    """A named user acknowledged an alert."""
 
     type: ClassVar[str] = "alert.acknowledged"
 
@@ -35,7 +35,7 @@ class AlertAcknowledged(FeedEvent, frozen=True, kw_only=True):
 
 
 class AlertEscalated(FeedEvent, frozen=True, kw_only=True):
-    """Nobody took note of an alert in time."""
+    """An alert was not acknowledged in time."""
 
     type: ClassVar[str] = "alert.escalated"
 
@@ -45,7 +45,7 @@ class AlertEscalated(FeedEvent, frozen=True, kw_only=True):
 
 
 class DiscrepancyOpened(FeedEvent, frozen=True, kw_only=True):
-    """What was counted and what the transfers say were not the same."""
+    """A count differs from the transfers."""
 
     type: ClassVar[str] = "discrepancy.opened"
 
@@ -64,7 +64,7 @@ class DiscrepancyOpened(FeedEvent, frozen=True, kw_only=True):
 
 
 class DiscrepancyClosed(FeedEvent, frozen=True, kw_only=True):
-    """Somebody who had no part in it said what a discrepancy came to."""
+    """A person not involved in a variance recorded its finding."""
 
     type: ClassVar[str] = "discrepancy.closed"
 

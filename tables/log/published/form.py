@@ -40,7 +40,8 @@ class FeedEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: RoundHistory) -> FeedEvent | None:
-        """What is published of an entry; None for nothing. By default, the fields of the entry of the same names."""
+        """The event that an entry publishes; None if it publishes none. By default, its fields are those of the entry
+        with the same names."""
         return cls(**{name: getattr(event, name) for name in cls.__struct_fields__})
 
     @property

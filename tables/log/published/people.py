@@ -8,7 +8,7 @@ from tables.log.published.form import FeedEvent
 
 
 class StaffSignedIn(FeedEvent, frozen=True, kw_only=True):
-    """Somebody signed in."""
+    """A staff member signed in."""
 
     type: ClassVar[str] = "staff.signed_in"
 
@@ -16,7 +16,7 @@ class StaffSignedIn(FeedEvent, frozen=True, kw_only=True):
 
 
 class StaffSignedOut(FeedEvent, frozen=True, kw_only=True):
-    """Somebody signed out, or was relieved."""
+    """A staff member signed out, or was relieved."""
 
     type: ClassVar[str] = "staff.signed_out"
 
@@ -24,7 +24,7 @@ class StaffSignedOut(FeedEvent, frozen=True, kw_only=True):
 
 
 class StaffLockedOut(FeedEvent, frozen=True, kw_only=True):
-    """Too many wrong secrets were tried under somebody's name."""
+    """A staff member was locked out after too many wrong secrets."""
 
     type: ClassVar[str] = "staff.locked_out"
 
@@ -32,7 +32,7 @@ class StaffLockedOut(FeedEvent, frozen=True, kw_only=True):
 
 
 class PostSet(FeedEvent, frozen=True, kw_only=True):
-    """Somebody runs these pits from a moment on."""
+    """A person was assigned these pits from a moment on."""
 
     type: ClassVar[str] = "post.set"
 
@@ -44,7 +44,7 @@ class PostSet(FeedEvent, frozen=True, kw_only=True):
 
 
 class PitCovered(FeedEvent, frozen=True, kw_only=True):
-    """Somebody took over a pit until a moment, or gave it back."""
+    """A person took over a pit until a moment, or gave it back."""
 
     type: ClassVar[str] = "pit.covered"
 

@@ -58,7 +58,7 @@ class ProposalMoved(FeedEvent, frozen=True, kw_only=True):
 
 
 class ProposalCommented(FeedEvent, frozen=True, kw_only=True):
-    """Somebody said something to a proposal that waits."""
+    """A comment on a pending proposal."""
 
     type: ClassVar[str] = "proposal.commented"
 
