@@ -144,14 +144,14 @@ class Acknowledged(TypedDict):
 
 
 class AlertAcknowledged(TypedDict):
-    """Somebody took note of an alert by name."""
+    """A named user acknowledged an alert."""
 
     alert: int
 
 
 
 class AlertEscalated(TypedDict):
-    """Nobody took note of an alert in time."""
+    """An alert was not acknowledged in time."""
 
     alert: int
     step: int
@@ -180,7 +180,7 @@ class AlertForm(TypedDict):
 
 
 class AlertRaised(TypedDict):
-    """Something does not reconcile, or a rule wants somebody to look."""
+    """A variance was found, or a rule requires attention."""
 
     alert: int
     kind: str
@@ -262,7 +262,7 @@ class AskShuffle(TypedDict):
 
 
 class Attestation(TypedDict):
-    """What is signed beside badge and PIN: by the terminal's key, by a passkey, or by both, under one statement."""
+    """The signatures given in addition to badge and PIN: by the terminal's key, by a passkey, or by both, over one statement."""
 
     terminal: str
     key: NotRequired[str]
@@ -684,14 +684,14 @@ class Denomination(TypedDict):
 
 
 class DiscrepancyClosed(TypedDict):
-    """Somebody who had no part in it said what a discrepancy came to."""
+    """A person not involved in a variance recorded its finding."""
 
     discrepancy: int
 
 
 
 class DiscrepancyOpened(TypedDict):
-    """What was counted and what the transfers say were not the same."""
+    """A count differs from the transfers."""
 
     discrepancy: int
     kind: str
@@ -1014,7 +1014,7 @@ class HoldingsForm(TypedDict):
 
 
 class Hours(TypedDict):
-    """On some weekdays, from one time of a wall clock to another; past midnight where it ends no later than it starts."""
+    """A schedule for weekdays, from one wall-clock time to another."""
 
     when: Literal['hours']
     weekdays: list[int]
@@ -1276,7 +1276,7 @@ class Paper(TypedDict):
 
 
 class PasskeyAnswer(TypedDict):
-    """What a passkey signed: a challenge that is the digest of the statement."""
+    """The signature of a passkey over the SHA-256 of a statement."""
 
     credential: str
     authenticator: str
@@ -1304,7 +1304,7 @@ class Phrase(TypedDict):
 
 
 class PitCovered(TypedDict):
-    """Somebody took over a pit until a moment, or gave it back."""
+    """A person took over a pit until a moment, or gave it back."""
 
     username: str
     pit: str
@@ -1397,7 +1397,7 @@ class PostForm(TypedDict):
 
 
 class PostSet(TypedDict):
-    """Somebody runs these pits from a moment on."""
+    """A person was assigned these pits from a moment on."""
 
     username: str
     pits: list[str]
@@ -1438,7 +1438,7 @@ class Problem(TypedDict):
 
 
 class ProposalCommented(TypedDict):
-    """Somebody said something to a proposal that waits."""
+    """A comment on a pending proposal."""
 
     number: int
     username: str
@@ -1902,21 +1902,21 @@ class SpotBox(TypedDict):
 
 
 class StaffLockedOut(TypedDict):
-    """Too many wrong secrets were tried under somebody's name."""
+    """A staff member was locked out after too many wrong secrets."""
 
     username: str
 
 
 
 class StaffSignedIn(TypedDict):
-    """Somebody signed in."""
+    """A staff member signed in."""
 
     username: str
 
 
 
 class StaffSignedOut(TypedDict):
-    """Somebody signed out, or was relieved."""
+    """A staff member signed out, or was relieved."""
 
     username: str
 
