@@ -65,8 +65,8 @@ class Duty:
 
 
 def duty(post: Post | None, covers: Iterable[Cover], moment: datetime, *, required: bool) -> Duty:
-    """What follows from the post in force and from covers that were entered by a moment, in the order of their entries.
-    ``required``: whether the house's terms let nobody run the floor without a post."""
+    """The pits that a person runs, from the assignment in force and the temporary assignments entered by a moment, in
+    the order of entries. ``required``: whether the policies require an assignment."""
     newest = {cover.pit: cover for cover in covers}
     covered = frozenset(pit for pit, cover in newest.items() if moment < cover.until)
     if post is None or not (post.pits or post.whole_floor):
@@ -172,7 +172,7 @@ class Posts:
         return self.floors[place - 1] if place else None
 
     def rests_on(self, moment: datetime) -> set[int]:
-        """The entries that tell of everything from a moment on: whoever has these needs none before them."""
+        """The entries sufficient to determine all assignments from a moment on."""
         since = moment - LATE_BY
         seqs = {seq for _, _, several in self.people.values() for seq in several}
         seqs.update(*(floor.seqs for floor in self.floors if floor.at > since or floor is self._floor(since)))
@@ -187,7 +187,7 @@ class Posts:
 # --- Who ran the floor in an entry -----------------------------------------------------------------------------
 
 _AFTER_A_SLIP: Final = (TableOpened, TableClosed, ChipsIssued)
-"""What a slip brings about is by whoever signed it, and that signature is judged itself."""
+"""Entries that a slip causes. Their author signed the slip, and that signature is verified itself."""
 
 
 _SIGNED_BY_TWO: Final = (Voided, RackUnlocked, TakenBack)
@@ -212,8 +212,7 @@ def runners(event: Event, by: str, dealer: Dealer | None, posts: Posts) -> Itera
 
 
 def may_run_the_floor(event: Event, by: str, dealer: Dealer | None) -> bool:
-    """Whether somebody but the dealer may have run the floor by an entry: the rest need not be kept until posts are
-    known."""
+    """Whether an entry may be an act of a floor supervisor. Other entries need no check against assignments."""
     if isinstance(event, DealerSignedIn):
         return event.confirmed_by is not None
     if isinstance(event, BookBehind):

@@ -189,7 +189,7 @@ SAYS: Final[Mapping[str, str]] = MappingProxyType(
         "ledger.view_logentry": "read the whole log",
     }
 )
-"""What the permissions that are a choice let somebody do."""
+"""The actions that each optional permission allows."""
 
 
 def _words(role: str) -> str:

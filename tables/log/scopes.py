@@ -1,5 +1,8 @@
-"""What a program may be given: its scopes, as data. Pure. Nothing stands here that a person may not do, and nothing by
-which somebody signs a slip, approves, gives access or moves chips: those take a person."""
+"""The scopes of an API client, as data. Pure.
+
+Each scope permits only what a staff member can do. None signs slips, approves, gives access or moves chips: those
+require a person.
+"""
 
 from __future__ import annotations
 

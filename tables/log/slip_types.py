@@ -280,7 +280,7 @@ class SlipType:
 
     @property
     def opens_rack(self) -> bool:
-        """Whether chips go into a rack or out of it by it, but for being counted there."""
+        """Whether chips move into or out of a rack by the slip, apart from counts."""
         flows = [stage.moves for stage in self.stages if stage.moves]
         return not self.counts(RACK) and any(RACK in (flow.source, flow.target) for flow in flows)
 
@@ -348,7 +348,7 @@ VOID: Final = (
     Stage(VOID_ASKED, _by("cashier", "cage_manager", "pit_boss"), "Void asked for by", VOIDS),
     Stage(VOIDED, _by("security", "auditor"), "Void signed by", VOIDS, former_roles=_OPERATORS),
 )
-"""A void is signed by one of the cage or the floor, and by somebody who belongs to neither."""
+"""A void has two signers: one of the cage or the floor, and one from neither."""
 
 CASH: Final = (1, 5, 10, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 """What may lie in a drop box, in cents: coins and notes."""

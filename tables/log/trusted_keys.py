@@ -188,6 +188,7 @@ class Trust:
         statement = attestation.passkey_voucher(event.username, event.credential, event.key, event.origin, by=terminal)
         self._refuse_unsigned(event.vouched, statement, f"the passkey {event.name} of {event.username}")
         answer = event.answer.answer_to(event.key, statement)
+        # The passkey itself must sign, on the origin that is stored: otherwise a terminal could enrol a key of its own.
         if answer is None or event.answer.credential != event.credential or answer.origin != event.origin:
             raise AuditFailure(
                 f"the passkey {event.name} of {event.username} was not used when {terminal} vouched for it"
@@ -207,15 +208,18 @@ class Trust:
             fingerprint = p256.fingerprint(p256.read_public(event.key))
         except p256.BadKey as bad:
             raise AuditFailure(f"the key of {event.name} is none: {bad}") from None
+        # A replaced or ended key must not return: its holder could sign again.
         if fingerprint in self.keys:
             raise AuditFailure(f"the key {fingerprint} was entered before: a key is used once")
         statement = attestation.proof_of_key(event.name, event.key, event.challenge)
         if not p256.is_signed(event.key, event.proof, canonical_of(statement)):
             raise AuditFailure(f"nobody proved that {event.name} has the key {fingerprint}")
+        # A second root would bypass vouching: database access alone would be enough to add a trusted key.
         if event.root and (self.has_signers or event.vouched is not None):
             raise AuditFailure(f"the key {fingerprint} is entered as a root, where a terminal could vouch for it")
         if event.vouched is not None:
             self._refuse_vouch(event.vouched, event.name, fingerprint)
+        # A terminal has one key at a time, so that a lost key ends when the new one is entered.
         old = self.of(event.name)
         if old is not None:
             self._set_key(replace(old, until=through))

@@ -57,8 +57,7 @@ class AlertRuleSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Alerts leave the house by a channel that is new, or set otherwise. An address may be a secret by itself, so it is
-    told by its digest."""
+    """A channel for alerts was added or changed. An address may itself be a secret, so the entry has its digest."""
 
     subject: ClassVar[str] = "channel"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
@@ -108,7 +107,7 @@ class ChannelSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class DeadLettersResent(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """What could not leave the house by a channel is to be tried again: somebody looked into why it did not."""
+    """Alerts that a channel could not deliver are sent again, after a person investigated the failure."""
 
     subject: ClassVar[str] = "channel"
     kinds: ClassVar[tuple[str, ...]] = ("resent",)

@@ -68,7 +68,7 @@ class HouseClockMended(ClockMended, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Confirmation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody looked: the time of a stretch in which nothing was written has really passed."""
+    """A person's confirmation that the time without entries really passed."""
 
     format: str
     since: str = msgspec.field(name="from")

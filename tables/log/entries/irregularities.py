@@ -89,7 +89,7 @@ class RackLocked(Author, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RackUnlocked(Author, frozen=True, kw_only=True, omit_defaults=True):
-    """The rack is unlocked, by a pit boss and whoever else the house wants there."""
+    """The rack was unlocked, by a pit boss and the further signers that the policies require."""
 
     subject: ClassVar[str] = "rack"
     kinds: ClassVar[tuple[str, ...]] = ("unlocked",)

@@ -16,7 +16,7 @@ from tables.log.writers import SITE, staff_with
 
 
 class OfARow(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """What became a row of its own in the same transaction."""
+    """An entry written in the same transaction as a row of its own."""
 
     of_the_house: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""Who looked at what a shoe's cards say of those who bet on it."""
+"""Audits of finished shoes: each view and export is recorded."""
 
 from __future__ import annotations
 

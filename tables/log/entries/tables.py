@@ -98,11 +98,11 @@ class DealerSignedIn(Event, frozen=True, kw_only=True, omit_defaults=True):
     relieves: str | None
     """The user name of the relieved dealer."""
     confirmed_by: str | None = None
-    """Who agreed to the relief. None too in entries of before somebody had to."""
+    """The person who agreed to the relief. None also in entries of releases that did not require one."""
     burns: bool = False
     """Whether a card of the shoe is burned for it before the next round, as the house's terms were then."""
     relieved: str | None = None
-    """The name of whoever stood there. None in entries of before it was written."""
+    """The name of the relieved dealer. None in entries of releases that did not record it."""
     agreed: str | None = None
     """The name of who agreed."""
 

@@ -1,4 +1,4 @@
-"""Limits: plans as they are set. What they come to at a table is told once the table is set so."""
+"""Limit plans as they are set. The resulting limits of a table are published when the table is set to them."""
 
 from __future__ import annotations
 

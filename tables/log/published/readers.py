@@ -1,4 +1,4 @@
-"""Card readers: when one stops a table, and who names the cards. Which card it was is told to nobody."""
+"""Events of card readers: stops of a table, and whether reader or dealer names the cards. They never contain a card."""
 
 from __future__ import annotations
 

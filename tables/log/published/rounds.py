@@ -23,7 +23,7 @@ class RoundOpened(FeedEvent, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: RoundHistory) -> RoundOpened | None:
-        """A round that begins and ends with one entry is told by its end."""
+        """The published event; None for a round that begins and ends with one entry, whose end is published instead."""
         if event.opening is None or event.ends_round:
             return None
         return cls(round=entry.round or 0, game=event.opening.game, shoe=event.opening.shoe)
