@@ -1469,7 +1469,7 @@ class ProposalForm(TypedDict):
 
 
 class ProposalMade(TypedDict):
-    """Somebody proposes a change: a second person approves it, or the same one decides it where it takes one."""
+    """A change was proposed."""
 
     number: int
     matter: str

@@ -299,7 +299,7 @@ class SlipType:
         return not is_open if self.opens else is_open and not round_open
 
     def about_cents(self, chips: Chips) -> int:
-        """What a slip is about, beside its number. Of a count nothing is said before it is agreed upon."""
+        """The amount of a slip, for lists. A count shows none before its two counts agree."""
         return 0 if self.count else total(chips)
 
     def stage(self, name: str) -> Stage | None:
@@ -340,7 +340,8 @@ def _by(*roles: str) -> frozenset[str]:
 _CAGE: Final = _by("cashier", "cage_manager")
 """The cage's own people."""
 _OPERATORS: Final = _by("operator")
-"""Whoever gives access moves no chips: they signed some papers before duties were kept apart (``duties.py``)."""
+"""The role that administers access moves no chips. Entries of releases before the separation of duties (``duties.py``)
+may have its signature."""
 
 VOID_ASKED: Final = "void_asked"
 VOIDED: Final = "voided"

@@ -104,7 +104,7 @@ class EnteredFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=
     record = KindRecord(writer=FOLLOWS, moves=NOTHING, exception=FROM_PAPER, feed=BACK_ENTRY, alert=NO_ALERT)
 
     of: int
-    """That entry: one of the same input."""
+    """The sequence number of an entry of the same input."""
     number: str
     about: str
     happened: str

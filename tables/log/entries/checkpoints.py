@@ -14,9 +14,8 @@ from tables.log.writers import COMMAND
 
 
 class CheckpointsBegun(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The heads of all books go to witnesses outside from now on: under this name, and signed by this key.
-
-    Another name begins another tree; the same name with another key goes on with the tree that is there."""
+    """From now on the heads of all logs go to external witnesses, under this name and signed by this key. A new name
+    begins a new tree; a known name with a new key continues its tree."""
 
     subject: ClassVar[str] = "checkpoint"
     kinds: ClassVar[tuple[str, ...]] = ("begun",)

@@ -41,7 +41,7 @@ class PostSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     effective: str
     """The moment from which it holds."""
     floor: tuple[Stand, ...]
-    """Which tables stand where as it is written: whoever has this part of the book alone can tell pits by it."""
+    """The pit of each table at the time of the entry, so that a part of the log is enough to determine pits."""
     proposal: int | None = None
     """The proposal that two people stand for, where it took two."""
 

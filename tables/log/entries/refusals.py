@@ -31,7 +31,7 @@ class InputRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
     table: str = ""
     terminal: str = ""
     more: int = 0
-    """How often the same was refused since the entry before, in the same process, and not noted."""
+    """The number of identical refusals in this process since the previous entry, which were not recorded."""
 
     def description(self) -> Message:
         place, entered = self.table or self.terminal, code(self.entered)

@@ -57,8 +57,8 @@ class AtTheSeats(Event, frozen=True, kw_only=True, omit_defaults=True):
         return charged_at
 
     def upon(self, standing: TableState, moment: str | None) -> AtTheSeats:
-        """The same with what follows from where the table stands. ``moment``: when it is entered, from which on time is
-        charged if nobody sat there."""
+        """The seats and chips after it, derived from the state of the table. ``moment``: the time of the entry, from
+        which time is charged if no seat was occupied before."""
         before = standing.stacks
         after = {**before}
         for seat, cents in self.taken(before).items():

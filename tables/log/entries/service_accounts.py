@@ -92,7 +92,7 @@ class ServiceTokenMade(AboutServiceAccount, frozen=True, kw_only=True, omit_defa
     )
 
     token: str
-    """By what it is told from others; no part of its secret."""
+    """A public identifier of the token; no part of its secret."""
     kept: str
     """The digest of what is kept of it."""
     until: str

@@ -110,7 +110,7 @@ class StaffSignedOut(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
     relieved_by: str | None = None
     """The person who signed in on the same device."""
     after_tries: int | None = None
-    """After so many wrong passwords, where they were to prove who they are."""
+    """The number of wrong passwords at reauthentication before the session ended."""
 
     description = from_fields(
         "{username} is signed out of the house: {relieved_by} signs in on the same device",

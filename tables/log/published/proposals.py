@@ -10,7 +10,8 @@ from tables.log.published.form import FeedEvent, RoundHistory
 
 
 class ProposalMade(FeedEvent, frozen=True, kw_only=True):
-    """Somebody proposes a change: a second person approves it, or the same one decides it where it takes one."""
+    """A change was proposed. A second person approves it, or its proposer decides it if it is not under dual
+    control."""
 
     type: ClassVar[str] = "proposal.made"
 
