@@ -143,7 +143,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class StandardShoe:
-    """What is told of a shoe of standard cards besides."""
+    """Additional facts about a shoe of standard cards."""
 
     pack: str
     turned: int = UNKNOWN
@@ -190,7 +190,7 @@ class Shoe:
         return self.standard.turned if self.standard else UNKNOWN
 
     def noting(self, **facts: Any) -> Shoe:
-        """The shoe with something noted that is told of standard cards alone."""
+        """The shoe with changed facts about its standard cards; unchanged for a shoe of other cards."""
         return replace(self, standard=replace(self.standard, **facts)) if self.standard else self
 
 

@@ -65,7 +65,7 @@ class PasskeyEnded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PasskeysDemanded(AboutPasskey, frozen=True, kw_only=True, omit_defaults=True):
-    """From now on these roles sign slips by passkey, and whoever signs in by name these slips. There is no way back."""
+    """From now on these roles, and named signers of these slips, must sign by passkey. This cannot be reverted."""
 
     kinds: ClassVar[tuple[str, ...]] = ("demanded",)
     record = KindRecord(

@@ -19,7 +19,7 @@ SUBJECT: Final = "restored"
 STILL: Final = frozenset(
     {"round", "shoe", "rack", "slip", "seats", "commission", "chips", "mishap", "reader", "correction", "outage"}
 )
-"""The subjects of entries that nobody writes while a table waits to be confirmed."""
+"""The subjects of entries that are not written while a table awaits confirmation."""
 MOST: Final = 40
 """The maximum number of receipts listed."""
 

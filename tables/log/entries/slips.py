@@ -121,7 +121,8 @@ class SlipSigned(Author, frozen=True, kw_only=True, omit_defaults=True, dict=Tru
         return Signature(**fields, by=self.signatory, finished=finished)
 
     def signed_terms(self) -> Mapping[str, Any]:
-        """The slip by its name; by its series alone where this signature begins it, for nobody knows its number yet."""
+        """The slip by its name, or by its series alone if this signature begins it and the number is not assigned
+        yet."""
         if not self._puts_apart:
             return self._terms()
         apart = [[note.kind, note.claimed_cents, note.envelope] for note in self.apart]

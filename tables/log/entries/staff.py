@@ -214,7 +214,7 @@ class CodeConfirmed(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
     """The entry of the first half, by its number in the house's book."""
     until: str
     alone: bool = False
-    """Whether nobody else was there to agree: the house had one operator."""
+    """Whether the only operator acted alone, without a second person to agree."""
 
     def description(self) -> Message:
         code: dict[str, Parameter] = {"secret": _called(self.secret), "username": self.username, "until": self.until}

@@ -1,4 +1,4 @@
-"""Who signs in and out, and who runs which pit. Terminals and addresses are nobody's business outside."""
+"""Sign-ins, sign-outs and pit assignments. Terminals and addresses are not published."""
 
 from __future__ import annotations
 
