@@ -1,4 +1,4 @@
-"""Back-entry in the house's own book: of the cage, the vault and their cash. A table's stands in the table's book."""
+"""Back-entry in the site's log, for cage, vault and their cash. Back-entry of a table is in the table's log."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ from tables.setup import policies
 from tables.state import table_state
 
 CAGE: Final = "The cage"
-"""What the house's own book is called in sentences."""
+"""The name of the site's log in messages."""
 
 
 def enter(entered: BeginBackEntry | EndBackEntry | ComparePaper, *, by: Staff, key: UUID) -> None:
-    """Begin or end it in the house's book, or say that a paper was compared. Raises Refused, with nothing done."""
+    """Begin or end back-entry in the site's log, or record a comparison with paper. Raises Refused."""
     if not by.is_active:
         raise Refused("not_permitted", f"{by.name} is no longer active here.", 403)
     request = Request.of(entered, by.username, key)
     with transaction.atomic():
+        # The mode is read under the lock: two managers must not both begin back-entry.
         head = site_log.lock()
         if writer.recorded(head, request, house=True):
             return
@@ -77,11 +78,11 @@ def _event(entered: BeginBackEntry | EndBackEntry | ComparePaper, by: Staff, hea
 
 @dataclass(frozen=True, slots=True)
 class BackEntryBook:
-    """A book that is in back-entry, or could be."""
+    """A log that is in back-entry, or could be."""
 
     name: str
     table: Table | None
-    """None: the cage, whose book is the house's own."""
+    """None: the cage, with entries in the site's log."""
     book: Book
     mode: Mode | None
     begun_by: str = ""
@@ -89,12 +90,12 @@ class BackEntryBook:
 
     @property
     def number(self) -> int:
-        """Of the table; 0 for the cage."""
+        """The table's number; 0 for the cage."""
         return self.table.pk if self.table else 0
 
 
 def places() -> list[BackEntryBook]:
-    """Every book of the house: the cage first, then the tables."""
+    """All logs of the site: the cage first, then the tables in use."""
     tables = list(Table.objects.filter(retired_at=None).select_related("book"))
     modes = table_state.at_all([table_state.head_of(table) for table in tables])
     book = Book.objects.get(name=HOUSE)
@@ -111,7 +112,7 @@ def _place(name: str, table: Table | None, book: Book, mode: Mode | None) -> Bac
 
 
 def mode_at(table: Table | None) -> Mode | None:
-    """How a table's book stands; without a table, the house's own."""
+    """The back-entry mode of a table's log, or of the site's log if ``table`` is None."""
     if table is not None:
         return table_state.of(table).back_entry
     return back_entry.in_house(cage.open_house().pk)
@@ -119,10 +120,10 @@ def mode_at(table: Table | None) -> Mode | None:
 
 @dataclass(frozen=True, slots=True)
 class PaperEntry:
-    """What was entered from a paper: when it happened, when and by whom it was entered, and who compared it."""
+    """An event entered from paper: its time, its entry's time and author, and who compared it with the paper."""
 
     of: int
-    """The entry that was entered; 0 for a round."""
+    """The sequence number of the entry from paper; 0 for a round."""
     number: str
     happened: datetime
     entered: datetime
@@ -132,12 +133,12 @@ class PaperEntry:
 
 
 def about(book_id: int, name: str, *, is_house: bool = False) -> list[PaperEntry]:
-    """What was entered from paper about a slip."""
+    """The entries from paper about a slip."""
     return _lines(book_id, lambda event: isinstance(event, EnteredFromPaper) and event.about == name, is_house)
 
 
 def of_round(book_id: int, number: int) -> PaperEntry | None:
-    """From which paper a round was entered; None for one that was dealt live."""
+    """The paper that a round was entered from; None for a round dealt live."""
     announced = back_entry.announcement(book_id, number, LAST_SEQ)
     if announced is None:
         return None
@@ -145,7 +146,7 @@ def of_round(book_id: int, number: int) -> PaperEntry | None:
 
 
 def in_record(record: Mapping[str, Any], line: PaperEntry | None) -> Mapping[str, Any]:
-    """A round record with the paper that its round was entered from; as it is, where it was dealt live."""
+    """A round record with the paper of its round; unchanged for a round dealt live."""
     if line is None:
         return record
     paper = {"number": line.number, "happened": rules.spelled(line.happened), "entered": line.entered.isoformat()}
@@ -177,7 +178,7 @@ def _compared(line: PaperEntry, number: str, by: str, moment: datetime) -> Paper
 
 
 def check_overdue(moment: datetime) -> int:
-    """An alert for each book that has stood in back-entry for too long; how many do."""
+    """Raise an alert for each log in back-entry longer than the policy allows. Returns their number."""
     longest = timedelta(minutes=policies.number("back_entry_minutes"))
     late: Sequence[BackEntryBook] = [place for place in places() if place.begun and place.begun + longest < moment]
     for place in late:

@@ -1,8 +1,8 @@
-"""Blind counts: whoever may count a place is not told what should lie there, on any page and at any time.
+"""Blind counts: the expected balance of a place is hidden, on all pages and at all times, from roles that count it.
 
-A count is blind only if whoever counts could not look before: so this goes by roles, not by slips that were begun. The
-house may except roles by a term. What is being counted just now is told to nobody who may sign the count, whatever the
-term says: ``tables/cage/cage_desk.py`` for the house's places, ``dealer_ui/pit/floor/cards.py`` for racks.
+Hiding goes by role and not by slips in progress: a counter could otherwise look before beginning the count. A policy
+may exempt roles. While a count is in progress, its possible signers see no balance whatever the policy:
+``tables/cage/cage_desk.py`` for the site's places, ``dealer_ui/pit/floor/cards.py`` for racks.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ TERM = "expected_shown_to"
 
 
 def unseen_by(role: str) -> frozenset[str]:
-    """The places of which people of a role are not told what should lie there."""
+    """The places with expected balances hidden from a role."""
     return frozenset() if role in policies.words(TERM) else counted_by(role)
 
 
 def counted_by(role: str) -> frozenset[str]:
-    """The places that people of a role may count."""
+    """The places that a role may count."""
     return frozenset(
         series.count.place
         for series in SLIPS.values()

@@ -1,7 +1,7 @@
-"""The cage: chips sold to players and redeemed, chips between the vault and the cage, and counts of what it holds.
+"""The cage: chip sales and redemptions, vault and cage transfers, and counts of both.
 
-All of it is written in the house's own book. Selling and redeeming take the cashier's signature; slips of the house are
-signed as those of a table are (``slip_signatures.py``), at the desk that this book is.
+Everything is recorded in the site's log. Sales and redemptions need one signature, the cashier's. Site slips are signed
+like table slips (``slip_signatures.py``); ``CageDesk`` is their desk.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from tables.roles import Role
 from tables.setup import cash_policies
 
 BOOK: Final = HOUSE
-"""In which book all of it is written."""
+"""The log of all cage entries: the site's."""
 MOST_CENTS: Final = 10**12
-"""So much passes no counter in one go: a slip of the finger."""
+"""The largest amount of one sale or redemption, in cents. A larger one is taken for a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What the house holds now, in cents, by place."""
+    """Present balances of the site, in cents, by place."""
 
     vault: int
     cage: int
@@ -56,17 +56,17 @@ class Holdings:
     """The cage's cash."""
     vault_cash: int
     depositary: int
-    """What came from the bank outside, less what was brought there: below zero where more came."""
+    """Net cash paid to the outside bank; negative if more was received from it."""
     tables: int
-    """In racks, on layouts, in play and on the way, at every table."""
+    """All tables: in racks, on layouts, in bets, in pots and in transit."""
     outstanding: int
-    """With the players: what the house may be asked to redeem."""
+    """Held by players: the outstanding chip liability."""
     on_the_way: int
-    """Of what is at the tables: between them and the cage."""
+    """In transit between tables and cage; included in ``tables``."""
 
 
 def holdings() -> Holdings:
-    """What lies where now, over all books."""
+    """The present balances over all logs."""
     net = cage.net_effect(cage.all_books())
     sums: dict[str, int] = {}
     for account, place in Account.objects.values_list("pk", "place"):
@@ -95,8 +95,11 @@ def sell(
     attested: Attestation | None = None,
     paper: FromPaper | None = None,
 ) -> None:
-    """Chips to a player for cash; ``chips`` says which, where that is known, and ``of_series`` of which series each
-    kind is, where somebody looked. Raises Refused."""
+    """Sell chips to a player for cash. Raises Refused; then nothing is recorded.
+
+    ``chips`` are the chips by denomination, if they were entered. ``of_series`` pairs a chip value in cents with the
+    name of its series, as the cashier read it. ``key`` makes a repeated request harmless.
+    """
     _exchange(SellAtTheCage(amount_cents, as_typed(chips), of_series, currency), by, key, (attested, paper))
 
 
@@ -112,8 +115,12 @@ def redeem(
     attested: Attestation | None = None,
     paper: FromPaper | None = None,
 ) -> None:
-    """Cash to a player for chips; ``chips`` says which, where that is known, ``series`` of which series all are, or
-    ``of_series`` each kind, where somebody looked. Raises Refused."""
+    """Redeem a player's chips for cash. Raises Refused; then nothing is recorded.
+
+    ``chips`` are the chips by denomination, if they were entered. ``series`` is the series of all of them;
+    ``of_series`` pairs a chip value in cents with the name of its series, as the cashier read it. ``key`` makes a
+    repeated request harmless.
+    """
     _exchange(RedeemChips(amount_cents, as_typed(chips), series, of_series, currency), by, key, (attested, paper))
 
 
@@ -131,6 +138,7 @@ def _exchange(
     series = entered.series if isinstance(entered, RedeemChips) else ""
     with transaction.atomic():
         head = site_log.lock()
+        # A repeated request of the same key: chips and cash have moved already, and must not move twice.
         if writer.recorded(head, request, house=True):
             return
         of_series = _series_of(entered, series)
@@ -140,6 +148,7 @@ def _exchange(
         if amount_cents > can_give.cents:
             sentence = ": ".join([f"The {called(out_of)} holds less than {money(amount_cents)}", *can_give.clauses])
             raise Refused("bad_amount", f"{sentence}.", 422)
+        # Checked under the shared lock too: a concurrent redemption could claim the same chips.
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(head.book_id, amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)
@@ -160,11 +169,13 @@ _WRITTEN_FOR: Final[Mapping[type, tuple[type[SoldAtTheCage | Redeemed], str]]] =
     SellAtTheCage: (SoldAtTheCage, CAGE),
     RedeemChips: (Redeemed, BANK),
 }
-"""The entry of each exchange, and the place that has to hold what it gives."""
+"""For each exchange, its log entry and the place that pays out: its available balance limits the amount."""
 
 
 def _series_of(entered: SellAtTheCage | RedeemChips, series: str) -> tuple[tuple[int, str], ...]:
-    """Of which series each kind is; nothing where all are of one that was named, or where nobody said which chips."""
+    """The series of each chip value, in cents. Empty if one series was named for all chips, or no chips were entered.
+    Raises Refused for chips that are retired, expired or of an unknown series.
+    """
     today = timezone.localdate()
     if series:
         chip_series.refuse_expired(series, today)
@@ -180,7 +191,7 @@ def _series_of(entered: SellAtTheCage | RedeemChips, series: str) -> tuple[tuple
 
 
 def _refuse_more_than_out(book_id: int, amount_cents: int) -> None:
-    """Chips that no player has cannot come to the counter. What lies in a bet just now is not with them."""
+    """Raises Refused if more is redeemed than players hold. Chips in open bets are not with the players."""
     out = available_balance.of(Account.objects.get(book_id=book_id, place=PLAYERS)).cents
     if amount_cents > out:
         sentence = f"Players hold chips for {money(max(out, 0))}: {money(amount_cents)} cannot be redeemed."
@@ -212,12 +223,12 @@ def _refuse_chips(entered: SellAtTheCage | RedeemChips) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CageDesk(slip_signatures.Desk):
-    """The house's own book, under its lock."""
+    """The site's log as the desk of cage slips, under its lock."""
 
     head: Head
     staff: Staff
     read: Mapping[str, tuple[int, int]]
-    """How far every table's book is read for a count."""
+    """The row and the last entry of each table's log that a count includes, by the log's name."""
 
     in_house: ClassVar[bool] = True
     of: ClassVar[str] = "the house"
@@ -262,7 +273,7 @@ class CageDesk(slip_signatures.Desk):
         return custody_items.among(kind, self.in_progress)
 
     def permit(self, slip: Slip) -> None:
-        """The vault and the cage do not open or close; a note is accepted for no more than it was said to be worth."""
+        """Raises Refused if a note in question is accepted for more than its claimed value."""
         if fault := custody_items.fault(slip):
             raise Refused("bad_amount", fault, 422)
 
@@ -270,13 +281,18 @@ class CageDesk(slip_signatures.Desk):
         return []
 
     def through(self, stage: Stage) -> Mapping[str, int] | None:
-        """A count of what the whole house shares says how far each table's book was read, so that a proof adds up the
-        same entries."""
+        """The last entry of each table's log included in a count, by the log's name; None for other steps.
+
+        It is part of the signed entry, so that verification sums exactly the transfers that the count summed.
+        """
         return {name: seq for name, (_, seq) in self.read.items()} if stage.expects else None
 
 
 def in_progress(book_id: int | None = None, through: int | None = None) -> tuple[Slip, ...]:
-    """The house's slips that wait for a signature. Whoever has the house's book locked names it; others only read."""
+    """The site's slips that need a further signature, as of the latest entry or of ``through``.
+
+    ``book_id`` is the site's log where the caller has it locked; without it the result may be out of date at once.
+    """
     whose = {"book__name": HOUSE} if book_id is None else {"book_id": book_id}
     rows = LogEntry.objects.filter(**whose, subject="slip").order_by("-seq")
     body = (rows if through is None else rows.filter(seq__lte=through)).values_list("body", flat=True).first()
@@ -284,18 +300,17 @@ def in_progress(book_id: int | None = None, through: int | None = None) -> tuple
 
 
 def choices(kind: str) -> Collection[str]:
-    """What a fact may be one of now (``series.KEYS`` ...)."""
+    """The items that a slip field of a kind may name now (``slip_types.KEYS`` and others)."""
     return custody_items.among(kind, in_progress()).keys()
 
 
 def unseen_by(viewer: Staff) -> frozenset[str]:
-    """The places of which people like the viewer are not told what is due there now: those that they may count, but
-    where the house tells them; and whatever they may be counting."""
+    """Places with balances hidden from the viewer: those of blind counts by role, and those of counts in progress."""
     return blind_counts.unseen_by(viewer.role) | being_counted_by(viewer)
 
 
 def being_counted_by(viewer: Staff) -> frozenset[str]:
-    """The places that are being counted by people like the viewer: of those they are told nothing, of no day."""
+    """Places being counted, where the viewer's role may sign the next step: their balances are hidden for all days."""
     return frozenset(
         slip.series.count.place
         for slip in in_progress()
@@ -311,7 +326,7 @@ def sign(
     attested: Attestation | None = None,
     paper: FromPaper | None = None,
 ) -> str:
-    """A signature on a slip of the house; the slip's name. Raises Refused, with nothing done."""
+    """Record a signature on a site slip and return the slip's name. Raises Refused; then nothing is recorded."""
     if isinstance(entered, VoidSlip) and not _is_voidable(entered.slip):
         raise Refused(
             "not_voidable", "Slips of this kind cannot be made void: reverse the move with another slip.", 409
@@ -319,6 +334,7 @@ def sign(
     request = Request.of(entered, by.username, key)
     with transaction.atomic():
         head = site_log.lock()
+        # The site's log is locked before the tables' logs are read: entries up to a head that was read here are final.
         if before := writer.recorded(head, request, house=True):
             return _name_in(before[1])
         outcome = slip_signatures.ENTERED[type(entered)](CageDesk(head, by, _read_so_far()), entered)
@@ -327,6 +343,7 @@ def sign(
         entries = list(writer.write(head, outcome, request, by.signature))
         event = entries[0].event
         assert isinstance(event, SlipSigned)  # noqa: S101 -- nothing else is written for these inputs
+        # In the transaction of the signature: a retirement or an alert exists exactly if its signed entry does.
         _brings_about(event.after, entries[0].head)
         if outcome.alert:
             alerts.raise_alert(cage.open_house(), event.kind, outcome.alert, dict(outcome.evidence))
@@ -334,7 +351,7 @@ def sign(
 
 
 def _is_voidable(spelled: str) -> bool:
-    """Whether slips of this name's series are made void; what is no name is refused where it is read."""
+    """Whether slips of this series can be voided. True for a name that is not a slip name: the desk refuses it."""
     try:
         series = SLIPS.get(SlipName.parse(spelled).series)
     except NotASlipName:
@@ -343,7 +360,7 @@ def _is_voidable(spelled: str) -> bool:
 
 
 def _brings_about(slip: Slip, head: Head) -> None:
-    """What a signature leads to beside its entry."""
+    """Apply a signature's effects outside the log: retire a chip series, raise the alert of a delivery variance."""
     if slip.series.retires and slip.due is None:
         SeriesRetirement.objects.create(
             seq=head.seq,
@@ -368,11 +385,11 @@ def _name_in(event: Event) -> str:
 
 
 def _read_so_far() -> dict[str, tuple[int, int]]:
-    """How far every table's book is read for a count, by its name: its row and its last entry. That much is final."""
+    """The row and the last entry of each table's log, by the log's name. Entries up to there are final."""
     books = Book.objects.exclude(name=HOUSE).filter(head_seq__gt=0).order_by("name")
     return {name: (pk, seq) for name, pk, seq in books.values_list("name", "pk", "head_seq")}
 
 
 def _expected(head: Head, read: Mapping[str, tuple[int, int]], place: str) -> int:
-    """What the transfers of every book, as far as it was read, say lies in a place that they share."""
+    """The balance of a shared place in cents, by the transfers of all logs as far as ``read``."""
     return cage.balance_at(Account.objects.get(place=place), dict(read.values()) | {head.book_id: head.seq})

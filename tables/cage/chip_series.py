@@ -1,4 +1,4 @@
-"""Series of chips: which there are, which are retired, and which kinds come into play no more."""
+"""Chip series: those in use, those retired, and the denominations no longer brought into play."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FIRST_YEAR: Final = 1900
 
 
 def all_of_them() -> QuerySet[ChipSeries]:
-    """Every series, with its retirement where it is retired."""
+    """All series with their retirements, by name."""
     return ChipSeries.objects.select_related("retirement").order_by("name")
 
 
 def add(name: str, manufacturer: str, year: int, values: Sequence[int], *, by: Staff) -> ChipSeries:
-    """A series that a manufacturer made. Raises Refused."""
+    """Add a manufacturer's chip series. ``values`` are in cents. Raises Refused."""
     if not by.has_perm("tables.add_chipseries"):
         raise Refused("not_permitted", "Only an operator sets up series of chips.", 403)
     with transaction.atomic():
@@ -41,7 +41,7 @@ def add(name: str, manufacturer: str, year: int, values: Sequence[int], *, by: S
 
 
 def faults(name: str, manufacturer: str, year: int, values: Sequence[int]) -> Faults:
-    """What is wrong with a new series, by the field that it is about."""
+    """The faults of a new series, by field."""
     sentences: Faults = {}
     for field, text in (("name", name), ("manufacturer", manufacturer)):
         most = getattr(ChipSeries._meta.get_field(field), "max_length", 0)
@@ -60,7 +60,7 @@ def faults(name: str, manufacturer: str, year: int, values: Sequence[int]) -> Fa
 
 
 def named(name: str) -> ChipSeries:
-    """The series of a name. Raises Refused where there is none."""
+    """The series of this name. Raises Refused if there is none."""
     series = all_of_them().filter(name=name).first()
     if series is None:
         raise Refused("unknown_chip_series", f"There is no series of chips called {name}.", 422)
@@ -68,13 +68,13 @@ def named(name: str) -> ChipSeries:
 
 
 def last_day_of(series: ChipSeries) -> date | None:
-    """The last day on which chips of a retired series are redeemed; None while it is in use."""
+    """The last day of a retired series' redemption period; None while it is in use."""
     retirement = getattr(series, "retirement", None)
     return retirement.last_day if retirement else None
 
 
 def refuse_unless(series: ChipSeries, state: str, today: date) -> None:
-    """Raises Refused unless a series is "in use", or "expired": its last day has passed."""
+    """Raises Refused unless a series is in the state "in use" or "expired" (redemption period over)."""
     last_day = last_day_of(series)
     if state == "in use" and last_day is not None:
         sentence = (
@@ -89,7 +89,7 @@ def refuse_unless(series: ChipSeries, state: str, today: date) -> None:
 
 
 def refuse_expired(name: str, today: date) -> None:
-    """Raises Refused where chips of a series are not redeemed any more."""
+    """Raises Refused if the redemption period of a series is over."""
     series = named(name)
     last_day = last_day_of(series)
     if last_day is not None and today > last_day:
@@ -99,34 +99,34 @@ def refuse_expired(name: str, today: date) -> None:
 
 
 NO_SERIES: Final = "none"
-"""What is said of chips that came before the house had series."""
+"""The answer for chips that are older than the site's first series."""
 
 
 def has_older_chips() -> bool:
-    """Whether chips came into circulation under no series: they bear no mark that tells one."""
+    """Whether chips came into circulation without a series, and therefore without its mark."""
     return LogEntry.objects.filter(book__name=HOUSE, subject=ChipsIssued.subject, kind__in=ChipsIssued.kinds).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The series that chips of one kind may be of."""
+    """The series that a chip of one denomination may belong to."""
 
     live: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
 
     @property
     def only(self) -> str:
-        """The one that they are of without anybody looking; empty where there are several, or a retired one."""
+        """The only possible series, known without looking at the chip; empty if several are possible."""
         return self.live[0] if len(self.live) == 1 and not self.retired else ""
 
     @property
     def given_out(self) -> str:
-        """The one that is given out without anybody looking; empty where several are in use, or none."""
+        """The only series in use, for chips that are given out; empty if several are in use or none is."""
         return self.live[0] if len(self.live) == 1 else ""
 
     @property
     def are_asked_for(self) -> bool:
-        """Whether somebody has to look which they are."""
+        """Whether the cashier has to read the series off the chip."""
         return bool(self.live or self.retired) and not self.only
 
     @property
@@ -135,7 +135,7 @@ class Candidates:
 
 
 def candidates() -> dict[int, Candidates]:
-    """Of each kind of chip that has a series, by what it is worth, the series that it may be of."""
+    """The possible series of each denomination that has one, by value in cents."""
     by_value: dict[int, Candidates] = {}
     for series in all_of_them():
         is_live = last_day_of(series) is None
@@ -153,8 +153,10 @@ def candidates() -> dict[int, Candidates]:
 def at_the_counter(
     values: Sequence[int], looked_at: Mapping[int, str], today: date, *, is_sale: bool
 ) -> tuple[tuple[int, str], ...]:
-    """Of which series the kinds are that pass the counter: as somebody said, or else the only one that they can be of.
-    Raises Refused where somebody has to look, or where the series is not given out, or not redeemed any more."""
+    """The series of each chip value that is sold or redeemed: as the cashier read it, or else the only possible one.
+
+    Raises Refused if the cashier has to look, or if the series is not given out or its redemption period is over.
+    """
     kinds = candidates()
     pairs = []
     for value in sorted(values, reverse=True):
@@ -180,8 +182,10 @@ def at_the_counter(
 
 
 def retired_values() -> dict[int, str]:
-    """The kinds that come into play no more, by what they are worth, and why in a sentence: the kind is retired, or
-    every series that has it."""
+    """The denominations no longer brought into play, by value in cents, each with the reason as a sentence.
+
+    Either the denomination is retired, or each series that has it.
+    """
     reasons = {
         chip.value_cents: f"Chips of {money(chip.value_cents)} are retired: they are taken in, and not given out."
         for chip in Denomination.objects.exclude(retired_at=None)

@@ -1,4 +1,4 @@
-"""The chips of each series by pieces, as the house's slips tell: received, destroyed, lapsed, and what is left."""
+"""Chip stock of each series in pieces, from the site's completed slips: received, destroyed, lapsed, left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tables.log.slip_workflow import Slip
 
 @dataclass(slots=True)
 class Stock:
-    """Of one series, by what a chip is worth: how many."""
+    """Pieces of one series, by chip value in cents."""
 
     received: Counter[int] = field(default_factory=Counter)
     destroyed: Counter[int] = field(default_factory=Counter)
@@ -24,7 +24,7 @@ class Stock:
 
     @property
     def left(self) -> Chips:
-        """What there is of it, in the house or out."""
+        """The pieces that exist, at the site or with players: received less destroyed less lapsed."""
         remainder = self.received.copy()
         remainder.subtract(self.destroyed)
         remainder.subtract(self.lapsed)
@@ -32,7 +32,7 @@ class Stock:
 
 
 def of_all(before_seq: int | None = None) -> dict[str, Stock]:
-    """Every series' chips by its name; those of no series under the empty name."""
+    """The stock of each series, by its name; chips without a series under the empty name."""
     stocks: dict[str, Stock] = {}
     for slip in finished(*_CHANGING, before_seq=before_seq):
         stock = stocks.setdefault(slip.facts.get("series", ""), Stock())
@@ -48,12 +48,12 @@ def of_all(before_seq: int | None = None) -> dict[str, Stock]:
 
 
 def of(series: str, before_seq: int | None = None) -> Stock:
-    """One series' chips."""
+    """The stock of one series."""
     return of_all(before_seq).get(series, Stock())
 
 
 def finished(*series: str, before_seq: int | None = None) -> Iterator[Slip]:
-    """The house's slips of some series that are complete and came to something, in the order in which they were."""
+    """Completed site slips of these series, in log order, without those that had no effect."""
     kinds = [f"{name}_{SLIPS[name].stages[-1].name}" for name in series]
     entries = LogEntry.objects.filter(book__name=HOUSE, subject="slip", kind__in=kinds)
     if before_seq is not None:
@@ -65,7 +65,7 @@ def finished(*series: str, before_seq: int | None = None) -> Iterator[Slip]:
 
 
 def _changes(series: SlipType) -> bool:
-    """Whether its slips bring chips into being, or end them."""
+    """Whether slips of this type bring chips into existence or end them."""
     flows = [stage.moves for stage in series.stages if stage.moves] + list(series.count.flows if series.count else ())
     return series.in_house and any(ISSUE in (flow.source, flow.target) for flow in flows)
 

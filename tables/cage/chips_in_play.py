@@ -1,6 +1,7 @@
-"""How many chips players may hold: what the ledger says, and what open tables without rounds may have lost to them.
+"""An upper bound of chips held by players: the ledger's figure and the racks of open non-tracked tables.
 
-Such a table's win is known by its counts. Until its rack is counted again, what the ledger has in it may be gone.
+The win of a non-tracked table is known only by counts. Until the next count, chips in its rack by the ledger may have
+gone to players.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ _BY_COUNT = [name for name, game in GAMES.items() if kind_of(game).is_by_count]
 
 
 def most_with_players_cents() -> int:
-    """The most that players can have of the house's chips now."""
+    """The most that players can hold at present, in cents."""
     return cage.held_by_players() + uncounted_cents()
 
 
 def uncounted_cents() -> int:
-    """What lies in the racks of open tables without rounds, as the ledger has it: some of it may be gone."""
+    """The ledger balance of the racks of open non-tracked tables, in cents: chips that players may have won."""
     tables = list(Table.objects.filter(game__in=_BY_COUNT, retired_at=None).select_related("book"))
     standings = table_state.at_all([head_of(table) for table in tables])
     books = [book for book, state in standings.items() if state.is_open]

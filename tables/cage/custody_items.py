@@ -1,6 +1,6 @@
-"""What slips of the house may name: keys in the cabinet and keys that are out, and envelopes with notes put apart.
+"""Items in custody that site slips may name: keys in the cabinet, keys issued, and envelopes with notes in question.
 
-All of it is read from the log, through one entry of the house's book, so that the floor and a proof ask the same.
+All are derived from the site's log up to one entry, so that signing and verification get equal answers.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from tables.log.slip_workflow import APART, QuestionedNote, Slip
 
 @dataclass(frozen=True, slots=True)
 class KeyOut:
-    """A key that somebody has."""
+    """A key that has been issued and not returned."""
 
     name: str
     slip: Slip
     holders: tuple[str, ...]
-    """Who signed for it, by name."""
+    """The names of those who signed for it."""
     since: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A note that a count put apart, and that nobody accepted since."""
+    """A note in question that a count set aside and that has not been accepted since."""
 
     name: str
-    """The slip of the count, and the mark on the envelope."""
+    """The count's slip and the mark on the envelope."""
     slip: str
     note: QuestionedNote
 
     @property
     def says(self) -> str:
-        """As a form lists it."""
+        """The label in a form's list."""
         return f"{self.name}: {APART[self.note.kind]}, {money(self.note.claimed_cents)}"
 
 
@@ -55,7 +55,7 @@ _TAKES: Final = [series for series in SLIPS.values() if series.field_of_kind(KEY
 _ENDS: Final = [
     series for series in SLIPS.values() if series.field_of_kind(KEYS_OUT) or series.field_of_kind(EVERY_KEY)
 ]
-"""With these a key is out no longer: it came back, or it is lost."""
+"""Slip types that end a key's issue: it was returned or lost."""
 
 
 def _last_kinds(series: list[SlipType]) -> list[str]:
@@ -63,9 +63,9 @@ def _last_kinds(series: list[SlipType]) -> list[str]:
 
 
 def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
-    """The keys that left the cabinet and did not come back, by name.
+    """The keys issued and not returned, by name, as of an entry of the site's log.
 
-    Read backwards: of each key the newest slip that is signed to its end decides.
+    Read backwards: the newest completed slip about a key determines its state.
     """
     names = set(key_register.keys(through_seq))
     rows = LogEntry.objects.filter(
@@ -79,6 +79,7 @@ def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
         if name not in newest:
             holders = tuple(signed.name for signed in slip.signed[:-1])
             newest[name] = KeyOut(name, slip, holders, moment) if slip.series in _TAKES else None
+        # Stop once each key on the register is settled: the log of a busy site has years of key slips.
         if names <= newest.keys():
             break
     return {name: out for name, out in sorted(newest.items()) if out is not None}
@@ -93,7 +94,7 @@ def _key_of(slip: Slip) -> str:
 
 
 def envelopes(through_seq: int | None = None) -> dict[str, Envelope]:
-    """The envelopes with notes that counts put apart, without those that were accepted since."""
+    """Envelopes with notes in question that have not been accepted, by name, as of an entry of the site's log."""
     accepted = set(_accepted(through_seq))
     return {envelope.name: envelope for envelope in _put_apart() if envelope.name not in accepted}
 
@@ -108,8 +109,10 @@ def _accepted(through_seq: int | None) -> Iterator[str]:
 
 
 def _put_apart() -> Iterator[Envelope]:
-    """Of counts that were agreed upon, in every book: found by their signatures, and those by the bytes of their
-    entries, so that only counts with such a note are read."""
+    """The envelopes of agreed counts in all logs.
+
+    Only entries with the ``"apart"`` field in their bytes are decoded: few counts have such a note.
+    """
     counting = [record.name for record in SLIPS.values() if record.count is not None and record.cash]
     signatures = SlipSignature.objects.filter(Q(stage__startswith="recounted"), slip__series__in=counting)
     for book_id, seq in signatures.order_by("pk").values_list("book_id", "seq"):
@@ -125,7 +128,7 @@ def _put_apart() -> Iterator[Envelope]:
 
 
 def among(kind: str, in_progress: tuple[Slip, ...], through_seq: int | None = None) -> Mapping[str, int]:
-    """What a fact may be one of, with the cents that it stands for; without what another slip in progress names."""
+    """The items of a kind that a field may name, with their value in cents, less those in other slips in progress."""
     if kind == ENVELOPES:
         choices = {name: envelope.note.claimed_cents for name, envelope in envelopes(through_seq).items()}
     elif kind == KEYS_OUT:
@@ -136,12 +139,13 @@ def among(kind: str, in_progress: tuple[Slip, ...], through_seq: int | None = No
         choices = {name: 0 for name, key in register.items() if name not in out and key.dual is (kind == DUAL_KEYS)}
         if kind == EVERY_KEY:
             choices = dict.fromkeys([*register, *out], 0)
+    # An item named by a slip in progress is taken: two slips must not issue one key or accept one note.
     named = {text for slip in in_progress for text in slip.facts.values()}
     return {name: cents for name, cents in choices.items() if name not in named}
 
 
 def fault(slip: Slip) -> str:
-    """Why what a slip accepts is not what lies in its envelope; empty where it is, or where it is about none."""
+    """The message if a slip accepts a note for more than its claimed value; empty if it is in order."""
     name = slip.series.field_of_kind(ENVELOPES)
     if not name:
         return ""
@@ -153,7 +157,7 @@ def fault(slip: Slip) -> str:
 
 
 def entry_fault(event: SlipSigned, entry: Entry) -> str:
-    """Why a step could not say what it says, as the log stood before it; empty where it could."""
+    """The message if a step names an item that was not in custody before its entry; empty if it is in order."""
     slip = event.after
     stage = slip.latest
     for fact in stage.fields if stage else ():

@@ -1,4 +1,4 @@
-"""The house's chips: adding a kind, and how it is called and drawn. What a chip is worth never changes."""
+"""The site's chip denominations: adding one, and changing its name or drawing. A denomination's value never changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOKS: Final = ("colour", "face")
 def add_denomination(
     *, value_cents: int, colour: str, face: str, by: Staff, proposal: int | None = None
 ) -> Denomination:
-    """A kind of chip that the house did not have. Raises Refused."""
+    """Add a chip denomination. Raises Refused."""
     _permit(by, "tables.add_denomination")
     chip = Denomination(value_cents=value_cents)
     looks = {"colour": colour, "face": face}
@@ -42,7 +42,7 @@ def add_denomination(
 def change_denomination(
     chip: Denomination, looks: Mapping[str, Any], *, by: Staff, proposal: int | None = None
 ) -> Denomination:
-    """Call or draw a chip differently. Raises Refused."""
+    """Change the name or the drawing of a chip. Raises Refused."""
     _permit(by, "tables.change_denomination")
     with transaction.atomic():
         _refuse_alone(proposal)
@@ -61,7 +61,7 @@ def change_denomination(
 
 
 def draft(chip: Denomination | None, value_cents: int, looks: Mapping[str, Any]) -> ProposalDraft | None:
-    """A new kind of chip, or other looks of one, as it is proposed where that takes two people."""
+    """The proposal of a new denomination or new looks; None without dual control of chips, or without a change."""
     if not dual_control.needed("chips", policies.as_entered(timezone.now())):
         return None
     if chip is None:

@@ -1,4 +1,4 @@
-"""The register of keys, and when drop boxes are due: rows that are never changed, each with its entry."""
+"""The register of keys and the schedule of drops: rows that never change, each with its log entry."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST = 40
 
 
 def keys(through_seq: int | None = None) -> dict[str, HouseKey]:
-    """The keys on the register, by name; as it was through an entry of the house's book."""
+    """The keys in use, by name, as of an entry of the site's log."""
     rows = HouseKey.objects.order_by("seq")
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     newest = {row.name: row for row in rows}
@@ -37,7 +37,7 @@ def keys(through_seq: int | None = None) -> dict[str, HouseKey]:
 
 
 def lost(through_seq: int | None = None) -> dict[str, Slip]:
-    """The keys that two people signed as lost, by name; as it was through an entry of the house's book."""
+    """The keys that two people signed as lost, with their slips, by name, as of an entry of the site's log."""
     rows = LogEntry.objects.filter(book__name=HOUSE, subject=HouseSlipSigned.subject, kind__in=_LOST)
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     slips = [
@@ -49,11 +49,11 @@ def lost(through_seq: int | None = None) -> dict[str, Slip]:
 _LOST: Final = [
     f"{series.name}_{series.stages[-1].name}" for series in SLIPS.values() if series.field_of_kind(EVERY_KEY)
 ]
-"""The entries with which a key ends."""
+"""The entry kinds that report a key lost."""
 
 
 def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
-    """Put a key on the register, change what it opens, or retire it. Raises Refused."""
+    """Add a key to the register, change its lock, or retire it. Raises Refused."""
     if not by.has_perm("tables.add_housekey"):
         raise Refused("not_permitted", "Only an operator keeps the register of keys.", 403)
     with transaction.atomic():
@@ -64,7 +64,7 @@ def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
 
 
 def key_faults(event: HouseKeySet, before_seq: int | None = None) -> Faults:
-    """What is wrong with a key as it is to be set, by its field."""
+    """The faults of a key's new state, by field; judged before entry ``before_seq`` if that is given."""
     wrong: Faults = {}
     if sentence := _name_fault(event.name):
         wrong["name"] = f"A key's mark {sentence}"
@@ -90,7 +90,7 @@ def _name_fault(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Which boxes are due when, from a day on."""
+    """The boxes that are due on certain weekdays, from a day on."""
 
     name: str
     from_day: date
@@ -102,12 +102,12 @@ class Schedule:
 
     @classmethod
     def read(cls, event: DropScheduled) -> Schedule:
-        """From an entry. Raises ValueError for a day or an hour that there is not."""
+        """The schedule of an entry. Raises ValueError for an invalid date or time."""
         day, hour = date.fromisoformat(event.from_day), time.fromisoformat(event.due_at)
         return cls(event.name, day, event.tables, event.weekdays, hour, event.who)
 
     def spelled(self) -> DropScheduled:
-        """As an entry has it."""
+        """The schedule as a log entry."""
         return DropScheduled(
             name=self.name,
             from_day=self.from_day.isoformat(),
@@ -119,7 +119,7 @@ class Schedule:
 
 
 def schedules(day: date) -> list[Schedule]:
-    """The schedules in force on a day: of each name the newest that has begun."""
+    """The schedules in force on a day: for each name the latest that has begun."""
     newest: dict[str, Schedule] = {}
     for row in DropSchedule.objects.filter(from_day__lte=day).order_by("from_day", "seq"):
         newest[row.name] = schedule_in(row)
@@ -127,12 +127,12 @@ def schedules(day: date) -> list[Schedule]:
 
 
 def schedule_in(row: DropSchedule) -> Schedule:
-    """What a row has."""
+    """The schedule of a row."""
     return Schedule(row.name, row.from_day, tuple(row.tables), tuple(row.weekdays), row.due_at, row.who, row.at)
 
 
 def set_schedule(schedule: Schedule, *, by: Staff, today: date) -> DropSchedule:
-    """Say when boxes are due, from a day on that is not over. Raises Refused."""
+    """Set when boxes are due, from today or a later day on. Raises Refused."""
     if not by.has_perm("tables.add_dropschedule"):
         raise Refused("not_permitted", "Only an operator sets when boxes are due.", 403)
     with transaction.atomic():
@@ -143,7 +143,7 @@ def set_schedule(schedule: Schedule, *, by: Staff, today: date) -> DropSchedule:
 
 
 def schedule_faults(schedule: Schedule, today: date | None) -> Faults:
-    """What is wrong with a schedule, by its field. ``today``: before it none may begin."""
+    """The faults of a schedule, by field. It may not begin before ``today``; None skips that check."""
     wrong = _form_faults(schedule)
     known_tables = set(Table.objects.values_list("name", flat=True))
     if strange := [name for name in schedule.tables if name not in known_tables]:
@@ -173,12 +173,12 @@ def _repeats(values: Sequence[object]) -> bool:
 
 
 def due_tables(schedule: Schedule, names: Iterable[str]) -> list[str]:
-    """The tables that a schedule is about, of those that there are."""
+    """The tables of a schedule, among ``names``. A schedule without tables covers all."""
     return [name for name in names if not schedule.tables or name in schedule.tables]
 
 
 def entry_fault(event: HouseKeySet | DropScheduled, entry: Entry) -> str:
-    """Why the house would not have written such an entry; empty where it would."""
+    """The fault of a logged key or schedule, as a sentence; empty if it is valid."""
     if isinstance(event, HouseKeySet):
         return " ".join(key_faults(event, entry.seq).values())
     try:

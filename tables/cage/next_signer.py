@@ -15,8 +15,10 @@ from tables.setup import role_choices
 
 
 def describe(series: SlipType, stage: Stage, signed: Sequence[GivenSignature] = (), dealer: str = "") -> str:
-    """Who may sign a step: "any pit boss except Bella, who requested it". ``signed``: the signatures so far;
-    ``dealer``: the name of the dealer at the table, empty where it is not known."""
+    """Describes the possible signers of a step: "any pit boss except Bella, who requested it".
+
+    ``signed``: the signatures so far. ``dealer``: the name of the dealer at the table, empty if unknown.
+    """
     roles = role_choices.signers(series, stage)
     if series.count and series.count.two_roles and signed:
         roles -= {signed[0].role}

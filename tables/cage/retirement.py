@@ -1,4 +1,4 @@
-"""Tables and kinds of chips that are used no more. Neither is ever deleted: the log speaks of both."""
+"""Retirement of tables and chip denominations. Neither is ever deleted: log entries refer to both."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tables.state import table_state
 
 LONGEST_WHY: Final = 200
 _RUNNING: Final = HOUSE_PLACES | {OVER_SHORT, CASH_OVER_SHORT, PLAYERS}
-"""Places that are never empty for good: what all books share, differences, and what players carry away."""
+"""Places that may keep a balance: shared places, variances and the chips that players hold."""
 
 
 def retire_table(table: Table, reason: str, *, by: Staff) -> Table:
-    """A table is on the floor no more. Raises Refused while anything is left to do there."""
+    """Retire a table. Raises Refused while it is open, has slips in progress or holds chips or cash."""
     reason = _judged(by, "tables.change_table", reason)
     with transaction.atomic():
         head = log.lock(table.book_id)
@@ -41,6 +41,7 @@ def retire_table(table: Table, reason: str, *, by: Staff) -> Table:
         waiting = [slip for slip in state.slips if slip.may_move]
         if waiting:
             raise Refused("slip_open", f"{waiting[0].label} of {table} is to be signed first.", 409)
+        # Under the table's lock: chips that arrive after this check would stay at a table that no page shows.
         _refuse_left_over(table)
         entry = log.append(head, Draft.of(TableRetired(why=reason), by.signature))
         table.retired_at, table.retired_by, table.retired_why = entry.at or head.moment, by.signature, reason
@@ -50,7 +51,7 @@ def retire_table(table: Table, reason: str, *, by: Staff) -> Table:
 
 @reproduces(TableRetired)
 def enact_retirement(scene: CommandContext, event: TableRetired, entry: Entry) -> PendingEntry:
-    """A table is closed when it is retired, and no slip is on its way."""
+    """Replays a retirement. Raises AuditFailure if the table was open or had slips in progress."""
     if scene.standing.is_open or any(slip.may_move for slip in scene.standing.slips):
         raise AuditFailure("it retires a table that is open, or has slips to be signed")
     return PendingEntry(TableRetired(why=event.why))
@@ -68,7 +69,7 @@ def _refuse_left_over(table: Table) -> None:
 
 
 def retire_denomination(chip: Denomination, reason: str, *, by: Staff) -> Denomination:
-    """A kind of chip is not given out any more. Raises Refused while a slip is to bring it into play."""
+    """Retire a chip denomination: it is no longer given out. Raises Refused while a slip would bring it into play."""
     reason = _judged(by, "tables.change_denomination", reason)
     with transaction.atomic():
         head = site_log.lock()
@@ -84,8 +85,12 @@ def retire_denomination(chip: Denomination, reason: str, *, by: Staff) -> Denomi
 
 
 def _refuse_given_out(chip: Denomination) -> None:
-    """Held up to the commit: whoever begins such a slip just now is waited for, and whoever begins one later finds that
-    the kind is retired."""
+    """Raises Refused if a slip in progress would bring the denomination into play.
+
+    Locks the slip numbers of all such series until the commit. A concurrent first signature either comes before and is
+    seen here, or waits and then sees the retirement.
+    """
+    # In sorted order: two retirements at once must not deadlock.
     for name in sorted(name for name, series in SLIPS.items() if series.gives_out):
         slip_numbers.next_name(name)
     tables = Table.objects.select_related("book")

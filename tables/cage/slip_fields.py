@@ -1,4 +1,4 @@
-"""What a paper says beside its chips, judged as it is signed: texts, moments, days, series of chips, other slips."""
+"""Reads and checks the fields of a slip as it is signed: texts, times, dates, chip series and other slips."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ FARTHEST_YEARS: Final = 30
 
 
 def read(stage: Stage, typed: Mapping[str, str], among: Callable[[str], Collection[str]]) -> dict[str, str]:
-    """What was typed for the facts of a step, each as the log spells it. Raises Refused for what it cannot be.
-    ``among``: what the house keeps apart of a kind (``series.KEPT_APART``)."""
+    """The fields of a step in the form that the log stores. Raises Refused for invalid text.
+
+    ``among`` lists the items in custody of a kind (``slip_types.KEPT_APART``).
+    """
     facts = {}
     for field in stage.fields:
         text = typed.get(field.name, "").strip()
@@ -64,14 +66,14 @@ def _text(field: SlipField, text: str) -> str:
 
 
 def _yes(field: SlipField, text: str) -> str:
-    """Yes; empty for no."""
+    """``YES``, or empty for no."""
     if (value := flag(text)) is None:
         raise Refused("bad_fact", f"“{field.label}” is yes or no.", 422)
     return YES if value else ""
 
 
 def _day(field: SlipField, text: str) -> str:
-    """A day to come: today may be the last one, yesterday was."""
+    """A date from today on, as ISO text. Raises Refused."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -83,7 +85,7 @@ def _day(field: SlipField, text: str) -> str:
 
 
 def _moment(field: SlipField, text: str) -> str:
-    """A moment that has passed, by the house's own clock."""
+    """A time in the past, as ISO text to the minute in the site's time zone. Raises Refused."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -114,8 +116,10 @@ _READ: Final[Mapping[str, Callable[[SlipField, str], str]]] = {
 
 
 def refuse(slip: Slip, chips: Chips) -> None:
-    """Raises Refused where a slip cannot be about what it names. ``chips``: what this step says of them, counted or to
-    be moved. Asked with every step: a series may be retired between two."""
+    """Raises Refused if the fields of a slip contradict its chips, its series or an earlier slip.
+
+    ``chips``: the chips that this step counts or moves. Checked at each step: a series may be retired in between.
+    """
     series = slip.series
     if series.about:
         _refuse_more_than_it_took(slip, series)
@@ -131,7 +135,7 @@ def refuse(slip: Slip, chips: Chips) -> None:
 
 
 def refuse_again(slip: Slip) -> None:
-    """Raises Refused where a series has lapsed already, or its delivery note was taken in before."""
+    """Raises Refused if the series has lapsed already, or its delivery note was received before."""
     for earlier in chip_stock.finished(slip.series.name):
         if earlier.facts.get("series") != slip.facts.get("series"):
             continue
@@ -153,7 +157,7 @@ def _refuse_other_kinds(name: str, values: frozenset[int], chips: Chips) -> None
 
 
 def _refuse_more_than_there_is(slip: Slip, name: str, chips: Chips) -> None:
-    """More pieces of a series than ever came, less those that were destroyed, cannot be there."""
+    """Raises Refused for more pieces of a series than were received and not destroyed."""
     pieces = dict(chip_stock.of(name).left)
     for value, count in chips:
         if count > pieces.get(value, 0):
@@ -164,7 +168,7 @@ def _refuse_more_than_there_is(slip: Slip, name: str, chips: Chips) -> None:
 
 
 def _refuse_more_than_it_took(slip: Slip, series: SlipType) -> None:
-    """Of what was found with one slip, no more is given back than came in."""
+    """Raises Refused if more is returned than the earlier slip took in."""
     about = slip.facts.get("slip", "")
     original = next((earlier for earlier in chip_stock.finished(series.about) if earlier.name == about), None)
     if original is None:
@@ -183,7 +187,7 @@ def _refuse_more_than_it_took(slip: Slip, series: SlipType) -> None:
 
 
 def left_of(series: SlipType) -> list[tuple[Slip, int]]:
-    """The slips that a new one of a series may be about, with what is left of each, in cents."""
+    """The earlier slips that a new slip of this series may refer to, each with its remainder in cents."""
     given_cents: Counter[str] = Counter()
     for slip in chip_stock.finished(series.name):
         given_cents[slip.facts.get("slip", "")] += slip.total_cents

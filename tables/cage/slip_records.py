@@ -1,4 +1,4 @@
-"""Reading slips back: those in progress on the whole floor, and one with every signature, its time and its hash."""
+"""Slip records for reading: all slips in progress, and a slip with each signature, its time and its hash."""
 
 from __future__ import annotations
 
@@ -28,24 +28,27 @@ STATES: Final = {
     "came_to_nothing": "Counts differ: nothing came of it",
     "complete": "Complete",
 }
-"""What a slip is called that is at no step; one that is at a step is called by it."""
+"""State labels of slips without a step that is due. Other slips have the label of their next step."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlipStep:
-    """One step as it stands on the paper, with its signature once it is given."""
+    """One step on a printed slip, with its signature once it is signed."""
 
     stage: Stage
     by: GivenSignature | None
     moment: datetime | None
     hash: str = ""
     body: bytes = b""
-    """The entry that it is."""
+    """The body of the step's log entry; empty until it is signed."""
     in_house: bool = False
 
     @property
     def signed_with(self) -> str:
-        """What signed beside badge and PIN: "Cage 1 and a passkey"; read only for whoever asks."""
+        """The credentials used besides badge and PIN, as in "Cage 1 and a passkey"; empty if none.
+
+        The entry is decoded on each read, so only pages that show it pay for it.
+        """
         if not self.body:
             return ""
         attested = read_as(HouseSlipSigned if self.in_house else SlipSigned, self.body).attested
@@ -58,26 +61,26 @@ class SlipStep:
 
 @dataclass(frozen=True, slots=True)
 class SlipRecord:
-    """A slip with its table, its lines and when they were signed."""
+    """A slip with its table, its steps and their times."""
 
     table: Table | None
-    """None: a slip of the house."""
+    """None: a slip of the site."""
     slip: Slip
     lines: tuple[SlipStep, ...]
 
     @property
     def pk(self) -> int:
-        """The table's row in addresses; 0 stands for the house."""
+        """The table's number in URLs; 0 for the site."""
         return self.table.pk if self.table else 0
 
     @property
     def book_id(self) -> int:
-        """In which book its entries stand."""
+        """The log of its entries."""
         return _book(self.table)
 
     @property
     def where(self) -> str:
-        """Whose slip it is."""
+        """The place's name."""
         return self.table.name if self.table else "House"
 
     @property
@@ -93,29 +96,29 @@ class SlipRecord:
 
     @property
     def state(self) -> str:
-        """The state in a word or two."""
+        """The state as a short label."""
         due = self.slip.due
         return STATES.get(self.state_code, f"T{due.to_be[1:]}" if due else "")
 
     @property
     def is_open(self) -> bool:
-        """Whether something is left to sign."""
+        """Whether a signature is due."""
         return self.slip.due is not None
 
     @property
     def is_voidable(self) -> bool:
-        """Whether somebody may still ask for it to be void."""
+        """Whether a void may still be requested."""
         series = self.slip.series
         return series.is_voidable and not self.slip.is_to_be_void and (self.is_open or not series.completed_help)
 
     @property
     def since(self) -> datetime | None:
-        """When it was signed last."""
+        """The time of the latest signature; None before the first."""
         return max((line.moment for line in self.lines if line.moment), default=None)
 
     @property
     def counts_shown(self) -> tuple[tuple[str, Chips], ...]:
-        """Who counted what: only once nobody is to count unseen any more."""
+        """Each counter's name and count. Empty while the slip is open: a further count may still have to be blind."""
         if self.is_open and self.slip.counts:
             return ()
         names = [line.by.name for line in self.lines if line.by and line.stage.is_count]
@@ -123,22 +126,22 @@ class SlipRecord:
 
     @property
     def apart_shown(self) -> tuple[QuestionedNote, ...]:
-        """The notes that the agreed count put apart: only once nobody is to count unseen any more."""
+        """The notes in question of the agreed count. Empty while the slip is open: a further count may be blind."""
         return () if self.is_open else self.slip.apart_agreed
 
     @property
     def counts_differ(self) -> bool:
-        """Whether it is counted on because no two counts agree yet."""
+        """Whether the slip is still being counted because no two counts agree."""
         return self.is_open and len(self.slip.counts) > 1 and self.slip.agreed is None
 
     @property
     def variance_cents(self) -> int | None:
-        """What was counted more or less than the transfers say; None while nothing is agreed upon."""
+        """Counted less expected, in cents; None until a count is agreed."""
         return None if self.slip.agreed is None else self.slip.variance_cents
 
     @property
     def says(self) -> list[tuple[str, str]]:
-        """What else is written on it, by what was asked."""
+        """Labels and values of the slip's fields."""
         facts = [field for stage in self.slip.series.stages for field in stage.fields]
         return [
             (field.label, _plain(field, self.slip.facts[field.name]))
@@ -148,17 +151,17 @@ class SlipRecord:
 
     @property
     def note_shown(self) -> bool:
-        """Whether what it is held against by pieces may be read: once nobody is to count unseen any more."""
+        """Whether the noted pieces may be shown: not while a further count may have to be blind."""
         return bool(self.slip.noted) and not self.is_open
 
     @property
     def is_held_against(self) -> bool:
-        """Whether a difference counts as one."""
+        """Whether a difference between count and ledger is a variance."""
         return self.slip.series.count is not None and not self.slip.series.count.rest
 
     @property
     def denominated(self) -> list[tuple[Denomination | None, int, int]]:
-        """What is to be moved or was agreed upon: the chip (None: a note or coin), its value, how many."""
+        """The chips to move or agreed on: the chip (None for a note or coin), its value in cents, and the number."""
         counted = self.slip.chips or self.slip.agreed or ()
         chips = {} if self.slip.series.cash else {chip.value_cents: chip for chip in Denomination.objects.all()}
         return [(chips.get(value), value, count) for value, count in counted]
@@ -169,19 +172,19 @@ def _plain(field: SlipField, text: str) -> str:
 
 
 def seen_by(role: str) -> list[str]:
-    """The series whose slips a role sees, by name. A dealer sees them at their own table alone."""
+    """The names of the slip series visible to a role. A dealer sees only slips of their own table."""
     return sorted(name for name, series in SLIPS.items() if role in series.seen_by)
 
 
 def may_see(role: str, series: SlipType, table: Table | None, own_table: Table | None) -> bool:
-    """Whether a slip of this series at this table is any business of people of a role."""
+    """Whether a role may see slips of this series at this table (None: the site). ``own_table``: the dealer's table."""
     if (table is None) is not series.in_house or role not in series.seen_by:
         return False
     return role != Role.DEALER or own_table == table
 
 
 def in_progress(role: str, own_table: Table | None = None) -> list[SlipRecord]:
-    """The slips in progress on the whole floor that people of a role may see, those waiting longest first."""
+    """All slips in progress that a role may see, the longest wait first."""
     tables = list(Table.objects.select_related("book"))
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     waiting: list[tuple[Table | None, Slip]] = [
@@ -196,7 +199,7 @@ def in_progress(role: str, own_table: Table | None = None) -> list[SlipRecord]:
 
 
 def sheet_of(table: Table | None, name: SlipName) -> SlipRecord | None:
-    """A slip of a table or of the house, in progress or long complete."""
+    """A slip of a table or of the site (``table`` None), in progress or complete; None if there is none."""
     rows = models.Slip.objects.filter(series=name.series, year=name.year, number=name.number)
     row = rows.filter(book_id=_book(table)).first()
     return None if row is None else _latest([(table, row)])[0]
@@ -213,7 +216,7 @@ _NEWEST: Final = """
 
 
 def recent(series: Iterable[str], before: int | None = None, count: int = PAGE) -> list[tuple[int, SlipRecord]]:
-    """The latest slips of these series, with the row that each has; older ones than a row of that number."""
+    """The latest slips of these series, each with its row number, newest first; with ``before``, only older rows."""
     with connection.cursor() as cursor:
         cursor.execute(_NEWEST, {"series": sorted(set(series)), "before": before or None, "count": count})
         page = [models.Slip(*row) for row in cursor.fetchall()]
@@ -227,7 +230,7 @@ def _book(table: Table | None) -> int:
 
 
 def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[SlipRecord]:
-    """Slips as their last signatures left them."""
+    """The slips after their last signatures."""
     newest: dict[int, SlipSignature] = {}
     for signature in SlipSignature.objects.filter(slip__in=[row.pk for _, row in rows]).order_by("seq"):
         newest[signature.slip_id] = signature
@@ -240,7 +243,7 @@ def _latest(rows: Sequence[tuple[Table | None, models.Slip]]) -> list[SlipRecord
 
 
 def _sheets(slips: Sequence[tuple[Table | None, Slip]]) -> list[SlipRecord]:
-    """Slips on paper. What all their signatures say is read in one query, however many there are."""
+    """The slip records of these slips. All their signatures are read in one query."""
     books = {table: _book(table) for table, _ in slips}
     entries = _entries((books[table], signed.seq) for table, slip in slips for signed in slip.signed)
     sheets = []
@@ -256,7 +259,7 @@ def _sheets(slips: Sequence[tuple[Table | None, Slip]]) -> list[SlipRecord]:
 
 
 def _stages(slip: Slip) -> list[Stage]:
-    """Every step that was signed or is to be, in order."""
+    """All steps that are signed or still to be signed, in order."""
     signed = [stage for stage in map(slip.series.stage, slip.stages) if stage is not None]
     if slip.is_void:
         return signed
@@ -267,7 +270,7 @@ def _stages(slip: Slip) -> list[Stage]:
 
 
 def _entries(keys: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[datetime, bytes, str]]:
-    """When the entries of signatures were written, what they say, and their hashes."""
+    """Time, body and hex hash of log entries, by log and sequence number."""
     pairs = sorted(set(keys))
     with connection.cursor() as cursor:
         cursor.execute(

@@ -37,17 +37,17 @@ from tables.setup import role_choices
 LONGEST_REASON: Final = 300
 LONGEST_MARK: Final = 20
 MOST_APART_CENTS: Final = 10**8
-"""No single note is claimed to be worth more."""
+"""The highest claimed value of a note in question, in cents."""
 
 
 class Desk(ABC):
-    """What a book provides for the signing of its slips, under its lock."""
+    """A log with what is needed to sign its slips, under its lock."""
 
     in_house: ClassVar[bool]
     of: ClassVar[str]
-    """Whose slips these are, in sentences."""
+    """The owner of the slips, as error messages name it."""
     most_of_one: ClassVar[int]
-    """The most chips of one kind that a count may have: more are a typing error."""
+    """The most chips of one denomination in a count. A higher number is taken for a typing error."""
     no_such_chip: ClassVar[str]
 
     records: Mapping[str, SlipType] = SLIPS
@@ -60,12 +60,12 @@ class Desk(ABC):
     @property
     @abstractmethod
     def by(self) -> Staff:
-        """Who signs."""
+        """The signer."""
 
     @property
     @abstractmethod
     def where(self) -> str:
-        """What the book is called where something is not found in it."""
+        """The name of the place in error messages."""
 
     @property
     @abstractmethod
@@ -74,7 +74,7 @@ class Desk(ABC):
     @property
     @abstractmethod
     def next_seq(self) -> int:
-        """The number of the entry that is about to be written."""
+        """The sequence number of the entry that will be written next."""
 
     @property
     @abstractmethod
@@ -83,20 +83,20 @@ class Desk(ABC):
     @property
     @abstractmethod
     def in_progress(self) -> tuple[Slip, ...]:
-        """The book's slips that wait for a signature."""
+        """The slips of this log that need a further signature."""
 
     @property
     @abstractmethod
     def dealer(self) -> str | None:
-        """The user name of the dealer at the table; None where there is none."""
+        """The user name of the dealer at the table; None if there is none."""
 
     @abstractmethod
     def chips(self) -> Collection[int]:
-        """The values of the chips that can be counted here."""
+        """The chip values that can be counted here, in cents."""
 
     @abstractmethod
     def expected_cents(self, place: str) -> int:
-        """What the transfers say lies in a place."""
+        """The balance of a place by its transfers, in cents."""
 
     def among(self, kind: str) -> Mapping[str, int]:
         """The items in custody of a kind (``slip_types.KEYS`` ...), each with its value in cents."""
@@ -104,27 +104,27 @@ class Desk(ABC):
 
     @abstractmethod
     def permit(self, slip: Slip) -> None:
-        """Raises Refused where this book's log alone shows that a slip cannot stand so now. A proof asks it too."""
+        """Raises Refused if the state of this log rules the slip out. Verification calls it too."""
 
     @property
     def has_signer_of_the_shift(self) -> bool:
-        """Whether the signer did other work at the table since it opened."""
+        """Whether the signer did other work at the table since it was opened."""
         return False
 
     @abstractmethod
     def through(self, stage: Stage) -> Mapping[str, int] | None:
-        """How far each table's book was read for a count, where more than this book has to be."""
+        """The last entry of each table's log included in a count, by the log's name; None if only this log matters."""
 
     @abstractmethod
     def follows(self, slip: Slip) -> list[PendingEntry]:
-        """The further entries that a signature leads to."""
+        """The further entries that a signature causes."""
 
 
 # --- The three inputs ------------------------------------------------------------------------------------------
 
 
 def begin(desk: Desk, entered: BeginSlip) -> Decision:
-    """The first signature on a slip, which gives it its number."""
+    """The first signature on a slip, which gives it its number. Raises Refused."""
     series = desk.records.get(entered.series)
     if series is None or series.in_house is not desk.in_house:
         names = [record.name for record in desk.records.values() if record.in_house is desk.in_house]
@@ -134,6 +134,7 @@ def begin(desk: Desk, entered: BeginSlip) -> Decision:
     details: dict[str, Any] = {"box": box} | _details(desk, series.first, entered)
     if series.begins_with_note:
         details["noted"] = _sane(desk, series, entered.noted)
+    # Taking a number locks the numbers of the series until the commit. The checks below it rely on that lock.
     signature = _signature(desk, slips.next_name(series.name), series.first, chips=chips, **details)
     outcome = _signed(desk, signature, begins_cents=series.about_cents(chips))
     if series.is_boxed:
@@ -144,7 +145,7 @@ def begin(desk: Desk, entered: BeginSlip) -> Decision:
 
 
 def sign(desk: Desk, entered: SignSlip) -> Decision:
-    """The next signature on a slip in progress."""
+    """The next signature on a slip in progress. Raises Refused."""
     if entered.stage == VOID_ASKED:
         # A void takes a reason, whichever form asks for it.
         return void(desk, VoidSlip(entered.slip, ""))
@@ -157,13 +158,14 @@ def sign(desk: Desk, entered: SignSlip) -> Decision:
     stage = slip.series.stage(entered.stage) or Stage(entered.stage, frozenset(), "", ORDINARY)
     chips = _sane(desk, slip.series, entered.chips) if stage.is_count else ()
     details = _details(desk, stage, entered)
+    # The last count of a lapsed series is compared with the pieces in stock, as of this signature.
     if slip.series.count and slip.series.count.note == IN_STOCK and stage == slip.series.stages[-1]:
         details["noted"] = chip_stock.of(slip.facts["series"]).left
     return _signed(desk, _signature(desk, name, stage, chips=chips, **details))
 
 
 def void(desk: Desk, entered: VoidSlip) -> Decision:
-    """Ask for a slip to be void, with the reason."""
+    """The request to void a slip, in progress or complete, with its reason. Raises Refused."""
     reason = entered.reason.strip()
     if not reason or len(reason) > LONGEST_REASON or not reason.isprintable():
         raise Refused("bad_reason", f"Say in 1 to {LONGEST_REASON} plain characters why the slip is void.", 422)
@@ -174,19 +176,20 @@ def void(desk: Desk, entered: VoidSlip) -> Decision:
 
 
 ENTERED: Final[Mapping[type, Callable[[Desk, Any], Decision]]] = {BeginSlip: begin, SignSlip: sign, VoidSlip: void}
-"""What a signature comes to at a desk; its own entry is the first step. Raises Refused, with nothing done."""
+"""The decision on each input at a desk; the signature's own entry is its first step. Raises Refused."""
 
 
 # --- A signature and its entry ---------------------------------------------------------------------------------
 
 
 def _signature(desk: Desk, name: SlipName, stage: Stage, **adds: Any) -> Signature:
-    """The content of a signature, with the balance that the site notes in that step."""
+    """The content of a signature. It includes the expected balance of the step, if the step notes one."""
     return Signature(
         slip=str(name),
         stage=stage.name,
         by=desk.by.signatory,
         expected_cents=desk.expected_cents(stage.expects) if stage.expects else 0,
+        # The salt keeps a blind count secret: without it, a digest of the few likely counts could be guessed.
         salt=secrets.token_hex(16) if stage.is_count else "",
         **adds,
     )
@@ -215,7 +218,10 @@ def _signed(desk: Desk, signature: Signature, begins_cents: int | None = None) -
 
 
 def entry(desk: Desk, signature: Signature) -> tuple[PendingEntry, Slip]:
-    """The entry of a signature, and the slip after it. Raises Refused. A proof asks the same."""
+    """The entry of a signature, and the slip after it. Raises Refused.
+
+    Verification replays signatures through it: it depends on the log alone, not on present roles or policies.
+    """
     waiting = desk.in_progress
     try:
         after = slip_workflow.sign(
@@ -226,19 +232,23 @@ def entry(desk: Desk, signature: Signature) -> tuple[PendingEntry, Slip]:
     desk.permit(after)
     stage = after.latest
     assert stage is not None  # noqa: S101 -- it was just signed
+    # A void reverses the transfers on record, not the amounts on the slip: what moved is what moves back.
     moves = slip_workflow.moves(desk.chart, after, undone(_moved(desk, after)) if after.is_void else ())
     return PendingEntry(signed(signature, after, waiting, desk.through(stage)), moves=moves), after
 
 
 def _refuse_signer(desk: Desk, stage: Stage, slip: Slip) -> None:
-    """Raises Refused where a person may not sign this step though the workflow takes their role. ``slip`` is as the
-    signature would leave it. Asked on the floor alone."""
+    """Raises Refused if this person may not sign the step although the workflow accepts the role.
+
+    ``slip`` is the slip after the signature. Checked only when signing: verification cannot know past role settings.
+    """
     by = desk.by
     if by.role not in stage.roles:
         sentence = f"{slip.label}: this step is signed by {slip_workflow.either(stage.roles)}, not by {by.name}."
         raise Refused("wrong_role", sentence, 403)
     role_choices.refuse_signer(slip, stage, by)
     signing.refuse_administrator(by)
+    # A signer who was barred after the slip was begun may not complete it either.
     if slip.begun_seq != desk.next_seq:
         signing.refuse_barred(by, clock_corrections.time_of(desk.book_id, slip.begun_seq))
     if stage.outsiders_only and desk.has_signer_of_the_shift:
@@ -246,7 +256,7 @@ def _refuse_signer(desk: Desk, stage: Stage, slip: Slip) -> None:
 
 
 def _variance(desk: Desk, slip: Slip) -> Variance | None:
-    """What a count that was just agreed upon differs from the transfers, if it does."""
+    """The variance of a count that was just agreed; None if there is none."""
     if slip.series.count is None or not slip.variance_cents:
         return None
     involved = [line.username for line in slip.signed] + ([desk.dealer] if desk.dealer else [])
@@ -254,12 +264,12 @@ def _variance(desk: Desk, slip: Slip) -> Variance | None:
 
 
 def _moved(desk: Desk, slip: Slip) -> list[Posted]:
-    """Everything that a slip moved so far."""
+    """All transfers of a slip so far."""
     return cage.transfers_of(desk.book_id, (line.seq for line in slip.signed))
 
 
 def _finished(desk: Desk, name: SlipName) -> Slip:
-    """A slip of this book that was complete, as its last signature left it."""
+    """A completed slip of this log after its last signature. Raises Refused if there is no such slip."""
     signatures = SlipSignature.objects.filter(
         slip__series=name.series, slip__year=name.year, slip__number=name.number, book_id=desk.book_id
     )
@@ -288,7 +298,7 @@ def _refused(wrong: Wrong) -> Refused:
 
 
 def _details(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[str, Any]:
-    """The fields of a step, and the notes that a count puts apart. Raises Refused."""
+    """The fields of a step, and the notes in question that its count sets aside. Raises Refused."""
     for kind, cents, envelope in entered.apart:
         _refuse_apart(kind, cents, envelope)
     envelopes = [envelope.strip().casefold() for _, _, envelope in entered.apart]
@@ -300,7 +310,7 @@ def _details(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> dict[st
 
 
 def _refuse_named(desk: Desk, stage: Stage, entered: BeginSlip | SignSlip) -> None:
-    """What one slip in progress is about, another one is not: a key that is being taken, an envelope that is opened."""
+    """Raises Refused if another slip in progress names the same key or envelope: it must not be given out twice."""
     for fact in stage.fields:
         text = entered.facts.get(fact.name, "").strip()
         if fact.kind not in KEPT_APART or not text:
@@ -321,7 +331,7 @@ def _refuse_apart(kind: str, cents: int, envelope: str) -> None:
 
 
 def _sane(desk: Desk, series: SlipType, chips: Sequence[Sequence[int]]) -> Chips:
-    """What was typed, if such chips or notes there are here."""
+    """The typed counts in their stored form. Raises Refused for an unknown denomination or an impossible number."""
     known_values = series.cash or desk.chips()
     for value, count in chips:
         if value not in known_values:
@@ -333,7 +343,7 @@ def _sane(desk: Desk, series: SlipType, chips: Sequence[Sequence[int]]) -> Chips
 
 
 def _refuse_missing(slip: Slip, stage: Stage, moves: Sequence[Move], desk: Desk) -> None:
-    """Chips have to be available when they are requested, and again when they move."""
+    """Raises Refused if chips are not available. Checked at the request and again when the chips move."""
     if stage.takes_from:
         _refuse_amount(slip, stage, desk)
     elif slip.series.count is None:
@@ -363,8 +373,10 @@ def _no_amount(slip: Slip) -> Refused:
 
 
 def _lacks(desk: Desk, place: str, can_give: Available, cents: int, suffix: str = "") -> str:
-    """The refusal of an amount that a place does not have: it names the slips that have chips set aside there. Only
-    roles that never count the place read how much is available."""
+    """The refusal of an amount above the available balance, with the slips that have chips set aside there.
+
+    It states the balance only to roles that never count the place: a refusal must not break a blind count.
+    """
     clauses = can_give.clauses
     if place == RACK and desk.is_by_count:
         clauses = ["count it first", *clauses]
@@ -380,10 +392,11 @@ def _lacks(desk: Desk, place: str, can_give: Available, cents: int, suffix: str 
 
 
 def _refuse_gone(desk: Desk, slip: Slip, moves: Sequence[Move]) -> None:
-    """Chips that were there when a slip was begun may have gone elsewhere before they are carried, or brought back."""
+    """Raises Refused if chips that were available when the slip was begun have since left the place."""
     if any(move.source_place in HOUSE_PLACES for move in moves):
         # Two tables hold two books, and may empty the cage between them: the second one waits, and then counts anew.
         cage.hold_shared()
+    # Net per place: chips that a slip moves in and out again need not be available before.
     outflows: dict[int, int] = {}
     for move in moves:
         outflows[move.source_account_id] = outflows.get(move.source_account_id, 0) + move.amount_cents
@@ -401,7 +414,7 @@ def _refuse_mark(box: str) -> None:
 
 
 def _refuse_second(desk: Desk, series: SlipType) -> None:
-    """One count at a time, and one box: a second would be of the same chips."""
+    """Raises Refused if a slip in progress excludes this one, such as a second count of the same chips."""
     for slip in desk.in_progress:
         looked_up = any(stage.expects and stage.name in slip.stages for stage in slip.series.stages)
         if series.excludes(slip.series) and not looked_up:
@@ -409,7 +422,7 @@ def _refuse_second(desk: Desk, series: SlipType) -> None:
 
 
 def _refuse_retired(series: SlipType, chips: Chips) -> None:
-    """Retired chips do not come into play again."""
+    """Raises Refused if a slip would bring retired chips back into play."""
     # Once the slip has its number: a retirement waits for the lock of the numbers, so one of the two sees the other.
     if not series.gives_out:
         return
@@ -420,7 +433,7 @@ def _refuse_retired(series: SlipType, chips: Chips) -> None:
 
 
 def _alarm(slip: Slip) -> str | None:
-    """The alert that a slip opens with its first step, in a sentence."""
+    """The message of the alert that a slip of this type raises with its first step; None for other slips and steps."""
     if not slip.series.raises_alert or len(slip.signed) != 1:
         return None
     about = money(slip.total_cents) if slip.series.has_chips else slip.facts["key"]
@@ -428,7 +441,7 @@ def _alarm(slip: Slip) -> str | None:
 
 
 def _suspicion(desk: Desk, slip: Slip) -> str | None:
-    """The alert about notes that two agreeing counts suspect to be counterfeit."""
+    """The message of the alert about notes that two agreeing counts suspect to be counterfeit, or None."""
     notes = [note for note in slip.apart_agreed if note.kind == slip_workflow.FORGED] if slip.due is None else []
     if not notes:
         return None

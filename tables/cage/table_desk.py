@@ -1,4 +1,4 @@
-"""Slips at a table: the desk that is the table's own book, and the table that opens and closes with its counts."""
+"""Slips at a table: the table's log as a desk, and the opening and closing of a table by its counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ABOUT_BOXES: Final = [kind for series in SLIPS.values() if series.is_boxed for 
 
 @dataclass(frozen=True, slots=True)
 class TableDesk(slip_signatures.Desk):
-    """A table's book, as a scene has it."""
+    """A table's log as a desk, with the state in its command context."""
 
     scene: CommandContext
 
@@ -80,6 +80,7 @@ class TableDesk(slip_signatures.Desk):
 
     def permit(self, slip: Slip) -> None:
         table_opening.may_count(self.scene, slip)
+        # A locked table gives and takes no chips, but its rack may be counted: that is how a locked table is closed.
         if self.scene.standing.lock is not None and _opens_the_rack(slip):
             permissions.not_locked(self.scene)
         if slip.series.gives_out and self.scene.table.retired_at and not slip.is_to_be_void:
@@ -90,8 +91,10 @@ class TableDesk(slip_signatures.Desk):
 
     @property
     def has_signer_of_the_shift(self) -> bool:
-        """Shifts end with a closer: the shift is the people who wrote here since the table opened. To take a box, full
-        or in its hour, is no work at the table."""
+        """Whether the signer wrote an entry at this table since it was opened. A shift ends with a closing inventory.
+
+        Signatures on drop boxes do not count as work at the table.
+        """
         entries = LogEntry.objects.filter(book_id=self.book_id)
         doors_opened = entries.filter(subject="table", kind="opened").order_by("-seq")
         opened = doors_opened.values_list("seq", flat=True).first() or 0
@@ -103,8 +106,10 @@ class TableDesk(slip_signatures.Desk):
 
 
 def _opens_the_rack(slip: Slip) -> bool:
-    """Whether the step that was signed last brings chips into the rack or out of it, now or once all are signed. A
-    rack may be counted, for so a locked table is closed; and a void that was asked for before may be finished."""
+    """Whether the latest step, or the steps due after it, bring chips into the rack or out of it.
+
+    Counts of the rack do not, because a locked table is closed by them. A void requested earlier may be completed.
+    """
     series, latest = slip.series, slip.stages[-1]
     if len(slip.signed) == 1:
         return series.opens_rack
@@ -123,12 +128,12 @@ def enter(scene: CommandContext, entered: BeginSlip | SignSlip | VoidSlip) -> De
 
 @reproduces(SlipSigned)
 def enact_signature(scene: CommandContext, event: SlipSigned, entry: Entry) -> PendingEntry:
-    """By the person whom the entry names; the desk refuses what it refuses on the floor."""
+    """Replays a signature of the person named in its entry. Raises Refused as the desk does when signing."""
     author = Staff(username=event.username, name=event.name, badge=event.badge, role=event.role)
     return slip_signatures.entry(TableDesk(replace(scene, by=author)), event.signature)[0]
 
 
 def name_at(book_id: int, seq: int) -> str:
-    """The slip that an entry signs."""
+    """The name of the slip that an entry signs."""
     body = LogEntry.objects.values_list("body", flat=True).get(book_id=book_id, seq=seq)
     return read_as(SlipSigned, body).slip
