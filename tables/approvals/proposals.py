@@ -1,13 +1,12 @@
-"""Proposals: a setting that takes two people waits here for the second.
+"""Proposals: settings under dual control wait here for a second person.
 
-Approving is one transaction: the entry that says so, and the change itself by the function that one person would use,
-which judges anew. So nothing is approved that is not done, and what is refused leaves the proposal waiting.
+An approval is one transaction: its entry, and the change by the function that a single person would use, with its
+checks. A refused change leaves the proposal waiting.
 
-What is to hold from a moment that is still to come is approved and waits. A worker brings it into force: again one
-transaction, of the entry that says so and of the change. That entry's key is the proposal's own, and a book takes a key
-once. So whatever dies in between, and however many workers try, it is done once or not at all, and tried again. What is
-to hold with the next shoe of a table waits in the same way, and is tried as soon as the shoe is over, too: for as many
-shoes as it takes. What waits so and takes one person under the house's terms is decided by whoever proposes it.
+A change with a later effective time is approved and then waits. A worker brings it into force in one transaction of
+its entry and the change. That entry's key is derived from the proposal, and a log accepts a key once: the change is made
+exactly once, whatever process dies and however many workers try. A change that takes effect with a table's next shoe
+waits likewise, and is also tried when a shoe ends. A dated change outside dual control is decided by its proposer.
 """
 
 from __future__ import annotations
@@ -65,8 +64,7 @@ MOST_WORDS: Final = 500
 
 
 def waiting() -> QuerySet[Proposal]:
-    """What nobody has approved, declined or withdrawn, the oldest first; what has expired is left out once the watch
-    said so."""
+    """Open proposals, the oldest first. An expired one stays in the list until the watch records its expiry."""
     ended = ProposalEnd.objects.filter(proposal=OuterRef("pk"))
     rows: QuerySet[Proposal] = Proposal.objects.filter(~Exists(ended)).order_by("number")
     return rows
@@ -78,7 +76,7 @@ def waiting_for(somebody: Staff) -> list[Proposal]:
 
 
 def to_come() -> list[Proposal]:
-    """What was approved or decided and waits for its moment, or for the next shoe, the next one first."""
+    """Approved or decided changes that wait for their effective time or a shoe, the earliest first."""
     return _unsettled(Q(effective__gt=F("end__at")) | _FOR_THE_SHOE)
 
 
@@ -94,29 +92,29 @@ def _unsettled(waiting_for: Q) -> list[Proposal]:
 
 
 def next_changes(about: str) -> list[Proposal]:
-    """What is to change next of a table, a chip or a person: approved, or waiting for a second person."""
+    """The next changes of a table, chip or person: approved, or waiting for a second person."""
     approved = [row for row in to_come() if row.about == about]
     return approved + [row for row in waiting().filter(about=about) if row.matter != "call_off"]
 
 
 def _settled(rows: list[Proposal]) -> dict[int, LogEntry]:
-    """By number, the entry that says what became of an approved proposal when its moment came, or before."""
+    """The entry that settled each approved proposal, by number: in force, called off or lapsed."""
     numbers = {key_of(row.number): row.number for row in rows}
     entries = LogEntry.objects.filter(book__name=HOUSE, key__in=numbers)
     return {numbers[entry.key]: entry for entry in entries if entry.key is not None}
 
 
 _KEYS: Final = UUID("4d1f6f3e-7c1b-5c58-9a53-0c2b7a1f3e77")
-"""Makes the keys of the entries that settle approved proposals."""
+"""The namespace of the keys of settling entries."""
 
 
 def key_of(number: int) -> UUID:
-    """The key of the entry that settles a proposal: a book takes it once."""
+    """The key of the entry that settles a proposal. A log accepts a key once."""
     return uuid5(_KEYS, f"proposal {number}")
 
 
 def is_to_come(proposal: Proposal, moment: datetime) -> bool:
-    """Whether what is approved at a moment waits for its own, or for a shoe."""
+    """Whether a change approved at ``moment`` waits for its effective time or a shoe."""
     waits = proposal.waits_for_shoe or _is_early(proposal, moment)
     return waits and not HANDLERS[proposal.matter].dates_itself
 
@@ -134,7 +132,7 @@ def may_propose(matter: str, by: Staff) -> bool:
 
 
 def propose(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
-    """Leave a change for a second person. Raises Refused."""
+    """Propose a change to a second person. Raises Refused."""
     if not may_propose(draft.matter, by):
         raise Refused("not_permitted", "You may not propose that.", 403)
     if not draft.after:
@@ -160,7 +158,7 @@ def propose(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
 
 
 def decide(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
-    """Enter a change that waits for its moment or for a shoe, and takes one person in this house. Raises Refused."""
+    """Decide a dated change, or one for the next shoe, that is not under dual control. Raises Refused."""
     if not by.has_perm(HANDLERS[draft.matter].permission):
         raise Refused("not_permitted", "You may not decide that: propose it.", 403)
     with transaction.atomic():
@@ -175,8 +173,7 @@ def decide(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
 
 
 def arrange(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
-    """Leave a change to a second person where it takes one; else decide it, and it waits for its moment. Raises
-    Refused."""
+    """Propose a change under dual control; decide any other, to wait for its effective time. Raises Refused."""
     with transaction.atomic():
         enters = propose if takes_two(draft, site_log.lock().moment) else decide
         return enters(draft, comment, by=by)
@@ -187,13 +184,13 @@ def _refuse_other_pits(proposal: Proposal | ProposalDraft, by: Staff) -> None:
 
 
 def takes_two(proposal: Proposal | ProposalDraft, moment: datetime) -> bool:
-    """Whether a proposal takes two people by the house's terms of a moment."""
+    """Whether a change is under dual control, by the policies in force at a moment."""
     asks = HANDLERS[proposal.matter].takes_two
     return asks is None or asks(proposal, policies.as_entered(moment))
 
 
 def effective_fault(effective: datetime, moment: datetime) -> str:
-    """What is wrong with the moment from which something is to hold; empty if nothing is."""
+    """The fault of an effective time, as a sentence; empty if it is valid."""
     if effective < moment:
         return "A change holds from now on, or from a moment to come: what was is not changed."
     if effective > moment + policies.FURTHEST:
@@ -202,12 +199,12 @@ def effective_fault(effective: datetime, moment: datetime) -> str:
 
 
 def lifetime(moment: datetime) -> timedelta:
-    """How long a proposal waits that is made at a moment."""
+    """The waiting time of a proposal made at a moment, by the policy then in force."""
     return timedelta(hours=int(str(policies.as_entered(moment)["proposal_hours"])))
 
 
 def _refuse_second(draft: ProposalDraft) -> None:
-    """Of the same thing one proposal waits at a time: the second would be stale once the first is approved."""
+    """Raises Refused if a proposal about the same item waits: approving one would make the other stale."""
     rival = waiting().filter(matter=draft.matter, about=draft.about).first()
     if rival is not None:
         sentence = f"{rival} waits already, by {rival.by}: decline or withdraw it first."
@@ -215,7 +212,7 @@ def _refuse_second(draft: ProposalDraft) -> None:
 
 
 def words(text: str) -> str:
-    """A comment as it is kept. Raises Refused."""
+    """A comment in its stored form. Raises Refused if it is too long."""
     text = " ".join(text.split())
     if len(text) > MOST_WORDS:
         raise Refused("too_long", f"Say it in {MOST_WORDS} characters.", 422)
@@ -226,7 +223,7 @@ def words(text: str) -> str:
 
 
 def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
-    """The second signature: the change is made. Raises Refused, and then the proposal waits as before."""
+    """Give the second signature and make the change. Raises Refused; the proposal then waits as before."""
     with _waiting(proposal) as head:
         _refuse_approver(proposal, by)
         if sentence := stale(proposal):
@@ -238,14 +235,14 @@ def approve(proposal: Proposal, *, by: Staff) -> ProposalEnd:
 
 
 def decline(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
-    """A second person refuses the change, and says why. Raises Refused."""
+    """Decline a proposal as the second person, with a reason. Raises Refused."""
     with _waiting(proposal) as head:
         _refuse_approver(proposal, by)
         return _end(head, proposal, ProposalDeclined, by, text=_reason(reason))
 
 
 def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
-    """The proposer takes it back, and says why. Raises Refused."""
+    """Withdraw one's own proposal, with a reason. Raises Refused."""
     with _waiting(proposal) as head:
         if proposal.proposed_by != by.username:
             raise Refused("not_permitted", f"Only {proposal.by} withdraws it: decline it.", 403)
@@ -253,7 +250,7 @@ def withdraw(proposal: Proposal, reason: str, *, by: Staff) -> ProposalEnd:
 
 
 def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
-    """A person who may see a proposal comments on it while it waits. Raises Refused."""
+    """Comment on an open proposal that the author may see. Raises Refused."""
     if not (by.has_perm("tables.view_proposal") or may_propose(proposal.matter, by)):
         raise Refused("not_permitted", "You may not see that proposal.", 403)
     if not text.strip():
@@ -265,7 +262,7 @@ def comment(proposal: Proposal, text: str, *, by: Staff) -> None:
 
 @contextmanager
 def _waiting(proposal: Proposal) -> Iterator[Head]:
-    """One transaction under the lock of the site's log, for a proposal that waits. Raises Refused for another one."""
+    """A transaction under the lock of the site's log, for an open proposal. Raises Refused if it has ended."""
     with transaction.atomic():
         head = site_log.lock()
         end = ProposalEnd.objects.filter(proposal=proposal).first()
@@ -278,7 +275,7 @@ def _waiting(proposal: Proposal) -> Iterator[Head]:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What somebody said to a proposal."""
+    """A comment on a proposal."""
 
     by: str
     at: datetime
@@ -286,7 +283,7 @@ class Comment:
 
 
 def comments(proposal: Proposal) -> list[Comment]:
-    """What was said to a proposal, in order: read between the entry that made it and the one that ended it."""
+    """The comments on a proposal, in order. They lie between its first entry and the entry that ended it."""
     rows = LogEntry.objects.filter(
         book__name=HOUSE, subject=ProposalCommented.subject, kind=ProposalCommented.kinds[0], seq__gt=proposal.seq
     )
@@ -300,7 +297,7 @@ def comments(proposal: Proposal) -> list[Comment]:
 
 
 def expire_due() -> int:
-    """Say of every proposal whose time is over that it has expired; how many those were."""
+    """Record the expiry of proposals past their time. Returns their number."""
     if not waiting().exists():
         return 0
     with transaction.atomic():
@@ -308,6 +305,7 @@ def expire_due() -> int:
         due = list(waiting().filter(expires__lte=head.moment))
         for proposal in due:
             _end(head, proposal, ProposalExpired)
+            # Each entry moves the head of the log; the next one needs the new head.
             head = site_log.lock()
     return len(due)
 
@@ -340,7 +338,7 @@ def _reason(reason: str) -> str:
 
 
 def second_stage(proposal: Proposal) -> SigningStage:
-    """Who may approve or decline a proposal."""
+    """The second signature on a proposal: its permission, and refusals for the proposer."""
     return SigningStage(
         may=signing.with_permission(HANDLERS[proposal.matter].permission),
         refusal="Only an operator approves what was proposed.",
@@ -357,7 +355,7 @@ def _refuse_approver(proposal: Proposal, by: Staff) -> None:
 
 
 def proposer(proposal: Proposal) -> Signatory:
-    """The person who proposed it."""
+    """The proposer as a signatory."""
     return with_badge_from(proposal.by, proposal.proposed_by, proposal.by.partition(" ")[2])
 
 
@@ -365,15 +363,19 @@ def proposer(proposal: Proposal) -> Signatory:
 
 
 def bring_into_force() -> int:
-    """Do what was approved and whose moment has come; how many proposals that settled. What has to wait for the end of
-    a round is tried again for as long as a proposal may wait, what waits for a shoe until there is one. What was
-    overtaken meanwhile, or waited too long, lapses with an alert."""
+    """Make the approved changes with an effective time that has come. Returns the number of proposals settled.
+
+    A change that has to wait for the end of a round is retried for as long as a proposal may wait; one for the next
+    shoe, until there is one. A change that is stale by now, or waited too long, lapses with an alert.
+    """
     return sum(_settle(row.number) for row in to_come() if not _is_early(row, timezone.now()))
 
 
 def with_the_shoe(table: str) -> bool:
-    """Do what was approved for the next shoe of a table whose shoe is over; whether anything was written. The shoe is
-    over whatever becomes of this: the worker tries again."""
+    """Make the changes approved for the next shoe of this table. Returns whether any entry was written.
+
+    A failure never prevents the end of the shoe: the worker tries again.
+    """
     with suppress(WrongClock, DatabaseError):
         due = [row for row in _unsettled(_FOR_THE_SHOE & Q(about=table)) if not _is_early(row, timezone.now())]
         return sum(_settle(row.number) for row in due) > 0
@@ -384,11 +386,13 @@ def _settle(number: int) -> bool:
     with transaction.atomic():
         head = site_log.lock()
         proposal = Proposal.objects.select_related("end").get(number=number)
+        # Checked again under the lock: another worker may have settled it since the list was read.
         if _settled([proposal]) or _is_early(proposal, head.moment):
             return False
         sentence = stale(proposal) or _missing_person(proposal, head.moment)
         if not sentence:
             try:
+                # A savepoint: a refused change takes its entry back with it, and the lapse can still be recorded.
                 with transaction.atomic():
                     _enter(site_log.lock(), ProposalInForce(number=number))
                     HANDLERS[proposal.matter].apply(proposal, _approver(proposal))
@@ -404,14 +408,14 @@ def _settle(number: int) -> bool:
 
 
 def _missing_person(proposal: Proposal, moment: datetime) -> str:
-    """Why what one person decided takes a second one by now; empty if it does not."""
+    """The reason why a change that one person decided needs a second person by now; empty if it does not."""
     if proposal.end.outcome != "decided" or not takes_two(proposal, moment):
         return ""
     return "It takes two people by now, and one decided it: propose it anew."
 
 
 def due_since(proposal: Proposal) -> datetime:
-    """Since when a proposal that stands waits for nothing but what hinders it."""
+    """The time of approval or the effective time, the later one: from then on only a hindrance delays the change."""
     approved: datetime = proposal.end.at
     return max(approved, proposal.effective or approved)
 
@@ -421,7 +425,7 @@ def _enter(head: Head, event: ProposalInForce | ProposalLapsed | ProposalCalledO
 
 
 def _approver(proposal: Proposal) -> Staff:
-    """Whoever stands for it last, as they were then: what was decided stands, whoever left since."""
+    """The last signer, with the role of that time: a decision remains valid after its author has left."""
     end = proposal.end
     approved = LogEntry.objects.get(book__name=HOUSE, seq=end.seq)
     approver = copy.copy(Staff.objects.get(username=end.ended_by))
@@ -430,13 +434,13 @@ def _approver(proposal: Proposal) -> Staff:
 
 
 def draft_of_calling_off(proposal: Proposal) -> ProposalDraft:
-    """Two people call off what two approved, as one of them proposes it. Raises Refused."""
+    """The proposal to call off a change that two people approved. Raises Refused."""
     _refuse_settled(proposal)
     return ProposalDraft("call_off", str(proposal.number), {}, {"called_off": proposal.number})
 
 
 def call_off(proposal: Proposal, reason: str, *, by: Staff) -> None:
-    """One person calls off what one decided. Raises Refused."""
+    """Call off a change that one person decided. Raises Refused."""
     if not by.has_perm(HANDLERS[proposal.matter].permission):
         raise Refused("not_permitted", "You may not call that off.", 403)
     with transaction.atomic():
@@ -467,12 +471,12 @@ handles("call_off", matter=ApprovalHandler(lambda rows: [{} for _ in rows], _cal
 
 
 def stale(proposal: Proposal) -> str:
-    """What was changed meanwhile that it would change; empty if nothing was."""
+    """The settings changed since the proposal that it would change too, as a sentence; empty if there are none."""
     return stale_all([proposal])[proposal.number]
 
 
 def stale_all(rows: Iterable[Proposal]) -> dict[int, str]:
-    """The same of several proposals, by number: as many questions for one as for all of its matter."""
+    """The staleness of several proposals, by number, with as many queries per matter as for one."""
     return {
         row.number: _stale(row, builtins(present))
         for matter, group in _by_matter(rows).items()
@@ -496,24 +500,24 @@ def _stale(proposal: Proposal, present: Mapping[str, Any]) -> str:
 
 
 def title_of_proposal(proposal: Proposal) -> str:
-    """Its matter, and what it is about."""
+    """The matter of a proposal, and its subject."""
     return f"{dual_control.title_of(proposal.matter)}{f', {about_of(proposal)}' if proposal.about else ''}"
 
 
 def entered(proposal: Proposal) -> str:
-    """What has just become of a change that somebody entered, in words."""
+    """The state of a change that was just entered, as a sentence."""
     if not hasattr(proposal, "end"):
         return f"{proposal} waits for a second operator."
     return f"{proposal} is decided: it holds {holds_from(proposal)}."
 
 
 def status(proposal: Proposal) -> str:
-    """Waits, or what became of it, when, by whom and why."""
+    """The state of a proposal: waiting, or its outcome with time, author and reason."""
     return statuses([proposal])[proposal.number]
 
 
 def statuses(rows: Sequence[Proposal]) -> dict[int, str]:
-    """The same of several proposals, by number: as many questions for one as for all of its matter."""
+    """The states of several proposals, by number, with as many queries per matter as for one."""
     texts = {row.number: _outcome(row) for row in rows}
     later = [row for row in rows if _stands_for_later(row)]
     settled, moment = _settled(later) if later else {}, timezone.now()
@@ -550,7 +554,7 @@ def _settlement(entry: LogEntry) -> str:
 
 
 def _hindrances(rows: Iterable[Proposal]) -> dict[int, str]:
-    """Why each could not be done now, by number."""
+    """The hindrance of each change that is due, by number; empty if there is none."""
     hindrances: dict[int, str] = {}
     for matter, group in _by_matter(rows).items():
         judge = HANDLERS[matter].hindrances
@@ -560,7 +564,7 @@ def _hindrances(rows: Iterable[Proposal]) -> dict[int, str]:
 
 
 def holds_from(proposal: Proposal) -> str:
-    """From when it holds, in words."""
+    """The effective time, as a phrase."""
     moment = f"from {_clock(proposal.effective)}" if proposal.effective else ""
     shoe = "with the next shoe" if proposal.waits_for_shoe else ""
     return ", ".join(filter(None, (moment, shoe))) or "when it is approved"
@@ -571,14 +575,14 @@ def _clock(moment: datetime) -> str:
 
 
 def about_of(proposal: Proposal) -> str:
-    """Which table, chip, person or profile."""
+    """The table, chip, person or profile of a proposal."""
     if proposal.matter == "call_off":
         return f"proposal {proposal.about}"
     return spelled("value_cents", int(proposal.about)) if proposal.matter == "chips" else proposal.about
 
 
 def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
-    """What is changed, before and after, in words; of a game's options, those that are others."""
+    """Label, old and new value of each changed setting; of a game's options, only those that differ."""
     before, after = _flat(proposal.before), _flat(proposal.after)
     changed = {name: value for name, value in after.items() if before.get(name) != value}
     return [(_label(name), spelled(name, before.get(name)), spelled(name, value)) for name, value in changed.items()]
@@ -600,7 +604,7 @@ def _label(name: str) -> str:
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """With the options of a game, and the limits of a plan, one by one beside the other settings."""
+    """Settings with the options of a game and the limits of a plan as settings of their own."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
         flat |= value if name in ("options", "values") and isinstance(value, dict) else {name: value}
@@ -608,7 +612,7 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def spelled(name: str, value: Any) -> str:
-    """A value of any setting in words."""
+    """The value of any setting as text."""
     if value is None or value in ("", [], {}):
         return "none"
     if isinstance(value, bool):

@@ -33,27 +33,26 @@ class SigningStage:
 
     may: Callable[[Staff], bool]
     refusal: str
-    """The sentence for everybody else."""
+    """The refusal of all others."""
     action: str = "sign it"
-    """What the signer does, as a verb with its object."""
+    """The signer's action, as a verb with its object."""
     did: str = "signed already"
-    """What the earlier signer did."""
+    """The earlier signer's action."""
     to: str = "sign"
-    """What another person has to do after the earlier signer."""
+    """The action that needs another person."""
     code: str = "signed_already"
-    """The code of the refusal of one person who signs twice."""
+    """The code of the refusal when one person signs twice."""
     formerly: frozenset[str] = frozenset()
-    """Roles whose signatures of past years are valid, and which sign no more."""
+    """Roles that may no longer sign, with earlier signatures that remain valid."""
     handles_chips: bool = False
-    """Whether a person who gave access in this shift is refused."""
+    """Whether a person who administered access in this shift is refused."""
 
     def is_open_to(self, by: Staff, earlier: Signatory) -> bool:
         """Whether a thing that ``earlier`` signed waits for the signature of this person."""
         return self.may(by) and not same_person_fault(by.signatory, [earlier])
 
     def refuse(self, by: Staff, earlier: Signatory | None = None, begun: datetime | None = None) -> None:
-        """Raises Refused where a person may not sign. ``begun``: when the thing was signed first; None where no PIN
-        signs it."""
+        """Raises Refused if a person may not sign. ``begun``: the time of the first signature; None without a PIN."""
         if not self.may(by):
             raise Refused("not_permitted", self.refusal, 403)
         if self.handles_chips:
@@ -66,8 +65,10 @@ class SigningStage:
     def check(
         self, event: SignedEntry, entry: Entry, earlier: Signatory | None = None, begun_seq: int | None = None
     ) -> None:
-        """Raises AuditFailure where the author of an entry might not have signed. ``begun_seq``: the entry of the first
-        signature; None where no PIN signs it."""
+        """Raises AuditFailure if the author of an entry was not entitled to sign.
+
+        ``begun_seq``: the entry of the first signature; None without a PIN.
+        """
         signers = event.signers(entry.by)[:1]
         if earlier is not None and (fault := pair_fault((earlier, *signers))):
             raise AuditFailure(fault)
@@ -79,12 +80,12 @@ class SigningStage:
 
 
 def with_permission(permission: str) -> Callable[[Staff], bool]:
-    """Staff who have a permission: by the policies of now, or by those of the entry that a proof reads."""
+    """A check for a permission, by the policies in force now, or at the entry under verification."""
     return lambda by: bool(by.has_perm(permission))
 
 
 def author_of(event: SignedEntry, entry: Entry) -> Staff:
-    """The person who an entry says wrote it, with the role and the permissions of that moment."""
+    """The author of an entry, with role and permissions at that time."""
     author = Staff(username=event.username, name=event.name, badge=getattr(event, "badge", None), role=event.role)
     author.as_of = entry.at
     return author
@@ -94,8 +95,7 @@ def author_of(event: SignedEntry, entry: Entry) -> Staff:
 
 
 def refuse_barred(by: Staff, begun: datetime) -> None:
-    """Raises Refused where a person's PIN was reset after a paper was begun, and they made no other PIN before: the
-    former PIN was perhaps known."""
+    """Raises Refused if the signer's PIN was reset after the slip was begun: others may know the former PIN."""
     # A reset locks the same row and is dated under the lock, so no signature is written after a reset that it missed.
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
@@ -109,7 +109,7 @@ def refuse_barred(by: Staff, begun: datetime) -> None:
 
 
 def check_barred(entry: Entry, username: str, begun_seq: int) -> None:
-    """Raises AuditFailure where an entry signs a paper that was begun before the PIN of its signer was reset."""
+    """Raises AuditFailure if an entry signs a slip begun before its signer's PIN was reset."""
     book_id = entry.book_id
     if (
         entry.at is None
@@ -124,7 +124,7 @@ def check_barred(entry: Entry, username: str, begun_seq: int) -> None:
 
 
 def _signs_since(username: str, moment: datetime | None = None) -> datetime | None:
-    """From when on a paper has to be begun for a person to sign it, now or as of a moment; None where any will do."""
+    """The earliest begin of a slip that a person may sign, now or as of a moment; None without a limit."""
     versions = SecretVersion.objects.filter(staff__username=username, secret=PIN).order_by("at", "pk")
     if moment is not None:
         versions = versions.filter(at__lte=moment)
@@ -141,7 +141,7 @@ def _signs_since(username: str, moment: datetime | None = None) -> datetime | No
 
 
 def refuse_administrator(by: Staff) -> None:
-    """Raises Refused where a person gave access in this shift: they handle no chips and no cash in it."""
+    """Raises Refused if a person administered access in this shift: they may not handle chips or cash in it."""
     hours = policies.number("duties_apart_hours")
     until = by.administered_until
     if until is not None and timezone.now() - until < timedelta(hours=hours):
