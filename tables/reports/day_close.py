@@ -1,7 +1,7 @@
-"""Closing a gaming day: once, by two people, and only when all that belongs to it was counted and signed.
+"""Closing a gaming day: once, by two people, after all its counts and slips are complete.
 
-A pit boss proposes the day's figures with a first signature; an operator closes the day with a second. What arrives
-afterwards is an adjustment to that day: the day is shown as it was closed, and as it is now.
+A pit boss signs the day's figures first; an operator signs second and closes the day. Entries that arrive later are
+adjustments to that day: it is shown as closed, and as it is now.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from tables.state import table_state
 from tables.state.round_history import last_count
 
 COUNT_BEFORE: Final = gaming_hours.SHORTEST
-"""A table that stays open over the end of the day is counted not earlier than this before it."""
+"""The earliest count, before the end of the day, that is valid for a table that stays open."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayProposal:
-    """The figures of a day with their first signature, which wait for the second one."""
+    """A day's figures with their first signature, waiting for the second."""
 
     day: date
     seq: int
@@ -60,23 +60,23 @@ class DayProposal:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A closed day: its figures as they were signed, as they are now, and what came in between."""
+    """A closed day: the signed figures, the present figures, and the adjustments in between."""
 
     close: DayClose
     as_closed: Sequence[Mapping[str, Any]]
     current: SpanFigures
     adjustments: Sequence[Late]
     cash: Sequence[Mapping[str, Any]] = ()
-    """The house's cash as it was signed; nothing in days of before it was told."""
+    """The site's cash as signed; empty for days closed before cash was included."""
     cash_by_shift: Sequence[Mapping[str, Any]] = ()
-    """The same of each shift."""
+    """The site's cash by shift as signed."""
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
 def closed(day: date) -> Closed | None:
-    """A day that was closed, with its adjustments; None while it is not."""
+    """A closed day with its adjustments; None while the day is open."""
     close = DayClose.objects.filter(day=day).first()
     if close is None:
         return None
@@ -98,12 +98,14 @@ _FIRST_SIGNATURES: Final = """
         ELSE proposed.day = %(day)s END
     ORDER BY day DESC, seq DESC
 """
-"""The newest first signature under a day's figures, or of each day that is open. The body is searched for its day, and
-not decoded: it contains the figures of every table."""
+"""The newest first signature under a day's figures, or of each open day.
+
+The body is searched for its day and not decoded: it contains the figures of all tables.
+"""
 
 
 def proposal(day: date) -> DayProposal | None:
-    """The newest first signature under a day's figures; None where there is none."""
+    """The newest first signature under a day's figures; None if there is none."""
     return next(iter(_first_signatures(day)), None)
 
 
@@ -137,7 +139,7 @@ def _proposal_of(event: DayProposed, seq: int, moment: datetime, by: str) -> Day
 
 
 def adjustments(day: date) -> Sequence[Late]:
-    """What arrived for a day after it was closed; nothing for one that is open."""
+    """The entries that arrived for a day after its close; none for an open day."""
     closed_day = closed(day)
     return () if closed_day is None else closed_day.adjustments
 
@@ -150,17 +152,17 @@ def closed_figures(*, before: date, count: int) -> list[Sequence[Mapping[str, An
 
 
 def signed(closes: Sequence[DayClose]) -> list[DayClosed]:
-    """What these closes signed, in the order in which they were written."""
+    """The entries of these closes, in log order."""
     return [read_as(DayClosed, body) for body in _bodies(closes)]
 
 
 def adjusted(close: DayClosed) -> list[Late]:
-    """What had arrived by a close for days that were closed before."""
+    """The adjustments to earlier days that a close includes."""
     return msgspec.convert(close.adjusts or (), list[Late])
 
 
 def late_since(first: DayClose) -> list[Late]:
-    """What arrived for days after they were closed, since a close: what later closes say, and what came after them."""
+    """All adjustments to closed days since a close: those in later closes, and those after the last."""
     closes = list(DayClose.objects.filter(seq__gte=first.seq).order_by("seq"))
     return [late for close in signed(closes) for late in adjusted(close)] + _arrivals(closes[-1].seq)
 
@@ -172,8 +174,10 @@ def _bodies(closes: Sequence[DayClose]) -> list[bytes]:
 
 
 def _arrivals(through_close: int, through: Mapping[str, int] | None = None) -> list[Late]:
-    """What came for closed days since a close (the newest one through an entry of the house's book), up to these
-    entries of the tables' books, or to their newest ones."""
+    """The entries for closed days since a close, up to these entries of the tables' logs, or to the latest.
+
+    ``through_close``: the latest entry of the site's log that the last close may have.
+    """
     closes = list(DayClose.objects.filter(seq__lte=through_close).order_by("seq"))
     if not closes:
         return []
@@ -197,21 +201,24 @@ SECOND: Final = SigningStage(
 
 @dataclass(frozen=True, slots=True)
 class DaySignature:
-    """A signature under a day's figures: the first, or with the digest of the figures that the signer saw, the second,
-    which closes the day for good. A repeated signature of one person gets its first answer."""
+    """A signature under a day's figures: the first, or, with the digest of the figures seen, the second.
+
+    The second signature closes the day. A repeated signature by one person is not recorded again.
+    """
 
     day: date
     digest: str = ""
     attested: Attestation | None = None
 
     def rehearse(self, by: Staff) -> None:
-        """Raise what would refuse the signature, before the PIN is checked. Raises Refused."""
+        """Run the checks of the signature before the PIN is checked. Raises Refused."""
         # Without the lock of the log: the figures take long, and a wrong PIN must not let other writers wait.
         if (event := self._event(by, clock.agreed())) is not None:
             signature_checks.signed(event, self.attested, log.read_head(cage.open_house().pk), by.signature)
 
     def give(self, by: Staff) -> None:
-        """Sign. Raises Refused."""
+        """Sign the figures. Raises Refused; then nothing is recorded."""
+        # Outside the transaction: in it, the tables' locks would be held until the commit.
         _await_writers()
         with transaction.atomic():
             head = site_log.lock()
@@ -219,6 +226,7 @@ class DaySignature:
             if event is None:
                 return
             if isinstance(event, DayClosed):
+                # Adjustments are read up to the same entries as the figures, so that none is lost between two closes.
                 adjusts = tuple(msgspec.to_builtins(_arrivals(head.seq, event.through)))
                 event = structs.replace(event, adjusts=adjusts)
             event = signature_checks.signed(event, self.attested, head, by.signature)
@@ -264,7 +272,7 @@ class DaySignature:
 
 
 def propose(day: date, *, by: Staff) -> DayProposal:
-    """Sign a day's figures first. Raises Refused."""
+    """Give the first signature under a day's figures. Raises Refused."""
     DaySignature(day).give(by)
     newest = proposal(day)
     assert newest is not None  # noqa: S101 -- it was just written
@@ -272,13 +280,13 @@ def propose(day: date, *, by: Staff) -> DayProposal:
 
 
 def close(day: date, *, by: Staff, digest: str) -> DayClose:
-    """Sign a day's figures second. Raises Refused."""
+    """Give the second signature under a day's figures, which closes the day. Raises Refused."""
     DaySignature(day, digest).give(by)
     return DayClose.objects.get(day=day)
 
 
 class DaysFigures(NamedTuple):
-    """What the two people sign of a day, as the log has it."""
+    """The content that both people sign, as the log stores it."""
 
     day: str
     figures: tuple[dict[str, Any], ...]
@@ -289,8 +297,7 @@ class DaysFigures(NamedTuple):
 
 
 def _figures(day: date) -> DaysFigures:
-    """Every table's figures, how far its book was read, and the house's cash. Raises Refused while something is
-    open."""
+    """The figures of all tables, their last entries, and the site's cash. Raises Refused while an item is open."""
     report = figures.day(day)
     if reasons := open_matters(day, report):
         raise Refused("day_open", " ".join(reasons), 409, reasons=reasons)
@@ -302,7 +309,7 @@ def _figures(day: date) -> DaysFigures:
 def cash_of(
     day: date, through: Mapping[str, int], house_seq: int | None = None
 ) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
-    """The house's cash of a day, and of each of its shifts, as an entry has them."""
+    """The site's cash of a day and of each of its shifts, as log entries store them."""
     whole = tuple(line.row() for line in cash.day(day, through, house_seq))
     return whole, tuple(line.row() for line in cash_shifts.day(day, through, house_seq))
 
@@ -329,7 +336,7 @@ def _refuse_closed(day: date, moment: datetime) -> None:
 
 
 def open_matters(day: date, report: SpanFigures | None = None) -> list[str]:
-    """Why a day cannot be closed yet, and what to do: one sentence for each table and matter."""
+    """The reasons why a day cannot be closed yet, each with its remedy."""
     report = report or figures.day(day)
     tables = {table.name: table for table in Table.objects.select_related("book")}
     heads = {table.book_id: log.read_head(table.book_id) for table in tables.values()}
@@ -348,7 +355,7 @@ def open_matters(day: date, report: SpanFigures | None = None) -> list[str]:
 
 
 def _uncounted(day: date) -> list[str]:
-    """The cash that was counted once, and not since it moved last; where the house lets no day close without."""
+    """Cash places counted once but not since their last movement, if a policy requires a count before the close."""
     matters = []
     if cash_policies.close_needs_count():
         matters += [line.says for line in cash.day(day) if line.ever_counted and line.says]
@@ -363,7 +370,7 @@ VAULT_COUNTED_EACH: Final = {"day": 1, "week": 7, "month": 31}
 
 
 def _vault_uncounted(day: date) -> list[str]:
-    """That the vault's chips were counted once, and not for longer than the house's terms let them be."""
+    """A sentence if the vault's chips were counted once, but longer ago than the policy allows."""
     period = cash_policies.vault_chips_counted_each()
     newest = cash.last_count(VAULT, timezone.now()) if period in VAULT_COUNTED_EACH else None
     due = gaming_hours.span(day).end - VAULT_COUNTED_EACH.get(period, 0) * gaming_hours.DAY
@@ -374,7 +381,7 @@ def _vault_uncounted(day: date) -> list[str]:
 
 
 def problems(by_shift: Sequence[ShiftCash]) -> list[str]:
-    """The warnings about a day that may be closed all the same: shifts whose cash was counted late, or not at all."""
+    """Warnings that do not block the close: shifts with late or missing cash counts."""
     moment = timezone.now()
     return [line.says for line in by_shift if line.says and line.shift.end <= moment]
 
@@ -384,7 +391,7 @@ def _time_of(table: Table, seq: int) -> datetime:
 
 
 def _is_counted(table: Table, report: SpanFigures) -> bool:
-    """Whether an open table's rack was counted at the end of the day, or since."""
+    """Whether an open table's rack was counted at the end of the day or later."""
     seq = last_count(table.book_id, table.book.head_seq)
     return seq > 0 and _time_of(table, seq) >= report.end - COUNT_BEFORE
 
@@ -403,7 +410,7 @@ def _await_writers() -> None:
 
 
 WITHOUT_PROOF: Final = ("theoretical_cents", "audited_cents")
-"""They go by a table's rules, which may be others by now, and by shoes that were audited since the close."""
+"""Columns that verification skips: they depend on present table rules, and on shoes audited since the close."""
 
 
 @checks(DayProposed)
@@ -448,7 +455,7 @@ _COSTS: Final = ("opener_cents", "fills_cents", "between_cents")
 
 
 def _refuse_figures(event: DayFigures) -> None:
-    """A day's figures are what their digest names, each table's once, and each win is what its parts come to."""
+    """Raises AuditFailure unless digest and tables agree with the figures, and each win is the sum of its parts."""
     if event.digest != digest_of(event.day, event.figures, event.cash, event.cash_by_shift):
         raise AuditFailure("its figures are not those that its digest names")
     if sorted(row["name"] for row in event.figures) != sorted(event.through):
@@ -460,9 +467,10 @@ def _refuse_figures(event: DayFigures) -> None:
 
 
 def misstated(seq: int, close: DayClosed) -> str | None:
-    """The first thing that a close signed and the tables' logs do not bear out; None where all holds.
+    """The first signed figure of a close that the logs contradict; None if there is none.
 
-    The theoretical win (``WITHOUT_PROOF``) is left out: rounds and handle stand for it."""
+    The theoretical win (``WITHOUT_PROOF``) is left out: rounds and handle are verified in its place.
+    """
     start, end = gaming_hours.span(date.fromisoformat(close.day))
     if fault := _unread_table(seq, close, end):
         return fault
@@ -482,7 +490,7 @@ def misstated(seq: int, close: DayClosed) -> str | None:
 
 
 def _wrong_cash(seq: int, close: DayClosed) -> str | None:
-    """The first figure of the house's cash that the books do not bear out. Entries of before it was told have none."""
+    """The first signed figure of the site's cash that the logs contradict. Old entries have no cash figures."""
     before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
     earlier = signed([before])[0] if before else None
     for name, title in (("cash", "its cash"), ("cash_by_shift", "its cash by shift")):
@@ -493,7 +501,7 @@ def _wrong_cash(seq: int, close: DayClosed) -> str | None:
 
 
 def _differs(rows: Sequence[Mapping[str, Any]], signed_rows: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """The first figure of cash that was signed otherwise; None where none was signed."""
+    """The first difference between cash figures and signed ones; None if there is none, or none were signed."""
     for row, signed_row in zip_longest(rows, signed_rows) if signed_rows is not None else ():
         if row is None or signed_row is None:
             return "a place of cash is missing, or one is told that there was not"
@@ -504,7 +512,7 @@ def _differs(rows: Sequence[Mapping[str, Any]], signed_rows: Sequence[Mapping[st
 
 
 def _unread_table(seq: int, event: DayClosed, end: datetime) -> str | None:
-    """Names a table that the close left out, or of which it read less than the close before it."""
+    """Names a table that the close left out, or read less far than the close before it."""
     before = DayClose.objects.filter(seq__lt=seq).order_by("-seq").first()
     heads = signed([before])[0].through if before else {}
     names = sorted(name for name, head in heads.items() if event.through.get(name, 0) < head)
