@@ -54,13 +54,13 @@ SECOND: Final = SigningStage(
 
 
 def permit_proposal(scene: CommandContext, by: Staff) -> None:
-    """A pit boss proposes it, at a table whose rack is neither counted nor locked."""
+    """Permits a pit boss to propose a correction, at a table with a rack that is neither being counted nor locked."""
     FIRST.refuse(by)
     _permit_here(scene, by)
 
 
 def permit_signature(scene: CommandContext, by: Staff) -> None:
-    """Another pit boss signs or declines it."""
+    """Permits another pit boss to sign or decline the correction."""
     SECOND.refuse(by)
     _permit_here(scene, by)
 
@@ -72,7 +72,7 @@ def _permit_here(scene: CommandContext, by: Staff) -> None:
 
 @enters(ProposeCorrection, permit=permit_proposal)
 def propose(scene: CommandContext, entered: ProposeCorrection, slip: str | None = None) -> Decision:
-    """A pit boss states the amounts that were handed over and are due. Raises Refused."""
+    """Propose a correction with the amounts handed over and due. Raises Refused."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
     payout, ledger_cents = _payout(scene, entered.round, entered.seat), _ledger_cents(scene, entered)
     dispute = _dispute(scene, entered)
@@ -105,10 +105,11 @@ def propose(scene: CommandContext, entered: ProposeCorrection, slip: str | None 
 
 
 def sign(scene: CommandContext, entered: SignCorrection) -> Decision:
-    """The second signature: the chips change hands. Raises Refused."""
+    """Give the second signature: the chips change hands. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
     if not scene.standing.is_open:
         raise Refused("table_closed", f"{scene.table.name} is closed: its rack is locked until it opens.", 409)
+    # A count since the mistake has booked its surplus or shortage already; booking it again would double it.
     was_counted = _was_counted_since(scene, correction)
     off_cents = 0 if was_counted else correction.off_cents
     moves = correction_moves(scene.chart, correction.difference_cents, off_cents)
@@ -118,7 +119,7 @@ def sign(scene: CommandContext, entered: SignCorrection) -> Decision:
 
 @enters(SignCorrection, permit=permit_signature)
 def sign_with_chips(scene: CommandContext, entered: SignCorrection) -> Decision:
-    """The second signature on the floor. A proof asks ``sign`` alone: the transfers prove what the rack held."""
+    """Give the second signature on the floor, with a check of the rack. Verification uses ``sign`` alone."""
     _refuse_signer(scene, entered.slip)
     outcome = sign(scene, entered)
     event = outcome.steps[0].event
@@ -131,20 +132,20 @@ def sign_with_chips(scene: CommandContext, entered: SignCorrection) -> Decision:
 
 @enters(DeclineCorrection, permit=permit_signature)
 def decline_on_the_floor(scene: CommandContext, entered: DeclineCorrection) -> Decision:
-    """A correction is declined on the floor. A proof asks ``decline`` alone."""
+    """Decline a correction on the floor. Verification uses ``decline`` alone."""
     _refuse_signer(scene, entered.slip)
     return decline(scene, entered)
 
 
 def decline(scene: CommandContext, entered: DeclineCorrection) -> Decision:
-    """It is not signed, and says why; its number stays, and no chips move. Raises Refused."""
+    """Decline a correction with a reason. Its number remains used, and no chips move. Raises Refused."""
     correction = _open_correction(scene, entered.slip)
     return _decision(scene, CorrectionDeclined, correction, text=words(entered.reason, "why it is not signed"))
 
 
 @reproduces(CorrectionProposed)
 def enact_proposal(scene: CommandContext, event: CorrectionProposed, entry: Entry) -> PendingEntry:
-    """Under the number that it got: another one would be due by now."""
+    """Replays a proposal under its recorded slip number, not the next free one."""
     FIRST.check(event, entry)
     fields = ("round", "seat", "handed_cents", "reason", "due_cents", "dispute", "earlier")
     entered = ProposeCorrection(**{name: getattr(event.correction, name) for name in fields})
@@ -153,26 +154,26 @@ def enact_proposal(scene: CommandContext, event: CorrectionProposed, entry: Entr
 
 @reproduces(CorrectionSigned)
 def enact_signature(scene: CommandContext, event: CorrectionSigned, entry: Entry) -> PendingEntry:
-    """Without a look at the rack: the transfers prove whether it could pay."""
+    """Replays a second signature without a check of the rack: the transfers show whether it could pay."""
     return sign(as_written(scene, event, entry, _permit_here), SignCorrection(event.correction.slip)).steps[0]
 
 
 @reproduces(CorrectionDeclined)
 def enact_refusal(scene: CommandContext, event: CorrectionDeclined, entry: Entry) -> PendingEntry:
-    """With the reason that it says."""
+    """Replays a declined correction with its recorded reason."""
     entered = DeclineCorrection(event.correction.slip, event.text)
     return decline(as_written(scene, event, entry, _permit_here), entered).steps[0]
 
 
 @checks(CorrectionSigned, CorrectionDeclined)
 def check_signer(event: CorrectionSigned | CorrectionDeclined, entry: Entry) -> None:
-    """The signer might sign the second stage then."""
+    """Raises AuditFailure if the author was not entitled to the second signature."""
     correction = event.correction
     SECOND.check(event, entry, correction.proposer, _proposed_at(entry.book_id, correction.slip, entry.seq))
 
 
 def _refuse_signer(scene: CommandContext, slip: str) -> None:
-    """Raises Refused where the signer may not sign or decline a correction that waits."""
+    """Raises Refused if the signer may not sign or decline an open correction."""
     assert isinstance(scene.by, Staff)  # noqa: S101 -- record() lets nobody else near a correction
     correction, book_id = _open_correction(scene, slip), scene.table.book_id
     proposed = _proposed_at(book_id, slip, scene.standing.seq)
@@ -180,7 +181,7 @@ def _refuse_signer(scene: CommandContext, slip: str) -> None:
 
 
 def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:
-    """The entry that proposed a correction."""
+    """The sequence number of the entry that proposed a correction; None if there is none."""
     for word in round_history.about(book_id, SERIES, f'"slip":"{slip}"', through_seq):
         if isinstance(word.event, CorrectionProposed) and word.event.correction.slip == slip:
             return word.seq
@@ -188,7 +189,7 @@ def _proposed_at(book_id: int, slip: str, through_seq: int) -> int | None:
 
 
 def waiting(book_id: int, through_seq: int) -> tuple[Correction, ...]:
-    """The corrections of a table that wait for their second signature, as it stood at an entry."""
+    """A table's corrections without a second signature, as of an entry."""
     latest = round_history.latest(book_id, SERIES, through_seq)
     return latest.open if isinstance(latest, AboutCorrection) else ()
 
@@ -201,7 +202,7 @@ def _open_correction(scene: CommandContext, slip: str) -> Correction:
 
 
 def _payout(scene: CommandContext, number: int, seat: int) -> Payout:
-    """What the engine decided for a seat of a round that is over."""
+    """The engine's result for a seat of a finished round. Raises Refused if there is none."""
     round_ = round_history.as_of(scene.table.book_id, number, scene.standing.seq)
     if round_ is None:
         raise Refused("unknown_round", f"Round {number} was not dealt at {scene.table.name}.", 404)
@@ -216,7 +217,7 @@ def _payout(scene: CommandContext, number: int, seat: int) -> Payout:
 
 
 def _ledger_cents(scene: CommandContext, entered: ProposeCorrection) -> int:
-    """What the ledger takes for handed over to a seat; an earlier correction has to be named."""
+    """The amount handed over to a seat by the ledger, in cents. Raises Refused for an unnamed earlier correction."""
     book_id, seq = scene.table.book_id, scene.standing.seq
     rivals = [
         correction
@@ -239,8 +240,7 @@ def _ledger_cents(scene: CommandContext, entered: ProposeCorrection) -> int:
 
 
 def due_by(dispute: Dispute, payout: Payout) -> int | None:
-    """The amount that a ruling makes due to a seat: by the amount of the claim, and 0 where the round is void. None
-    where no amount was claimed."""
+    """The net amount due to a seat by a ruling, in cents: 0 if the round is void, None if no amount was claimed."""
     if dispute.ruling == claims.VOID:
         return 0
     if not dispute.claim_cents:
@@ -250,7 +250,7 @@ def due_by(dispute: Dispute, payout: Payout) -> int | None:
 
 
 def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Correction | None:
-    """The latest correction of a round and seat that was signed by an entry."""
+    """The latest signed correction of a round and seat, as of an entry."""
     latest = None
     for word in round_history.about(book_id, SERIES, f'"round":{number},"seat":{seat},', through_seq):
         if isinstance(word.event, CorrectionSigned):
@@ -260,7 +260,7 @@ def signed_last(book_id: int, number: int, seat: int, through_seq: int) -> Corre
 
 
 def _dispute(scene: CommandContext, entered: ProposeCorrection) -> int | None:
-    """The dispute that a correction carries out: of this round, and ruled on for one of the sides."""
+    """The dispute that a correction carries out. Raises Refused unless its ruling is about money in this round."""
     if entered.dispute is None:
         return None
     dispute = register.as_of(scene.table.book_id, scene.standing.seq).get(entered.dispute)
@@ -274,7 +274,7 @@ def _dispute(scene: CommandContext, entered: ProposeCorrection) -> int | None:
 
 
 def _was_counted_since(scene: CommandContext, correction: Correction) -> bool:
-    """Whether the rack was counted since the mispay: the count has then taken over what it left there."""
+    """Whether the rack was counted since the payout error: the count has then booked the difference."""
     book_id, through = scene.table.book_id, scene.standing.seq
     since = 0
     if correction.earlier is None:
@@ -296,7 +296,7 @@ def _decision(
     moves: Sequence[Move] = (),
     **adds: Any,
 ) -> Decision:
-    """The signature with its entry: the complete correction, and all that wait for a signature at the table."""
+    """The signature with its entry: the complete correction, and all open corrections of the table."""
     others = [paper for paper in scene.standing.corrections if paper.slip != correction.slip]
     waiting = others if begins_cents is None else [*others, correction]
     entry = event(**scene.author, correction=correction, open=tuple(waiting), **adds)
