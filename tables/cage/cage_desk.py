@@ -148,7 +148,6 @@ def _exchange(
         if amount_cents > can_give.cents:
             sentence = ": ".join([f"The {called(out_of)} holds less than {money(amount_cents)}", *can_give.clauses])
             raise Refused("bad_amount", f"{sentence}.", 422)
-        # Checked under the shared lock too: a concurrent redemption could claim the same chips.
         if isinstance(entered, RedeemChips):
             _refuse_more_than_out(head.book_id, amount_cents)
         moves = at_the_counter(cage.chart(head.book_id), event.kinds[0], amount_cents)

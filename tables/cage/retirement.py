@@ -41,7 +41,7 @@ def retire_table(table: Table, reason: str, *, by: Staff) -> Table:
         waiting = [slip for slip in state.slips if slip.may_move]
         if waiting:
             raise Refused("slip_open", f"{waiting[0].label} of {table} is to be signed first.", 409)
-        # Under the table's lock: chips that arrive after this check would stay at a table that no page shows.
+        # Under the table's lock: no entry can bring chips to the table between this check and its retirement.
         _refuse_left_over(table)
         entry = log.append(head, Draft.of(TableRetired(why=reason), by.signature))
         table.retired_at, table.retired_by, table.retired_why = entry.at or head.moment, by.signature, reason
