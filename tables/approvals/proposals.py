@@ -4,9 +4,10 @@ An approval is one transaction: its entry, and the change by the function that a
 checks. A refused change leaves the proposal waiting.
 
 A change with a later effective time is approved and then waits. A worker brings it into force in one transaction of
-its entry and the change. That entry's key is derived from the proposal, and a log accepts a key once: the change is made
-exactly once, whatever process dies and however many workers try. A change that takes effect with a table's next shoe
-waits likewise, and is also tried when a shoe ends. A dated change outside dual control is decided by its proposer.
+its entry and the change. That entry's key is derived from the proposal, and a log accepts a key once: the change is
+made exactly once, whatever process dies and however many workers try. A change that takes effect with a table's next
+shoe waits likewise, and is also tried when a shoe ends. A dated change outside dual control is decided by its
+proposer.
 """
 
 from __future__ import annotations
