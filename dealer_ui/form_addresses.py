@@ -1,5 +1,7 @@
-"""An address that only takes a form, opened by itself, shows the page that the form stands on: it stays in the address
-bar after a refusal, and whoever presses Enter there means that page."""
+"""A URL that only accepts a form, opened without one, shows the form's page.
+
+After a refusal the browser shows such a URL in its address bar; Enter there is meant to load the form's page.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may open a page: the guards before views, and what somebody is told whom they turn away."""
+"""Access guards of views, and their refusal messages."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ class ScreenLink:
     title: str
     view: str
     permission: str = ""
-    """Empty: for everybody who sees the menu."""
+    """Empty: shown to all who see the menu."""
     pages: tuple[str, ...] = ()
     """Further pages that belong to it."""
     about: str = ""
-    """What else somebody may type who looks for it."""
+    """Further search terms for the screen."""
 
     def is_for(self, viewer: Staff) -> bool:
         if self.view == "work-as":
@@ -82,12 +82,12 @@ MENU: Final = (
 
 
 def menu_of(viewer: Staff) -> list[Ways]:
-    """The menu as somebody sees it. A part of one screen needs no head of its own."""
+    """The menu of a viewer. A group with a single screen has no heading."""
     parts = [Ways(part.title, tuple(way for way in part.ways if way.is_for(viewer))) for part in MENU]
     plain = [way for part in parts if not part.title or len(part.ways) == 1 for way in part.ways]
     return [Ways("", tuple(plain)), *(part for part in parts if part.title and len(part.ways) > 1)]
 
 
 def ways_of(viewer: Staff) -> Iterable[ScreenLink]:
-    """Every screen that somebody may open."""
+    """All screens that a viewer may open."""
     return (way for part in menu_of(viewer) for way in part.ways)

@@ -1,4 +1,4 @@
-"""Chips by piece: what lies in a place, or lay there when the last day ended, for whoever may have to count them."""
+"""Chips of a place by piece, at present or at the end of the last gaming day, with blind counts in mind."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def in_rack(table: Table, *, is_live: bool) -> Pieces:
 
 
 def in_the_house(unseen: Collection[str], *, is_live: bool) -> list[Pieces]:
-    """What lies in the vault and in the cage, or lay there when the last day ended; but for those that are unseen."""
+    """The chips in vault and cage, at present or at the end of the last gaming day, without the ``unseen`` places."""
     moment = _moment(is_live=is_live)
     colours = dict(Denomination.objects.values_list("value_cents", "colour"))
     stocks = [stock for stock in inventory.vault_and_cage(moment) if stock.name not in unseen]

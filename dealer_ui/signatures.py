@@ -20,15 +20,14 @@ _LONGEST: Final = 4_000
 
 
 class SignatureForm(forms.Form):
-    """The badge and the PIN that somebody signs with."""
+    """Badge and PIN of a signer."""
 
     badge = forms.RegexField(r"^[0-9]{3,8}\Z")
     pin = forms.RegexField(r"^[0-9]{4,8}\Z")
 
 
 def attested(request: HttpRequest) -> Attestation | None:
-    """The signature of the terminal that this form was sent from, and of a passkey that was used there; None where it
-    gave none. Raises Refused."""
+    """The attestation of this form's terminal, with a passkey if one was used, or None. Raises Refused."""
     spelled, terminal = request.POST.get("attested", ""), terminals.here(request)
     if not spelled or terminal is None:
         return None
@@ -40,9 +39,10 @@ def attested(request: HttpRequest) -> Attestation | None:
 
 
 def second(request: HttpRequest, roles: Sequence[str]) -> str:
-    """The user name of whoever signs beside the first one on this form; empty where nobody has to. Raises Refused.
+    """The user name of the second signer on this form; empty if no second signature is needed. Raises Refused.
 
-    Asked before the first signature is: a form that is refused for either is filled in anew."""
+    Checked before the first signature: a form refused for either is filled in again as a whole.
+    """
     if not roles:
         return ""
     form = SignatureForm({"badge": request.POST.get("second_badge"), "pin": request.POST.get("second_pin")})

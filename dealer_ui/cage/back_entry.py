@@ -1,7 +1,7 @@
-"""Papers of an outage on screen: which books are in back-entry, what waits to be compared, and how it begins and ends.
+"""Back-entry screens: the logs in back-entry, the papers to be compared, and the forms that begin and end it.
 
-Whoever begins or ends it is signed in by name; the second person signs by badge and PIN on the same form. So does who
-compares what was entered with its paper.
+The signed-in user begins or ends back-entry; the second person signs on the same form by badge and PIN, as does the
+person who compares entries with their paper.
 """
 
 from __future__ import annotations

@@ -245,7 +245,7 @@ def _id_of(field: SlipField) -> str:
 
 
 def _typed_facts(request: HttpRequest, stage: Stage) -> dict[str, str]:
-    """What was typed beside the chips."""
+    """The text of the slip's fields, without empty ones."""
     typed = {field.name: request.POST.get(_id_of(field), "").strip() for field in stage.fields}
     return {name: text for name, text in typed.items() if text}
 
@@ -255,7 +255,7 @@ def _filled_fields(request: HttpRequest, series: SlipType, stage: Stage) -> list
 
 
 def _choices(field: SlipField, series: SlipType) -> list[tuple[str, str]] | None:
-    """What may be chosen, as the value and in words; None where something is typed."""
+    """The options of a field, as value and label; None for a field that is typed."""
     if field.kind == CHIP_SERIES:
         rows = chip_series.all_of_them()
         wants_retired = series.chip_series == "expired"
@@ -369,7 +369,7 @@ def _dealer(table: Table | None) -> str:
 
 
 def _terms(table: Table | None, slip: str, stage: str, *, asks: bool = False) -> dict[str, Any]:
-    """What the terminal signs of a slip, as far as the page knows it; None for what is typed."""
+    """The terms of a slip that the terminal signs, as far as the page knows them; None for fields still to be typed."""
     chips = None if asks else ()
     book = table.book.name if table else cage_desk.BOOK
     terms = {"format": attestation.SLIP, "slip": slip, "stage": stage, "chips": chips, "box": "", "reason": ""}
@@ -377,13 +377,13 @@ def _terms(table: Table | None, slip: str, stage: str, *, asks: bool = False) ->
 
 
 def _terms_of_step(table: Table | None, slip: str, series: SlipType, stage: Stage) -> dict[str, Any]:
-    """The same of the step that is due."""
+    """The terms of the step that is due, for the terminal to sign."""
     terms = _terms(table, slip, stage.name, asks=stage.is_count)
     return terms | ({"facts": None} if stage.fields else {}) | _puts_apart(series, stage)
 
 
 def _puts_apart(series: SlipType, stage: Stage) -> dict[str, Any]:
-    """A count of cash says too which notes it puts apart."""
+    """Additional terms of a cash count: the notes in question that it sets aside."""
     return {"format": attestation.CASH_COUNT, "apart": None} if stage.is_count and series.cash else {}
 
 
@@ -430,14 +430,14 @@ def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str
 
 @dataclass(frozen=True, slots=True)
 class SignatureMetadata:
-    """What a form has beside a signature."""
+    """Data of a form in addition to the signature."""
 
     attested: Attestation | None
     paper: FromPaper | None
 
 
 def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: SignatureMetadata, by: Staff) -> str:
-    """The slip's name, once the signature is in the book that it belongs to."""
+    """Record the signature in the table's log, or in the site's without a table. Returns the slip's name."""
     attested, on_paper = beside.attested, beside.paper
     if table is None:
         return cage_desk.sign(entered, by=by, key=key, attested=attested, paper=on_paper)
@@ -451,7 +451,7 @@ def _asked(request: HttpRequest, table: Table | None, series: SlipType, prefix: 
 
 
 NOTES_APART: Final = 3
-"""So many notes can be put apart on one form; more of them go on another envelope's line of the same worth."""
+"""The number of lines for notes in question on one form."""
 
 
 @dataclass(frozen=True, slots=True)
