@@ -145,7 +145,7 @@ def digest_of(lines: Sequence[Access]) -> str:
 
 
 def sign(digest: str, note: str, *, by: Staff) -> None:
-    """Somebody who audits has looked at the review as its digest says it. Raises Refused where it changed meanwhile."""
+    """Record that an auditor reviewed the access report with this digest. Raises Refused if it has changed since."""
     if not by.has_perm("tables.review_access"):
         raise Refused("not_permitted", "An auditor reviews who may do what.", 403)
     if len(note) > 300 or not (note == "" or note.isprintable()):

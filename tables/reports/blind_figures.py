@@ -18,14 +18,16 @@ from tables.state import table_state
 
 
 def counts(role: str, state: TableState) -> bool:
-    """Whether a rack is being counted by people of a role: nobody who may take part is to know what is due."""
+    """Whether the role may sign the next step of a rack count in progress: the expected balance is hidden."""
     counting = [slip.due for slip in state.slips if slip.series.counts(RACK)]
     return any(stage is not None and role in stage.roles for stage in counting)
 
 
 def tables_for(role: str, day: date, among: Iterable[Table] | None = None) -> tuple[Sequence[Table] | None, list[str]]:
-    """The tables whose figures of a day may be told (None: all), and the names of those that are counted unseen:
-    today's win of a table tells whoever counts its rack what is due there."""
+    """The tables with figures that a role may see for a day (None: all), and the names of the hidden ones.
+
+    Today's win of a table reveals the expected balance of its rack, so roles that count the rack must not see it.
+    """
     chosen = None if among is None else list(among)
     if day < gaming_hours.day_of(timezone.now()):
         return chosen, []
@@ -43,6 +45,6 @@ def hides_racks(role: str, day: date) -> bool:
 
 
 def row(line: Figures, *, hides_racks: bool) -> dict[str, Any]:
-    """A line of figures; what the ledger has in a rack is left out for whoever may count it."""
+    """A row of figures, without rack balances from the ledger if ``hides_racks``."""
     unseen = [end for end in ("opener", "closer") if hides_racks and getattr(line, f"{end}_is") == LEDGER]
     return line.row() | {f"{end}_cents": None for end in unseen}

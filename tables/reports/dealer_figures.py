@@ -44,7 +44,7 @@ SHORTEST: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Stint:
-    """Somebody at an open table."""
+    """A dealer's time at an open table."""
 
     book: int
     game: str
@@ -72,7 +72,7 @@ class RackCount:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A number beside its band."""
+    """A number with its expected band."""
 
     value: float
     band: Band | None
@@ -264,7 +264,7 @@ def _line(day: _Day, username: str, name: str, tables: Mapping[int, Table]) -> D
 
 
 def _held(day: _Day, events: Mapping[tuple[str, str], int], username: str) -> Held:
-    """How often something happened to somebody, beside how often it happened to all who dealt the same games."""
+    """A dealer's rate of events, with the rate of all dealers of the same games."""
     rounds = day.rounds
     value = sum(number for (who, _), number in events.items() if who == username)
     parts = []
@@ -277,7 +277,7 @@ def _held(day: _Day, events: Mapping[tuple[str, str], int], username: str) -> He
 
 
 def _paced(day: _Day, username: str) -> Held:
-    """Somebody's rounds an hour, beside those of the others at the game that they dealt longest."""
+    """A dealer's rounds per hour, with those of other dealers at the game dealt longest."""
     timed = [(stint, rounds) for stint, rounds in day.stints if stint.end - stint.start >= SHORTEST]
     own = [(stint, rounds) for stint, rounds in timed if stint.username == username]
     if not own:

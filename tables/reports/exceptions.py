@@ -100,7 +100,7 @@ class DayExceptions:
     headings: Sequence[Heading]
     dealers: Sequence[DealerLine]
     earlier_open: int = 0
-    """Discrepancies of days before that nobody has closed."""
+    """Discrepancies of earlier days that are still open."""
     is_of_the_floor: bool = False
     """Whether the house's own matters were left out."""
 

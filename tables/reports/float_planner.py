@@ -24,9 +24,9 @@ from tables.models import Table
 from tables.reports.inventory import kinds_of
 
 RUNS: Final = 60
-"""So many runs back: two months of daily opening, so that a season shows and a year ago does not."""
+"""The number of past openings used: two months of daily openings show a season, but not the year before."""
 STACK: Final = 20
-"""Chips lie in a rack in stacks of so many; a float is made of whole ones."""
+"""Chips per stack in a rack. A float consists of whole stacks."""
 CONFIDENCE: Final = 0.95
 
 
@@ -121,7 +121,7 @@ def _advice(kind: Denomination, runs: Sequence[Used], service: int) -> Advice:
 
 
 def upper_bound(times: int, of: int, confidence: float = CONFIDENCE) -> float:
-    """The largest chance under which so few cases of so many are no surprise (Clopper and Pearson, one-sided)."""
+    """The upper limit of a probability after ``times`` events in ``of`` trials (Clopper-Pearson, one-sided)."""
     if times >= of:
         return 1.0
     low, high = 0.0, 1.0

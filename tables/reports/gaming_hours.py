@@ -196,7 +196,7 @@ def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
 
 @checks(HoursSet)
 def check_hours(event: HoursSet, entry: Entry) -> None:
-    """Hours are those that the row beside the log has, and were set for days to come."""
+    """Raises AuditFailure unless hours agree with their row and were set for days to come."""
     hours, days = Hours.read(event), calendar(before_seq=entry.seq)
     if not site_rows.GAMING_HOURS.has_row(event, entry):
         raise AuditFailure("the house's hours, as they are kept beside the log, are others")

@@ -24,7 +24,7 @@ from tables.setup import cash_policies
 EARLY: Final = timedelta(hours=2)
 """A box that was taken so long before its hour was taken for it."""
 AHEAD: Final = 8
-"""So many days cover every weekday."""
+"""Days that cover each weekday."""
 
 
 # --- Keys ------------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ class Key:
     """The end of the shift in which it was taken."""
     is_late: bool = False
     lost: Slip | None = None
-    """With which it was reported lost: nobody takes it any more."""
+    """The slip that reported the key lost; a lost key is not issued again."""
 
     @property
     def is_out(self) -> bool:

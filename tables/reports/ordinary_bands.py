@@ -17,7 +17,7 @@ OUTSIDE: Final = 0.01
 """How often a number lies outside of its band by chance alone. Of a hundred dealers, one is flagged for nothing."""
 DRAWS: Final = 2_000
 _SEED: Final = 12
-"""The same day gives the same band, whoever looks and however often."""
+"""A fixed seed: each view of a day shows an equal band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,10 @@ class Band:
 
 
 def of_share(parts: Sequence[tuple[int, int, int]]) -> Band | None:
-    """How often something should have happened to somebody: over (how often it happened in all, their chances for it,
-    all chances) of each kind of chance, such as the rounds of a game."""
+    """The band of a dealer's number of events.
+
+    Each part is one kind of chance, such as the rounds of a game: (all events, the dealer's chances, all chances).
+    """
     distribution = [1.0]
     for events, own, everybody in parts:
         if 0 < own < everybody and events:
@@ -43,7 +45,7 @@ def of_share(parts: Sequence[tuple[int, int, int]]) -> Band | None:
 
 
 def of_draw(events: int, own: int, everybody: int) -> Band | None:
-    """The same where each chance comes to one event at most, such as counts that were off: hypergeometric."""
+    """The band of events of which each chance yields at most one, such as count variances: hypergeometric."""
     if not 0 < own < everybody:
         return None
     counts = range(min(events, own) + 1)
@@ -53,7 +55,7 @@ def of_draw(events: int, own: int, everybody: int) -> Band | None:
 
 
 def of_pace(own: Sequence[tuple[int, float]], others: Sequence[tuple[int, float]]) -> Band | None:
-    """Rounds an hour of as many stints as somebody had, drawn anew from those of the others: each (rounds, hours)."""
+    """The band of rounds per hour, from resampled stints of others: as many as the dealer had. (rounds, hours) each."""
     if not own or len(others) < 2:
         return None
     chance = random.Random(_SEED)  # noqa: S311 -- no card hangs on it

@@ -54,13 +54,13 @@ class Looked:
     table: str
     day: date
     win: Interval | None
-    """In cents; None where the game has no exact edge, or nobody bet."""
+    """In cents; None if the game has no exact edge, or there were no bets."""
     hold: Interval | None
     """As a part of the drop; None without a drop, or with too few days behind it."""
 
     @property
     def flagged(self) -> bool:
-        """Whether somebody should look at it: its win or its hold lies outside."""
+        """Whether win or hold lies outside its interval and needs attention."""
         return any(interval is not None and interval.flagged for interval in (self.win, self.hold))
 
 

@@ -139,7 +139,7 @@ def on_the_way(heads: Mapping[int, int]) -> dict[int, Holding]:
 
 
 def last_counts(heads: Mapping[int, int]) -> dict[int, int]:
-    """The entry with which two people last agreed on each rack, up to these entries; none where nobody has."""
+    """The latest entry of an agreed count of each rack, up to these entries; racks without a count are left out."""
     bases = _bases(RACK, heads) if heads else {}
     return {book: base.seq for book, base in bases.items() if base.seq}
 
