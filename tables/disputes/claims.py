@@ -115,7 +115,7 @@ def _alert(scene: CommandContext, dispute: Dispute) -> str | None:
 
 @enters(NoteDispute, permit=permit_word)
 def note(scene: CommandContext, entered: NoteDispute) -> Decision:
-    """Somebody was heard, or something was looked at."""
+    """Add a hearing or an inspection to a dispute."""
     disputes = register.as_of(scene.table.book_id, scene.standing.seq)
     dispute = disputes.get(entered.dispute)
     heard, outcome = words(entered.heard, "who was heard, or what was looked at"), words(entered.text, "what came out")
