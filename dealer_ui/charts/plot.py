@@ -127,7 +127,7 @@ def below(panel: Panel) -> float:
 
 
 def sparse(labels: Sequence[str], most: int = FEW) -> list[str]:
-    """So many of the labels as fit, evenly apart and the last among them; the others empty."""
+    """At most ``most`` of the labels, evenly spaced and always with the last one; the others are empty."""
     last, apart = len(labels) - 1, -(-len(labels) // most)
     return [label if (last - place) % apart == 0 else "" for place, label in enumerate(labels)]
 

@@ -100,7 +100,7 @@ class Share:
 
 
 def shares(parts: Sequence[tuple[str, int]]) -> list[Share]:
-    """Parts of a whole beside each other; what is below zero has no width."""
+    """Parts of a whole in a row. A negative part has no width."""
     whole = sum(max(0, cents) for _, cents in parts) or 1
     slices, x = [], 0.0
     for label, cents in parts:

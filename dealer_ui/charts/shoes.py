@@ -11,7 +11,7 @@ from dealer_ui.charts.axis import MONEY, PER_CENT, Unit, amount
 from dealer_ui.charts.plot import Panel, Plot, PlotStep
 
 A_PER_CENT: Final = 10**13
-"""The edge of a shoe's audit is a whole number of 10^-15; so many are one per cent."""
+"""One per cent in the unit of a shoe audit's edge, 10^-15."""
 EDGE: Final = Unit(lambda edge: PER_CENT.say(edge / A_PER_CENT))
 
 

@@ -28,7 +28,7 @@ from tables.reports.report import Column, Report, single_page
 
 View = Callable[..., HttpResponseBase]
 MOST: Final = 500
-"""So many shoes a page lists."""
+"""The most shoes on one page."""
 
 
 def audits(view: View) -> View:
@@ -41,7 +41,7 @@ def audits(view: View) -> View:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A seat's bets on a wager, and how likely they are of somebody who does not bet by the cards."""
+    """A seat's bets on a wager, with their probability for a player who does not bet by the cards."""
 
     seat: int
     rounds: int
@@ -53,7 +53,7 @@ class Tested:
 
     @property
     def flagged(self) -> bool:
-        """Whether somebody should look."""
+        """Whether the bets are improbable enough for a review."""
         return self.chance is not None and self.chance <= LEVEL
 
 

@@ -31,7 +31,7 @@ def money(cents: int) -> str:
 
 @register.filter
 def size(cents: int) -> str:
-    """An amount without its sign: the word beside it says which way it goes."""
+    """An amount without its sign; a word next to it gives the direction."""
     return chips.money(abs(cents))
 
 
@@ -72,7 +72,7 @@ _FACEDOWN: Final = mark_safe(
 )
 _ROW_LENGTH: Final = 5
 _BACKS: Final = 3
-"""So many backs are drawn; how many cards they are is written beside."""
+"""The most card backs drawn; the number of cards is given as text."""
 
 
 @register.simple_tag

@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def menu(context: dict[str, Any]) -> list[Ways]:
-    """The parts of the menu for whoever looks."""
+    """The menu of the signed-in user; empty without one."""
     viewer = context["request"].user
     return navigation.menu_of(viewer) if isinstance(viewer, Staff) else []
 

@@ -54,7 +54,7 @@ def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapp
 
 
 def _takes_passkeys(keys: Trust, terms: Mapping[str, Any]) -> bool:
-    """Whether somebody who may sign this step of a slip would sign it by passkey. Corrections are no such slips."""
+    """Whether a possible signer of this slip step would sign by passkey. False for corrections."""
     name = series_in(str(terms.get("slip", "")))
     series = SLIPS[name] if name in PAPERS else None
     stage = series.stage(str(terms.get("stage"))) if series else None
@@ -95,7 +95,7 @@ def in_paper(seq: int, lines: Mapping[int, PaperEntry]) -> PaperEntry | None:
 
 @register.filter
 def times(value_cents: int, count: int) -> int:
-    """So many of one kind, in cents."""
+    """The value of a number of equal chips, in cents."""
     return value_cents * count
 
 

@@ -21,7 +21,7 @@ def cookie_of(staff: Staff) -> str:
 
 @register.filter
 def is_read(request: HttpRequest) -> bool:
-    """Whether whoever looks has put them away in this browser, in the role that they work in."""
+    """Whether this user has dismissed the steps in this browser, in the present role."""
     if not isinstance(request.user, Staff):
         return True
     return bool(request.get_signed_cookie(cookie_of(request.user), default="", salt=SALT) == request.user.role)

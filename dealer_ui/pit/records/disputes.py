@@ -346,7 +346,7 @@ def _draft(request: HttpRequest, round_: RoundAsOf, rulings: Sequence[Dispute]) 
 
 
 def _typed(amount_cents: int) -> str:
-    """An amount as somebody would type it."""
+    """An amount in the form that a user types."""
     return money(amount_cents).replace("-", "−")
 
 

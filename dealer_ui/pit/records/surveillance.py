@@ -118,5 +118,5 @@ def _marked(request: HttpRequest, table: Table) -> Bookmark:
 @permission_required("tables.bookmark", raise_exception=True)
 @require_POST
 def mark_anywhere(request: HttpRequest) -> HttpResponse:
-    """The same from the page of bookmarks, where the table is chosen."""
+    """Set a bookmark from the page of bookmarks, with a choice of table."""
     return mark(request, number(request.POST.get("table")) or 0)
