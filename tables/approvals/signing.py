@@ -95,7 +95,8 @@ def author_of(event: SignedEntry, entry: Entry) -> Staff:
 
 
 def refuse_barred(by: Staff, begun: datetime) -> None:
-    """Raises Refused if the signer's PIN was reset after the slip was begun: others may know the former PIN."""
+    """Raises Refused where a paper was begun before a person whose PIN was reset had made another PIN: the former one
+    was perhaps known."""
     # A reset locks the same row and is dated under the lock, so no signature is written after a reset that it missed.
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM tables_staff WHERE username = %s FOR SHARE", [by.username])
@@ -109,7 +110,8 @@ def refuse_barred(by: Staff, begun: datetime) -> None:
 
 
 def check_barred(entry: Entry, username: str, begun_seq: int) -> None:
-    """Raises AuditFailure if an entry signs a slip begun before its signer's PIN was reset."""
+    """Raises AuditFailure where an entry signs a paper that was begun before its signer, whose PIN was reset, had made
+    another PIN."""
     book_id = entry.book_id
     if (
         entry.at is None
