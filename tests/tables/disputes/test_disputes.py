@@ -326,6 +326,9 @@ def test_a_correction_is_signed_by_a_second_person_of_the_right_role(felt: Hand,
     assert code(felt, boss, SignCorrection(slip)) == "signed_already"
     for role in (Role.DEALER, Role.OPERATOR, Role.AUDITOR, Role.CASHIER, Role.SECURITY):
         assert code(felt, floor.staff(role, f"a.{role}"), SignCorrection(slip)) == "not_permitted"
+    gone = floor.staff(Role.PIT_BOSS, "gone")
+    gone.is_active = False
+    assert code(felt, gone, SignCorrection(slip)) == "not_permitted", "a pit boss who has left keeps the role"
     enter(felt, floor.staff(Role.PIT_BOSS, "bruno"), SignCorrection(slip))
     assert proof_holds(felt)
 
