@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,7 +18,7 @@ from tables.reports import exceptions as days
 from tables.reports import gaming_hours
 from tables.reports.dealer_figures import DealerLine
 from tables.reports.exceptions import DayExceptions, ExceptionRow
-from tables.reports.report import Column, Report, single_page
+from tables.reports.report import Column, Report
 
 SHOWN: Final = 100
 """Lines of one category on the page; the CSV has all."""
@@ -28,17 +29,28 @@ def reads_the_house(viewer: object) -> bool:
     return isinstance(viewer, Staff) and viewer.has_perm("ledger.view_logentry")
 
 
-def read_day(request: HttpRequest) -> tuple[date, DayExceptions]:
-    """The day that is asked for, and its report."""
-    day = dates.gaming_day(request)
-    return day, days.of_day(day, whole=reads_the_house(request.user))
+class DayQuery(NamedTuple):
+    """A day, and whether the log of the site is read for it, too."""
+
+    day: date
+    whole: bool
+
+    def report(self) -> DayExceptions:
+        """The exceptions and dealers of the day."""
+        return days.of_day(self.day, whole=self.whole)
+
+
+def read_day(request: HttpRequest) -> DayQuery:
+    """The day that is asked for, as its user may read it."""
+    return DayQuery(dates.gaming_day(request), reads_the_house(request.user))
 
 
 @reads_replica
 @require_GET
 def exceptions(request: HttpRequest) -> HttpResponse:
     """One day's exceptions."""
-    day, report = read_day(request)
+    query = read_day(request)
+    day, report = query.day, query.report()
     today = gaming_hours.day_of(timezone.now())
     context = {
         "report": report,
@@ -55,15 +67,22 @@ def exceptions(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/exceptions.html", context)
 
 
-DayQuery = tuple[date, DayExceptions]
+def _exception_pages(query: DayQuery) -> Iterator[Sequence[ExceptionRow]]:
+    # When the file is sent and not before: a refused download does not read the logs of a day.
+    yield query.report().lines
+
+
+def _dealer_pages(query: DayQuery) -> Iterator[Sequence[DealerLine]]:
+    yield query.report().dealers
+
 
 EXCEPTIONS: Final = Report[DayQuery, ExceptionRow](
-    name=lambda query: f"exceptions-{query[0]}",
+    name=lambda query: f"exceptions-{query.day}",
     columns=(
         Column("matter", "matter.name"), Column("at", "moment"), Column("where", "place"), Column("entry", "seq"),
         Column("round"), Column("by"), Column("says"), Column("note"), Column("subject"), Column("kind"),
     ),
-    pages=lambda query: single_page(query[1].lines),
+    pages=_exception_pages,
 )  # fmt: skip
 
 
@@ -76,7 +95,7 @@ def _band(of: str) -> tuple[Column[DealerLine], Column[DealerLine]]:
 
 
 DEALERS: Final = Report[DayQuery, DealerLine](
-    name=lambda query: f"dealers-{query[0]}",
+    name=lambda query: f"dealers-{query.day}",
     columns=(
         Column("username"), Column("name"), Column("tables", lambda line: "; ".join(line.tables)), Column("rounds"),
         Column("void_rounds", "void"), Column("hours", lambda line: round(line.hours, 2)),
@@ -87,7 +106,7 @@ DEALERS: Final = Report[DayQuery, DealerLine](
         Column("counts"), Column("counts_off", "counts_off.value"), *_band("counts_off"),
         Column("variance_cents"), Column("shared_variance_cents", "shared_cents"), Column("says"),
     ),
-    pages=lambda query: single_page(query[1].dealers),
+    pages=_dealer_pages,
 )  # fmt: skip
 
 
