@@ -55,6 +55,8 @@ CHANGING_IN = {
     "practice:certificates-csv": (r",(\d+),\1,(.*),\d+,$", r",<right>,<asked>,\2,<practice>,"),
     "pit:exceptions-dealers-csv": (r"^dora.*", "<dealer>"),
 }
+HOURLY = {"pit:cash-csv": r"(Day|Swing|Grave),"}
+"""Rows that are left out, by list: a row for each shift that has begun by the hour of the run."""
 ROWS = 25
 """Rows of a list that are compared."""
 OPENED_BY = {
@@ -120,7 +122,8 @@ def lines(name: str, pattern: URLPattern, hand: Hand, viewer: Staff) -> list[str
     arguments = {"pk": hand.table.pk, "number": 1, "seq": shoe.seq}
     answer = floor.client(viewer).get(reverse(name, kwargs={key: arguments[key] for key in pattern.pattern.converters}))
     assert answer.status_code == 200, name
-    rows = load.whole(answer).decode("utf-8-sig").splitlines()[: ROWS + 1]
+    rows = load.whole(answer).decode("utf-8-sig").splitlines()
+    rows = [row for row in rows if not re.match(HOURLY.get(name, "$^"), row)][: ROWS + 1]
     return [stable(name, line) for line in (answer["Content-Disposition"], *rows)]
 
 
