@@ -1,8 +1,9 @@
-"""The pepper: keys outside of the database, without which no hash of a PIN or password in it can be tried.
+"""The pepper: keys outside the database, without which the stored hashes of PINs and passwords cannot be attacked.
 
-Four digits are guessed from their hash within the hour, so the hash itself is kept encrypted (AES-256-GCM). It is bound
-to its owner and purpose: moved to somebody else's row, it opens nothing. The file has one key a line, the current one
-first; old ones stay below it until every hash is carried over. Changing keys needs nobody's PIN.
+A four-digit PIN can be guessed from its hash within an hour, so the hash is stored encrypted (AES-256-GCM). The
+ciphertext is bound to its owner and purpose, so a copy in another user's row cannot be decrypted. The file has one key
+per line, the current key first; old keys stay below it until every hash is encrypted with the current one. A change of
+keys needs no user's PIN.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ _known: Final[dict[Path, tuple[int, Mapping[str, bytes]]]] = {}
 def keys() -> Mapping[str, bytes]:
     """The keys by their names, the current one first. Raises ImproperlyConfigured.
 
-    A file that was changed is read anew, so a running process takes a new key at once; one that was lost or spoilt
-    since leaves it with the keys that it has, so that nobody is signed out.
+    A changed file is read again, so a running process uses a new key at once. If the file is later lost or damaged,
+    the process continues with the keys that it has read, so that no user is signed out.
     """
     path = _path()
     try:

@@ -8,7 +8,7 @@ from django.db import models
 
 
 class Role(models.TextChoices):
-    """What somebody is employed as."""
+    """The job of a staff member, which determines their permissions."""
 
     DEALER = "dealer", "Dealer"
     PIT_BOSS = "pit_boss", "Pit boss"
@@ -114,17 +114,16 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
         }
     ),
 }
-"""``deal``: deal at the table that one is signed in to. ``watch_floor``: see tables, rounds and the log.
-``run_floor``: open and close tables, load and retire shoes, take back on a dealer's behalf. ``run_cage``: what the
-cage holds, gives out and takes in. ``watch_chips``: the chips' series, kinds and registers. ``carry``: chips and
-boxes between the cage, the tables and the count. ``count_boxes``: the soft count. ``acknowledge``: take note of an
-alert by name; ``acknowledge_alert`` also looks into discrepancies. ``set_alertrules``: which alerts are raised, and
-who hears of them. ``resend_deadletters``: send again what could not leave the house. ``propose_limits``: propose what
-a table is set to. ``export_lists``: take lists out as files. ``bookmark``: mark moments for the surveillance.
-``watch_shoes``: what finished shoes were worth, and who bet by it. ``watch_worth``: what each ruling on a round is
-worth. ``confirm_code``: give the second half of
-the code with which somebody makes a PIN or a password. Who may sign which step of a slip stands in
-``tables/log/slip_types.py``. Nobody may delete."""
+"""``deal``: deal at the table where the dealer is signed in. ``watch_floor``: see tables, rounds and the log.
+``run_floor``: open and close tables, load and retire shoes, undo on a dealer's behalf. ``run_cage``: issue and receive
+chips and cash at the cage. ``watch_chips``: see the series, kinds and registers of chips. ``carry``: move chips and
+drop boxes between the cage, the tables and the count. ``count_boxes``: the soft count. ``acknowledge``: acknowledge an
+alert by name; ``acknowledge_alert`` also investigates variances. ``set_alertrules``: set which alerts are raised and
+who receives them. ``resend_deadletters``: send undelivered messages again. ``propose_limits``: propose table settings.
+``export_lists``: export lists as files. ``bookmark``: bookmark moments for surveillance. ``watch_shoes``: see the
+player's edge in finished shoes and the players who bet by it. ``watch_worth``: see the value of each ruling on a round.
+``confirm_code``: issue the second half of the code with which a user sets a PIN or a password. The signatories of each
+slip step are in ``tables/log/slip_types.py``. No role has a permission to delete."""
 
 
 WORDS: Final[dict[str, str]] = {
@@ -167,7 +166,7 @@ WORDS: Final[dict[str, str]] = {
     "tables.watch_bookmarks": "see the surveillance's bookmarks",
     "ledger.view_logentry": "read the whole log",
 }
-"""What the permissions let somebody do, in the words of the access review."""
+"""The description of each permission in the access review."""
 
 
 def may(role: Role, permission: str) -> bool:

@@ -1,6 +1,6 @@
-"""Celery: proving the log again while the floor is open, clearing away sessions that are over, dealing by chance.
+"""Celery tasks: log verification, alerts and deliveries, changes that take effect, session cleanup and simulations.
 
-A mismatch opens an alert that somebody must acknowledge.
+A failed verification opens an alert that a user must acknowledge.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands beside a scale: its ticks in the words of their unit."""
+"""The axes of charts: the ticks of a scale, labelled in its unit."""
 
 from __future__ import annotations
 

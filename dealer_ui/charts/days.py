@@ -1,4 +1,4 @@
-"""The win of days beside each other."""
+"""The daily win as a bar chart, one bar per gaming day."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The road maps of a shoe as drawings, for a display over the table.
 
-They are read from across the pit, so they are large, and nothing is told by colour alone: the roads of hands bear
-letters, pairs and naturals have places of their own, and a choppy mark is a broken one.
+They are read from across the pit, so they are large. No meaning depends on colour alone: the bead plate and the big
+road have letters, pairs and naturals have fixed corners, and a choppy mark in a derived road is broken.
 """
 
 from __future__ import annotations

@@ -34,8 +34,10 @@ def here(context: Mapping[str, Any]) -> Terminal | None:
 
 @register.inclusion_tag("dealer_ui/_attests.html", takes_context=True)
 def attests(context: Mapping[str, Any], terms: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """What this terminal signs together with whoever types badge and PIN, and their passkey where the house wants
-    one: what the page knows of it, and nothing (None) for what is typed."""
+    """The statement that this terminal signs with the signatory's badge and PIN, and their passkey if one is required.
+
+    Fields that the signatory types are None. Empty without a terminal or without terms.
+    """
     terminal = terminals.here(context["request"])
     if terminal is None or not terms:
         return {}

@@ -1,8 +1,8 @@
-"""What is drawn alike again and again is drawn once: a seat with the same cards and chips, keys that stay as they are.
+"""A cache of rendered template fragments that recur unchanged: a seat with its cards and chips, a fixed set of keys.
 
-A drawing is kept by everything that it is drawn from, and by nothing else: it is out of date never, and belongs to
-nobody. A form's token or key, a time, the name of a table do not belong between these tags. While ``is_proven`` is set,
-as in every test, each drawing that was kept is held against one that is drawn anew.
+The cache key of a fragment is all data that it is rendered from, so a fragment is never out of date and is not specific
+to a user. A form's token or key, a time or a table's name must not appear between these tags. While ``is_proven`` is
+set, as in every test, each cached fragment is compared with a new rendering.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether somebody has put away their first steps, for the pages that offer them."""
+"""Whether a user has dismissed the first steps, for the pages that offer them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares the rows beside the log with the log: missing, additional and different rows, kind by kind.
+"""Compares the rows derived from the log with the log: missing, additional and different rows, kind by kind.
 
 Entries and rows are read in one snapshot, so a concurrent write causes no difference.
 """
@@ -49,7 +49,7 @@ from tables.projections.site_rows import (
 log = logging.getLogger(__name__)
 
 MOST: Final = 20
-"""So many differences of one kind are named."""
+"""The maximum number of differences listed for one kind of row."""
 
 
 class ComparedRows(Protocol):

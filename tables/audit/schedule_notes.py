@@ -21,12 +21,12 @@ from tables.log.entries.carried_rows import RowsNoted
 from tables.projections.records import of_the_house
 
 SETTLED: Final = timedelta(minutes=5)
-"""So old a row is before it is noted: whoever has a lower number and is not there yet will not come any more."""
+"""The minimum age of a row in a note. By then, every transaction that took a lower id has committed or failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of one table: when one was written, and what a span of them comes to, in SQL."""
+    """A database table covered by notes: the column of its write time, and the SQL that sums up a span of its rows."""
 
     title: str
     table: str

@@ -100,7 +100,7 @@ def allows(choice: PermissionChoice, otherwise: Collection[str]) -> bool:
 
 
 class Strike(NamedTuple):
-    """A role that the house may strike from those who sign a step, as long as somebody is left."""
+    """A role that the site may remove from the signatories of a slip step, as long as another role remains."""
 
     series: str
     """The series of slips; ``void`` for the two steps of a void."""

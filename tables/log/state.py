@@ -284,7 +284,7 @@ class Round(ABC):
     @property
     @abstractmethod
     def bet_limits(self) -> Limits | None:
-        """The limits of its bets, which it was opened under; None where nobody bets."""
+        """The bet limits in force when the round was opened; None for a game without bets."""
 
     @property
     @abstractmethod
@@ -510,8 +510,10 @@ class TableState:
 
     @property
     def burn_is_due(self) -> bool:
-        """Whether a card is to be burned for whoever relieved the dealer, before the next round. Cards that were
-        shuffled since need none, and the last card of a shoe is left in it."""
+        """Whether the relief dealer must burn a card before the next round.
+
+        False if the cards were shuffled after the relief, and if only one card is left in the shoe.
+        """
         dealer, shoe = self.dealer, self.shoe
         if dealer is None or shoe is None or not dealer.burns or shoe.stage != "ready" or self.round_open:
             return False

@@ -1,1 +1,1 @@
-"""Every row beside the log is what the log says: one module a kind of row, and one comparison (``comparing``)."""
+"""Projections: the database rows derived from the log, one module per kind of row, for comparison with the log."""

@@ -38,7 +38,7 @@ def in_log() -> Rows:
 
 
 def _complete(somebody: dict[str, Any]) -> None:
-    """Entries of before somebody could have further roles do not speak of them."""
+    """Add the defaults of fields that old entries lack: further roles and the end of admin access."""
     somebody.setdefault("further", [])
     somebody.setdefault("administered_until", None)
 

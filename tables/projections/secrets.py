@@ -59,7 +59,7 @@ def codes_in_database() -> Rows:
 
 
 def versions_in_log() -> Rows:
-    """Every secret that somebody made, and every reset, by its entry."""
+    """Every secret that its owner set and every reset, by log entry."""
     versions: dict[str, dict[str, Any]] = {}
     for entry in of_the_house("secrets", staff=["secret_made", "secret_reset"], pepper=["carried_over"]):
         match entry.event:
@@ -77,7 +77,7 @@ def versions_in_log() -> Rows:
 
 
 def versions_in_database() -> Rows:
-    """The same of the rows; what was given before owners made their secrets is in no entry of its own."""
+    """Every secret version in the database with a log entry. Secrets that an administrator issued have no entry."""
     return {
         f"{row.staff.username} {row.secret} of entry {row.seq}": {
             "username": row.staff.username, "secret": row.secret, "kept": digest_of(row.kept), "at": row.at,

@@ -41,7 +41,7 @@ def accounts_in_log() -> Rows:
 
 
 def accounts_in_database() -> Rows:
-    """The same of the rows."""
+    """Every service account in the database."""
     return {
         row.name: {
             "purpose": row.purpose,
@@ -85,7 +85,7 @@ def tokens_in_log() -> Rows:
 
 
 def tokens_in_database() -> Rows:
-    """The same of the rows."""
+    """Every token of a service account in the database."""
     return {
         row.ident: {
             "program": row.account.name,

@@ -268,7 +268,7 @@ def _holds(table: Table, dispute: Dispute) -> bool:
 @runs
 @require_http_methods(["GET", "POST"])
 def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """A mispay of a round is to be put right: what was handed over, beside what the engine decided."""
+    """Correct a payout error of a round: enter the amount paid out and compare it with the payout by the rules."""
     table, round_ = _round(pk, number)
     refused = None
     if request.method == "POST":

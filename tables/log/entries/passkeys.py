@@ -1,7 +1,6 @@
-"""Passkeys that sign slips: which of them may, by whose word, and since when which slips have to carry a signature by
-one.
+"""Passkeys that sign slips: which are allowed to, which terminal vouched for each, and when slips began to require one.
 
-That somebody registered one, and signs in with it, is another matter (``staff.py``).
+Registration of passkeys for sign-in is recorded in ``staff.py``.
 """
 
 from __future__ import annotations

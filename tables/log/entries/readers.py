@@ -83,7 +83,7 @@ class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
 
     right: Literal["reader", "dealer"]
     role: str = ""
-    """The role of whoever said so, where the house lets nobody at the table say it; empty for the dealer."""
+    """The role of the supervisor who decided, if the site does not let the dealer decide; empty for the dealer."""
 
     def reader(self) -> CardReader:
         return CardReader(self.name, self.session, is_live=self.right == "reader")

@@ -13,9 +13,9 @@ from tables.log.writers import SITE
 
 
 class InputRefused(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody tried what they may not, or what a table's limits or a wrong PIN forbid; nothing came of it.
+    """An input was refused for lack of permission, by a table's limits or for a wrong PIN. It had no effect.
 
-    It was left at the door of the house's book, for the table's own has nothing of it, and a dealer waits for neither.
+    The entry is queued for the site's log, so no dealer waits for it. The table's log does not record the refusal.
     """
 
     subject: ClassVar[str] = "refusal"

@@ -52,16 +52,18 @@ class TableSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     plans: ByPlans | None = None
     """The limit plans that set the table automatically; None if a person set it."""
     notice_minutes: int | None = None
-    """The house's notice for a minimum that is raised over players, where somebody set it. None in entries of before it
-    was proved, and in those that name plans."""
+    """The site's notice for a minimum that is raised while players are seated, if a person changed the settings.
+    None in entries from before the notice was verified, and in those that name plans."""
     effective_maxima: bool = False
     """Whether two people were asked by the maxima that take effect, wager by wager. False in entries of releases up to
     0.9.0, and in those that name plans."""
 
     @property
     def tells_notice(self) -> bool:
-        """Whether it says what the notice was: whoever sets this table by hand after it does so, too. What plans set
-        says nothing of it: the same houses had entries by hand that did not."""
+        """Whether the entry records the notice. If it does, every later manual change of this table must record it too.
+
+        Changes by plans do not count: the sites that used plans also have manual entries without the notice.
+        """
         return self.notice_minutes is not None
 
     def description(self) -> Message:

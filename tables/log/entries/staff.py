@@ -247,7 +247,7 @@ class CodeWithdrawn(ByTwo, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SecretReset(AboutStaff, frozen=True, kw_only=True, omit_defaults=True):
-    """Two people took somebody's secret away. Whose PIN it was signs nothing that was begun before there is another."""
+    """Two staff members reset another's PIN or password. A new PIN signs no slip that was begun before it was set."""
 
     kinds: ClassVar[tuple[str, ...]] = ("secret_reset",)
     record = KindRecord(

@@ -1,4 +1,4 @@
-"""What waits for a second person, and what became of it; the values themselves are told once they hold."""
+"""Proposed changes and their outcomes. The new values are published only when they take effect."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ProposalMade(FeedEvent, frozen=True, kw_only=True):
     effective: str | None
     """From when it is to hold; null for at once."""
     waits_for: list[str]
-    """What has to happen before it holds, in this order: `decision` (somebody approves or decides it), `moment` (its
-    effective moment comes), `shoe` (the table's next shoe)."""
+    """The conditions before it takes effect, in this order: `decision` (it is approved or decided), `moment` (its
+    effective time is reached), `shoe` (the table's next shoe)."""
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: RoundHistory) -> ProposalMade:

@@ -81,7 +81,7 @@ class RoundReopened(FeedEvent, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, entry: Entry, event: Any, past: RoundHistory) -> RoundReopened | None:
-        """Of what is taken back before the round has a result, nothing is told."""
+        """The event of an undo that removes the round's result; None for an undo before the round has a result."""
         play = past.event(event.corrects)
         if event.seat is not None or not getattr(play, "ends_round", False):
             return None

@@ -1,5 +1,5 @@
-"""Slips and their signatures. Of a count nothing is told before its slip is complete: whoever counts next must not
-know it."""
+"""Slips and their signatures. The amounts of a blind count are withheld until its slip is complete, so that the second
+counter cannot know the first count."""
 
 from __future__ import annotations
 

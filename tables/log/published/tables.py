@@ -62,7 +62,7 @@ class DealerSignedIn(FeedEvent, frozen=True, kw_only=True):
     username: str
     name: str
     relieves: str | None
-    """The user name of whoever stood there."""
+    """The user name of the dealer who was relieved; null if the table had none."""
 
 
 class DealerSignedOut(FeedEvent, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class DealerSignedOut(FeedEvent, frozen=True, kw_only=True):
 
 
 class RackLocked(FeedEvent, frozen=True, kw_only=True):
-    """Nothing goes into the rack or out of it, and nobody deals."""
+    """The rack is locked: no chips move into or out of it, and no cards are dealt."""
 
     type: ClassVar[str] = "rack.locked"
 
