@@ -1490,7 +1490,7 @@ class ProposalMoved(TypedDict):
 
 
 class RackLocked(TypedDict):
-    """Nothing goes into the rack or out of it, and nobody deals."""
+    """The rack is locked: no chips move into or out of it, and no cards are dealt."""
 
     abandoned: bool
 
