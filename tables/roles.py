@@ -121,7 +121,7 @@ drop boxes between the cage, the tables and the count. ``count_boxes``: the soft
 alert by name; ``acknowledge_alert`` also investigates variances. ``set_alertrules``: set which alerts are raised and
 who receives them. ``resend_deadletters``: send undelivered messages again. ``propose_limits``: propose table settings.
 ``export_lists``: export lists as files. ``bookmark``: bookmark moments for surveillance. ``watch_shoes``: see the
-player's edge in finished shoes and the players who bet by it. ``watch_worth``: see the value of each ruling on a round.
+edge in finished shoes and the seats whose bets followed it. ``watch_worth``: see the value of each ruling on a round.
 ``confirm_code``: issue the second half of the code with which a user sets a PIN or a password. The signatories of each
 slip step are in ``tables/log/slip_types.py``. No role has a permission to delete."""
 

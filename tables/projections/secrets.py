@@ -77,7 +77,7 @@ def versions_in_log() -> Rows:
 
 
 def versions_in_database() -> Rows:
-    """Every secret version in the database with a log entry. Secrets that an administrator issued have no entry."""
+    """Every secret version in the database with a log entry. Secrets not set by their owners have none."""
     return {
         f"{row.staff.username} {row.secret} of entry {row.seq}": {
             "username": row.staff.username, "secret": row.secret, "kept": digest_of(row.kept), "at": row.at,

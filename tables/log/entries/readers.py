@@ -83,7 +83,7 @@ class ReaderSettled(AboutReader, frozen=True, kw_only=True, omit_defaults=True):
 
     right: Literal["reader", "dealer"]
     role: str = ""
-    """The role of the supervisor who decided, if the site does not let the dealer decide; empty for the dealer."""
+    """The role that decided, if the policy `reader_settled_by` requires a pit boss; empty if the dealer may decide."""
 
     def reader(self) -> CardReader:
         return CardReader(self.name, self.session, is_live=self.right == "reader")
