@@ -2,15 +2,17 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tables.games import baccarat as baccarat_game
 from tables.games import casino_war as war_game
@@ -18,7 +20,7 @@ from tables.games import dragon_tiger as dragon_game
 from tables.games import three_card_poker as poker_game
 from tables.games.cards import BY_RANK, STANDARD, Composition
 from tables.maths import baccarat, casino_war, dragon_tiger, three_card_poker
-from tables.maths.providers import PROVIDERS, provider, rules_type
+from tables.maths.providers import PROVIDERS, provider, quick, rules_type
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Results, Sheet
 from tests.games.house_by_hand import poker_hand
@@ -28,6 +30,30 @@ from tests.pace import percent
 EZ = baccarat_game.Rules(commission="ez", spread=("dragon_7", "panda_8"))
 BONUS = baccarat_game.Rules(spread=("dragon_bonus_player", "dragon_bonus_banker"))
 SIX = baccarat_game.Rules(commission="six_pays_half", spread=("super_6",))
+
+
+@pytest.mark.parametrize("game", [name for name in PROVIDERS if "spread" in rules_type(name).__struct_fields__])
+def test_every_side_bet_has_a_line_in_its_sheet(game: str) -> None:
+    """Harm: a new side bet is dealt and paid, and the PAR sheet and the reports say nothing of its edge."""
+    missing = {side for side in spread_of(game) if not has_line(game, side)}
+    assert missing == set()
+
+
+def has_line(game: str, side: str) -> bool:
+    """Whether a sheet has a side bet, under a commission with which it is spread."""
+    rules = structs.replace(rules_type(game)(), spread=(side,))
+    commissions = ("banker", "ez", "six_pays_half") if hasattr(rules, "commission") else ()
+    for variant in (rules, *(structs.replace(rules, commission=commission) for commission in commissions)):
+        with suppress(Unknowable):
+            if side in quick(game, variant):
+                return True
+    return False
+
+
+def spread_of(game: str) -> tuple[str, ...]:
+    """The side bets of a game."""
+    [option] = [option for option in structs.fields(rules_type(game)) if option.name == "spread"]
+    return tuple(get_args(get_args(get_args(option.type)[0])[0]))
 
 
 def in_percent(game: str, bet: str, **options: Any) -> float:
