@@ -1,10 +1,11 @@
-"""What the chips say of a mistake: by how many of each worth a rack is off, and how that comes about besides.
+"""Chips as evidence of a payout error: the likelihood of a rack variance by chip value, given a mistake.
 
-A rack is never off by just the chips of a mistake, for bets do not lie in the fewest chips. But a chip of 25 that lay
-as five of 5 leaves one trace and no other: the rack has one 25 fewer and five 5s more. So whatever a mistake leaves
-over is told as how many chips of each worth were broken into the next smaller one, net. Each amount in which such a
-chip would lie is broken with the same unknown chance, those that came in one way and those that went out the other: the
-net number is a difference of two Poisson counts (Skellam). The unknown chance is weighed over what it may be. Pure.
+The variance by value rarely equals the chips of the mistake, because bets are not always placed in the fewest chips.
+Five chips of 5 in place of one of 25 leave one fewer 25 and five more 5s in the rack. The rest of a variance that a
+mistake does not explain is therefore expressed as the net number of chips of each value broken into the next smaller
+value. Each amount that includes such a chip is broken with the same unknown probability, in opposite directions for
+amounts into and out of the rack, so the net number is a difference of two Poisson counts (Skellam). The likelihood is
+averaged over the possible values of that probability. Pure functions.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ Vector = Mapping[int, int]
 """Chips by their worth."""
 
 BROKEN: Final[Mapping[float, float]] = {0.001: 0.2, 0.01: 0.2, 0.03: 0.2, 0.1: 0.2, 0.3: 0.2}
-"""Which part of the amounts lies in smaller chips than the fewest, and how likely that is: nobody knows for a house."""
+"""Prior for the part of amounts placed in more than the fewest chips, which differs by casino: part to probability."""
 STRAY: Final = 0.02
 """At a worth something else went on: a player changed colours among others, or bet in nothing but small chips."""
 _STRAY_WIDTH: Final = 8.0
 _MANY: Final = 40.0
-"""From so many expected breaks on, a normal curve does."""
+"""Above this number of expected breaks, a normal distribution replaces the Skellam distribution."""
 
 
 class Load(NamedTuple):
@@ -66,7 +67,7 @@ def broken(leftover: Vector, chips: Sequence[int]) -> dict[int, int] | None:
 def likelihood(
     net: Mapping[int, int], by_worth: Mapping[int, Load], parts: Mapping[float, float] = BROKEN, stray: float = STRAY
 ) -> float:
-    """How likely it is that just so many chips of each worth were broken, whichever part of the amounts was."""
+    """The probability of these net numbers of broken chips by value, averaged over the prior ``parts``."""
     return sum(weight * _likelihood_of_part(net, by_worth, part, stray) for part, weight in parts.items())
 
 
@@ -81,7 +82,7 @@ def _likelihood_of_part(net: Mapping[int, int], by_worth: Mapping[int, Load], pa
 
 @lru_cache(maxsize=100_000)
 def skellam(count: int, inflow: float, outflow: float) -> float:
-    """How likely it is that a Poisson number with the one mean is so many more than one with the other."""
+    """The Skellam probability of ``count``: a Poisson count of mean ``inflow`` minus one of mean ``outflow``."""
     spread = inflow + outflow
     if spread > _MANY:
         return exp(-((count - inflow + outflow) ** 2) / (2 * spread)) / sqrt(2 * pi * spread)

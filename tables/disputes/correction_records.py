@@ -1,7 +1,7 @@
-"""Corrections to be read: on the floor's list, page by page, and each with its signatures.
+"""Corrections for display: the floor's list, its pages, and single corrections with their signatures.
 
-A correction's number is a row beside its entries, and so is each of its signatures: what is listed is found by those,
-so a page costs the same however many there ever were.
+Each correction number and each signature has a database row in addition to its log entry. Queries use these rows, so
+the cost of a page does not grow with the number of corrections.
 """
 
 from __future__ import annotations

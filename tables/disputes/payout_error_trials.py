@@ -1,14 +1,14 @@
-"""How often the mispay finder is right: mistakes are planted in rounds that are dealt by chance, and looked for.
+"""Accuracy of the payout-error search, measured on simulated rounds with planted mistakes.
 
-Pure but for chance, which comes from a seed. A pool of rounds is dealt for each game by the engine, and every single
-mistake in each of them is listed once; a span is so many rounds in a row of the pool. Its dealers err at rates of their
-own, which nobody is told; keys are taken back, rounds are disputed and marked, likelier so where there was a mistake. A
-mistake is drawn from all of a span's, as likely as the rates say (or each kind as likely as any other: then the ranking
-believes what is not so), and only what the rack is off by is told, and what the log would say of the rounds.
+Pure apart from seeded randomness. The engine deals a pool of rounds for each game, and every single mistake possible in
+each round is listed once. A span is a run of consecutive rounds of the pool. Each dealer has an error rate that is
+hidden from the search. Take-backs, disputes and bookmarks occur at random, more often in rounds with a mistake. The
+planted mistake is drawn from all mistakes of the span, either by the rates or with equal odds for each kind, which
+contradicts the assumptions of the ranking. The search sees only the rack variance and the log's evidence on the rounds.
 
-Beside each ranking stands its limit: how often anybody would be right who knew the rates, the dealers and the players'
-habits exactly, and nothing else than is told. It is reckoned and not counted: of each search, how likely the likeliest
-rounds are. What a ranking falls short of it by is its own fault; the rest is not in what the house knows.
+Each ranking is compared with its limit: the accuracy of an ideal search that has the same evidence and also the exact
+rates, dealers and habits of the players. The limit is computed from the probabilities of the likeliest rounds of each
+search, not by counting hits. The gap below the limit is the fault of the ranking; the rest is missing information.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ FORMER: Final[Mapping[str, float]] = {"other_odds": 0.0}
 """What the ranking of 0.4 knew nothing of; its other rates were those of today."""
 
 TROUBLE: Final = 0.04
-"""In so many rounds of a dealer of the usual care a key is taken back or a card refused; twice as many of one who errs
-twice as often."""
+"""Probability of a take-back or a refused card in a round of an average dealer; proportional to the dealer's error
+rate."""
 MARKED: Final = 0.01
-"""So many rounds in which there was nothing are disputed, and as many are marked by the surveillance."""
+"""Probability that a round without a mistake is disputed, and that surveillance bookmarks it."""
 DEALERS: Final = 4
 TURN: Final = 20
 """Rounds until a dealer is relieved."""
@@ -69,7 +69,7 @@ SHAPE: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What of a rack's difference is told to the finder besides its amount, and how it is weighed."""
+    """The evidence that a ranking uses in addition to the amount of the rack variance, and how it weighs it."""
 
     name: str
     broken: float | None = None
@@ -113,7 +113,7 @@ class Pool:
 
 
 def pool(name: str, rounds: int, chance: random.Random) -> Pool:
-    """So many rounds of a game of two to five seats, each from a full shoe."""
+    """Simulated rounds of a game with two to five players, each from a full shoe, and their possible mistakes."""
     game = cast(BankedGame[Any, Any], DEALT[name])
     dealt = [_deal(game, number, chance) for number in range(1, rounds + 1)]
     odds = odds_of(dealt)
@@ -181,7 +181,7 @@ def _answer(ask: Any, chance: random.Random) -> Action:
 
 @dataclass(slots=True)
 class TrialTally:
-    """What came out of so many searches."""
+    """The results of a number of searches."""
 
     searches: int = 0
     first: int = 0
@@ -240,7 +240,7 @@ PRIORS: Final = ("by the rates", "each kind alike", "two at once")
 def measure(
     games: Sequence[str], searches: int, seed: int, pool_rounds: int = 360, spans: Sequence[int] = SPANS
 ) -> Iterator[TrialRow]:
-    """Lines for each game, length of span, way of drawing mistakes, and what is told; with the former ranking's."""
+    """Yield a row for each game, span length, way of drawing mistakes and ranking, including the former ranking."""
     for game in games:
         chance = random.Random(f"{seed} {game}")  # noqa: S311 -- no card of a house hangs on it
         dealt = pool(game, pool_rounds, chance)

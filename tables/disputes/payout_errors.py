@@ -48,7 +48,7 @@ NAMED_FROM: Final = 0.5
 STACK: Final = 20
 """Chips are counted in stacks of twenty."""
 STACKS_UNKNOWN: Final = 10
-"""So many stacks of each worth are reckoned with where nobody said what was counted by worth."""
+"""Stacks assumed for each chip value if the count has no breakdown by value."""
 
 PLAYERS_NOTICE: Final = DEFAULTS.notice
 """A player speaks up who is paid too little, and rarely one who is paid too much."""
@@ -107,7 +107,7 @@ class Suspect:
     slips: tuple[Mistake, ...]
     """The most likely one first."""
     share: float = 0.0
-    """How likely it is that it was here, beside all that is listed and something else."""
+    """Probability that the mistake is here, out of all suspects and causes that the search does not try."""
     is_count: bool = False
     """Whether it is the count itself that may be wrong."""
     is_exchange: bool = False
@@ -117,7 +117,7 @@ class Suspect:
 
     @property
     def weight(self) -> float:
-        """How likely it is, beside the others."""
+        """Relative likelihood, not normalised: the sum of the weights of its mistakes."""
         return sum(slip.weight for slip in self.slips)
 
     @property
@@ -153,7 +153,7 @@ class Findings:
 
     @property
     def named(self) -> Suspect | None:
-        """The one that is likelier than everything else together; None where nobody can tell."""
+        """The suspect whose share is at least NAMED_FROM; None if there is none."""
         return next((suspect for suspect in self.suspects if suspect.share >= NAMED_FROM), None)
 
     @property
@@ -277,7 +277,7 @@ class VarianceCount:
 
 
 def loads_of(amounts_cents: Iterable[int], values: Sequence[int]) -> dict[int, Load]:
-    """The same of some amounts."""
+    """The loads of amounts paid in the fewest chips of these values, by chip value."""
     chips = tuple(sorted(set(values)))
     return loads(amounts_cents, chips, lambda amount_cents: in_chips(amount_cents, chips))
 
@@ -290,8 +290,8 @@ def by_chips(
     *,
     stray: float = STRAY,
 ) -> list[Suspect]:
-    """Suspects by how well the chips bear each out (``chip_evidence.py``). What the chips say of all of them together,
-    beside something else, is left as it was: that would leave its own traces, which nobody knows."""
+    """The suspects with each mistake weighted by the likelihood of the counted chips (``chip_evidence.py``). The total
+    weight stays unchanged, because the chip pattern of causes that the search does not try is unknown."""
     chips = tuple(sorted(set(values)))
     if counted.off is None or not is_ladder(chips):
         return weighed_by_left_over(places, values, counted.off or ())
@@ -322,10 +322,11 @@ def by_chips(
 
 
 def weighed_by_left_over(places: Sequence[Suspect], values: Sequence[int], off: Chips) -> list[Suspect]:
-    """The same where chips do not break into each other evenly, by how many chips each mistake leaves over.
+    """The suspects with each mistake weighted by the number of chips it leaves unexplained, for chip values that do not
+    divide evenly.
 
-    How far the noise goes, the best explanation shows: what it leaves over is taken for the usual, and each chip more
-    that another one leaves over makes that less likely by as much as a two-sided exponential of that width has it.
+    The number of unexplained chips of the best mistake sets the noise level. Each further unexplained chip lowers the
+    weight as in a two-sided exponential distribution of that width.
     """
     chips = tuple(sorted(set(values)))
     leftovers = {
@@ -398,7 +399,7 @@ def miscounts(variance_cents: int | None, values: Sequence[int], stacks: Mapping
 
 
 def _fits(cents: int, variance_cents: int | None) -> bool:
-    """Whether a mistake comes to an amount; any mistake that moves something, where none is named."""
+    """Whether a mistake explains the variance; if no variance is given, whether it changes the rack at all."""
     return cents != 0 if variance_cents is None else cents == variance_cents
 
 
@@ -450,7 +451,7 @@ def _by_weight(candidates: Iterable[Mistake]) -> list[Mistake]:
 
 
 def _with_notice(slip: Mistake) -> Mistake:
-    """A payment slip, as likely as it is that nobody said a word."""
+    """A payment mistake, with a lower weight if the player was underpaid and would probably have objected."""
     return replace(slip, weight=slip.weight * PLAYERS_NOTICE, noticed=True) if slip.rack_cents > 0 else slip
 
 
@@ -667,8 +668,8 @@ def exchange_slips(exchange: Exchange, variance_cents: int, values: Sequence[int
 def find(
     table: Table, variance_cents: int, since_seq: int, through_seq: int, *, with_bookmarks: bool = False
 ) -> Findings:
-    """What explains a rack that is so much off between two entries: after the first, up to and including the second.
-    ``with_bookmarks``: for whoever may see those of the surveillance."""
+    """The mistakes that explain a rack variance between two entries: after the first, up to and including the second.
+    ``with_bookmarks``: use surveillance bookmarks as evidence, for users with access to them."""
     values = tuple(table.denominations.values_list("value_cents", flat=True))
     first, last = rounds_between(table.book_id, since_seq, through_seq)
     oldest = max(first, last - MOST_ROUNDS + 1)

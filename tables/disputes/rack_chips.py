@@ -57,7 +57,7 @@ _MOVERS: Final = """
 
 
 def moved(book_id: int, since_seq: int, through_seq: int) -> RackMoves | None:
-    """What moved but for rounds and counts. None where a slip was made void: what went back is not followed."""
+    """Rack movements other than rounds and counts. None if a slip was voided: returned chips are not tracked."""
     params: dict[str, Any] = {
         "book": book_id,
         "since": since_seq,

@@ -149,7 +149,7 @@ def _round(number: int, entries: Sequence[tuple[int, str, str, int, bytes, str]]
 
 
 def marked(rounds: Sequence[Dealt], book_id: int, since_seq: int, with_bookmarks: bool) -> list[Dealt]:
-    """The same rounds, with what others have to say of them: two queries, however many there are."""
+    """Add dispute marks and, if requested, surveillance bookmarks to the rounds. Takes at most two queries."""
     if not rounds:
         return []
     marks: dict[int, set[str]] = {round_.number: set() for round_ in rounds}

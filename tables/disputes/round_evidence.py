@@ -1,4 +1,4 @@
-"""What the house knows of a round besides its payments: trouble in it or beside it, who dealt it, who looked twice."""
+"""Evidence of a mistake in a round other than its payments: take-backs, dealer, disputes, surveillance bookmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tables.disputes.rack_history import Dealt
 from tables.log.payout_error_rates import Priors
 
 USUAL: Final = 2.0
-"""As if every dealer had had so many rounds with trouble at the usual rate: few rounds say little of anybody."""
+"""Strength of the prior, in rounds with trouble at the usual rate: a few rounds barely change a dealer's estimate."""
 DISPUTED, BOOKMARKED = "disputed", "bookmarked"
 
 
@@ -29,7 +29,7 @@ def evidence(rounds: Sequence[Dealt], priors: Priors) -> Mapping[int, Evidence]:
 
 
 def of_round(round_: Dealt, troubled: set[int], dealers: Mapping[str, float], priors: Priors) -> Evidence:
-    """Of one round, where these rounds had trouble and these dealers err so many times as often as usual."""
+    """Evidence for a round. ``troubled``: rounds with trouble. ``dealers``: error rates as multiples of the usual."""
     times, reasons = dealers.get(round_.dealer, 1.0), []
     if round_.troubled:
         reasons.append("a key was taken back in it, or a card refused")
@@ -48,8 +48,8 @@ def of_round(round_: Dealt, troubled: set[int], dealers: Mapping[str, float], pr
 
 
 def dealers_times(rounds: Sequence[Dealt]) -> dict[str, float]:
-    """How many times as often as usual somebody errs, by their rounds with trouble in this span: as many as there would
-    be at the usual rate, and USUAL more, are reckoned to both sides (a gamma prior on each dealer's own rate)."""
+    """Each dealer's error rate as a multiple of the usual rate, estimated from the rounds with trouble in this span:
+    actual over expected number, with USUAL added to both (a gamma prior on each dealer's rate)."""
     dealt = Counter(round_.dealer for round_ in rounds if round_.dealer)
     trouble = Counter(round_.dealer for round_ in rounds if round_.dealer and round_.troubled)
     usual = trouble.total() / dealt.total() if dealt else 0.0
