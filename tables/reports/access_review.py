@@ -1,7 +1,7 @@
 """The review of access: who may do what here, since when, and who granted it, from the log alone.
 
-Former 25 CFR 543.16 and Nevada's checklist for table systems ask for one each quarter, by somebody who grants nothing
-themselves. A review that is signed is an entry of the house's book, with a digest of what was looked at.
+Former 25 CFR 543.16 and Nevada's checklist for table systems require a review each quarter, by a reviewer who does not
+grant access. A signed review is an entry of the site log, with a digest of the reviewed list.
 """
 
 from __future__ import annotations

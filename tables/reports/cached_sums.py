@@ -1,7 +1,7 @@
-"""Sums of runs that go on, kept by a process: whoever asks again adds what was entered since, however long the day is.
+"""Sums of open runs, cached in the process: each call reads only the entries since the previous call.
 
-What a book's entries up to one of them moved never changes, and that entry's hash names all of them: a sum is kept with
-the hash, and counts only where the book still has it.
+The movements up to a log entry never change, and the hash of that entry identifies them all. Each sum is cached with
+the hash and is valid only while the log contains that entry.
 """
 
 from __future__ import annotations

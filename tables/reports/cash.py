@@ -87,7 +87,7 @@ class CashFigures:
         return f"The {self.called} was not counted{since}: two people count it."
 
     def beside(self, count: PlaceCount | None) -> dict[str, Any]:
-        """Its place and sums beside a count, as the entry of a closed day keeps them."""
+        """The place, its sums and its count, as stored in the log entry of a closed day."""
         return {
             "place": self.place,
             "opening_cents": self.opening_cents,

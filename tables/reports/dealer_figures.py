@@ -1,7 +1,7 @@
-"""Each dealer's day beside the house's: rounds, pace, take-backs, corrections, and racks that were off.
+"""Each dealer's day compared with the casino's: rounds, pace, take-backs, corrections and rack variances.
 
-A stint is a stretch that somebody dealt at an open table. Its rounds follow from the numbers of the last rounds before
-its ends, so a day costs its stints and not its rounds.
+A stint is a dealer's uninterrupted time at an open table. Its number of rounds follows from the numbers of the last
+rounds before its start and its end, so the cost of a day depends on its stints, not on its rounds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tables.reports.gaming_hours import Span
 from tables.reports.ordinary_bands import Band
 
 FEWEST_ROUNDS: Final = 60
-"""Of fewer rounds, somebody's or the others', nothing is claimed: an hour of dealing."""
+"""Minimum rounds of the dealer, and of the other dealers, for a comparison: an hour of dealing."""
 FEWEST_STINTS: Final = 8
 """Of fewer stints of others at the same game, no pace is held against them."""
 FEWEST_COUNTS: Final = 10
@@ -101,7 +101,7 @@ class DealerLine:
     """Racks that were counted after they had dealt."""
     counts_off: Held = field(default_factory=lambda: Held(0, None))
     variance_cents: int = 0
-    """Of counts since which nobody else had dealt."""
+    """Variance of counts for which this was the only dealer since the previous count."""
     shared_cents: int = 0
     """Of counts since which others had dealt as well: not added to anybody's own."""
 
@@ -220,7 +220,7 @@ class _Day:
     """What all dealers are held against."""
 
     stints: Sequence[tuple[Stint, int]]
-    """Each with its rounds, but for those that are void."""
+    """Each stint with its number of rounds, excluding void rounds."""
     void: Mapping[str, int]
     """The rounds of each that are void, by user name."""
     counts: Sequence[RackCount]

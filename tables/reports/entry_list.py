@@ -23,7 +23,7 @@ PAGE: Final = 50
 def entries(book_id: int, *, before: int | None = None, subject: str = "", count: int = PAGE) -> list[Entry]:
     """``count`` entries of a table's log before the entry ``before``, the newest first; only of ``subject``, if given.
 
-    Nothing is told of what a game still hides.
+    Content that the game still conceals is masked.
     """
     where = "book_id = %(book)s" + " AND seq < %(before)s" * (before is not None)
     where += " AND subject = %(subject)s" * bool(subject)

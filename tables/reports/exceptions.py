@@ -253,7 +253,7 @@ def _event_of(entry: Entry) -> Event | None:
 
 
 def _at_the_door(books: _Books, span: Span) -> Iterator[tuple[ExceptionRow, Event | None]]:
-    """What was written while somebody else held the house's book, and has no entry of it yet."""
+    """Exceptions among the notices of the span that are queued for the site log and have no entry in it yet."""
     for notice in Notice.objects.filter(seq=None, at__gte=span.start, at__lt=span.end).order_by("pk"):
         matter = KINDS.get((True, notice.subject, notice.kind))
         if matter is None:
@@ -275,7 +275,7 @@ def _at_the_door(books: _Books, span: Span) -> Iterator[tuple[ExceptionRow, Even
 
 
 def _settled_out(lines: Sequence[tuple[ExceptionRow, Event | None]]) -> list[ExceptionRow]:
-    """The same without alerts that somebody took note of, and without discrepancies that have a finding."""
+    """The exceptions without acknowledged alerts and without variances that have a finding."""
     alerts = {event.number for _, event in lines if isinstance(event, AlertRaised)}
     cases = {event.number for _, event in lines if isinstance(event, DiscrepancyOpened)}
     noted = set(Acknowledgement.objects.filter(alert__in=alerts).values_list("alert_id", flat=True))

@@ -243,8 +243,8 @@ def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[i
 def money_of(
     heads: Mapping[int, int], start: datetime, end: datetime, sums: Callable[[Runs], Iterable[Sums]] | None = None
 ) -> dict[int, BookSpan]:
-    """The same as far as a win goes by it, in seven statements. ``sums``: how those of runs are had, each with its
-    book; from the log, if nobody says otherwise."""
+    """The data of a span that the win needs, by log, in seven statements. ``sums``: returns the sums of (log, run)
+    pairs; by default they are read from the log."""
     spans = bounds(heads, start, end)
     parameters = _parameters(spans)
     for book, rows in groupby(_rows(_DOORS, parameters), key=itemgetter(0)):

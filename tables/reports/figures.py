@@ -67,7 +67,7 @@ class Figures:
     pending: bool = False
     """Whether a worker is still to compute what the bets are worth."""
     by_count: bool = False
-    """Whether nobody enters bets or rounds there: its handle, rounds and pace are not known."""
+    """Whether the table is non-tracked: no bets or rounds are entered, so handle, rounds and pace are unknown."""
     usual_hold: str = ""
     """The hold that the house calls usual there, in words."""
 
@@ -127,8 +127,8 @@ class Figures:
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Figures:
-        """From such a line, as far as it goes: the whole drop stands for the cash. The theoretical win is rounded
-        there, so where all bets have one edge it is better taken from the handle, but for those of audited shoes."""
+        """Figures from a line written by ``row``, with the whole drop as cash. The theoretical win there is rounded: if
+        all bets have one edge, the handle gives a more exact one, except for audited shoes."""
         theoretical = row["theoretical_cents"]
         return cls(
             **{name: row[name] for name in _ROW_COLUMNS if name in row},
@@ -273,8 +273,8 @@ def _edge(worths: Worths, wager: str | None) -> Fraction | None:
 
 
 def _expected(table: Table, worths: Worths, span: BookSpan, handle_cents: int) -> Fraction | None:
-    """What the house wins of a span's bets on average. Where a seat has several wagers, each by its own edge, which is
-    told of the first stake: what is raised later in a round is in it. None where nobody can tell it of some bets."""
+    """The casino's expected win from the bets of a span, in cents. If a seat has several wagers, each counts by its own
+    edge per first stake, which includes later raises. None if it is unknown for some of these stakes."""
     edge = _only_edge(table, worths)
     if edge is not None and not span.stakes:
         return span.worth.cents + edge * (handle_cents - span.worth.staked_cents)

@@ -1,8 +1,8 @@
-"""The log searched: by who wrote it, subject, kind, table, round, time, amount, and by what an entry says in words.
+"""Search of the log by author, subject, kind, table, round, time, amount and words of the description.
 
-What has an index is asked of the database: the subject and the kind, who wrote it (but for inputs of rounds), a round,
-a time. Words and amounts are looked for in what a person would read, newest first, so many entries a page; a page says
-how far it came. Nothing is told of what a game still hides: the words are those that the log's own page shows.
+The database filters by indexed fields: subject, kind, author (except for round inputs), round and time. Words and
+amounts are matched against the description of each entry, newest first. A page examines a limited number of entries and
+states how far it got. Content that a game still conceals is masked, as on the log page.
 """
 
 from __future__ import annotations
@@ -234,8 +234,8 @@ def _through(books: _Books, wanted: LogQuery, before: PagePosition | None) -> di
 
 
 def _rows(wanted: LogQuery, books: _Books, before: PagePosition | None, count: int) -> list[tuple[datetime, Entry]]:
-    """So many entries, the newest first. The floor has many books: they are read in ever wider windows of time, so that
-    not each of them is read for a page that only needs the last few minutes."""
+    """Up to ``count`` entries, the newest first. Several logs are read in widening time windows, so that a page that
+    needs only the last few minutes does not read each log in full."""
     highs = _through(books, wanted, before)
     since = _last_before(books, dict.fromkeys(books.heads, wanted.since)) if wanted.since else None
     lowest = since or dict.fromkeys(books.heads, 0)
@@ -297,8 +297,8 @@ def _conditions(wanted: LogQuery) -> tuple[str, dict[str, Any]]:
 
 
 def _signatures(person: str) -> list[str]:
-    """How the log names whoever is meant, as patterns: whoever works here by badge and by user name, whatever they were
-    called then; anybody else as it was typed."""
+    """SQL LIKE patterns for an author's signatures: user names and badges of up to 20 matching staff members, or the
+    typed text as a prefix if no staff member matches."""
     staff = Staff.objects.filter(Q(username__iexact=person) | Q(badge=person) | Q(name__icontains=person))[:20]
     names = {name for member in staff for name in (member.username, member.badge) if name}
     forms = [f"{_literally(name)} %" for name in sorted(names)] + [_literally(name) for name in sorted(names)]

@@ -2,7 +2,7 @@
 
 Two questions, each asked of a table and day. Is the win one that chance makes of these bets? The edges of the
 game's wagers, and how they go together, answer it. Is the hold one that this table has on other days? Its own days
-before answer it. Of ordinary days one in twenty is flagged all the same: a flag asks for a look, and accuses nobody.
+before answer it. One ordinary day in twenty is flagged by chance: a flag is a reason to review, not an accusation.
 Floats stay within this file.
 """
 

@@ -212,7 +212,7 @@ def _exchanged(spans: Mapping[int, tuple[int, int]]) -> dict[int, list[ChipsChan
 
 
 def _after_changes(holding: Holding, changes: Iterable[ChipsChanged], kinds: Sequence[Denomination]) -> Holding:
-    """What nobody said of a change is taken to be the fewest chips on the one side, and smaller ones on the other."""
+    """The holding after chip changes. Unrecorded chips are estimated: the fewest on one side, smaller on the other."""
     for event in changes:
         large = handed_out(event.amount_cents, tuple(kinds))
         small = handed_out(event.amount_cents, tuple(kinds), smaller=True)
