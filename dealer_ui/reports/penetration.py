@@ -66,7 +66,7 @@ class DepthRow:
 
     @property
     def behind(self) -> str:
-        """The same as a part of the shoe."""
+        """The part of the shoe behind the cut card, in per cent."""
         return _percent(self.cell.cut, 0)
 
     @property
@@ -111,7 +111,7 @@ class DepthRow:
 
     @property
     def says(self) -> str:
-        """What the row comes to."""
+        """Which card count wins at this depth: a practical one, only a perfect one, or none."""
         if self.cell.count_wins(self.query.spread)[0] > 0:
             return "a practical count wins"
         return "only a perfect count wins" if self.cell.wins(self.query.spread)[0] > 0 else "no count wins"
@@ -212,7 +212,7 @@ def _subject(request: HttpRequest) -> Subject:
 
 
 def _usual(request: HttpRequest) -> PenetrationQuery:
-    """The shoe that the page shows of a game where nobody asks for another; of the first game, where there is none."""
+    """The default query for the requested game, or for the first game if the request names an unknown one."""
     try:
         chosen = _subject(request)
     except Unknowable:

@@ -59,7 +59,7 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class ShoeRow:
-    """A finished shoe of a list: what is told of each of its wagers."""
+    """A finished shoe in the list, with one audit for each wager."""
 
     audits: tuple[ShoeAudit, ...]
 
@@ -244,7 +244,7 @@ def _round(row: dict[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
 
 
 def _header(pack: Pack) -> tuple[str, ...]:
-    """The columns, of which some say how many of each card nobody had seen."""
+    """The column names of the CSV file, with an ``unseen_`` column for each card of the pack."""
     return (
         "round", "entry", "unseen", *(f"unseen_{sign}" for sign in pack.spellings), "edge_e15", "variance_e15", "seat",
         "bet_cents", "net_cents", "worth_e15_cents", "wager",
@@ -255,7 +255,7 @@ def _header(pack: Pack) -> tuple[str, ...]:
 @reads_replica
 @require_GET
 def shoe_csv(request: HttpRequest, pk: int, seq: int) -> HttpResponseBase:
-    """The same as a list: a row for each bet, with what nobody had seen before the round."""
+    """Export a shoe audit as CSV: a row for each bet, with the number of unseen cards before the round."""
     line = _asked(request, pk, seq, as_copy=True)
     if isinstance(line, HttpResponse):
         return line
