@@ -34,17 +34,7 @@ from tables.projections import (
     tables,
 )
 from tables.projections.records import Columns, Rows, taken_over
-from tables.projections.site_rows import (
-    CHIP_SERIES,
-    DROP_SCHEDULES,
-    FLOOR_PLANS,
-    KEYS,
-    LIMIT_PLANS,
-    PAY_TABLES,
-    PIT_ASSIGNMENTS,
-    PIT_COVERS,
-    PIT_SECTIONS,
-)
+from tables.projections.site_rows import GAMING_HOURS, POLICIES, PROPOSALS, SITE_ROWS
 
 log = logging.getLogger(__name__)
 
@@ -103,20 +93,13 @@ SECOND_IMPLEMENTATIONS: Final = (
     # One entry makes several rows.
     SecondImplementation("dead letter", Resending, alert_rows.resent_in_log, alert_rows.resent_in_database),
 )
+COMPARED_IN_REPLAY: Final = (GAMING_HOURS, POLICIES, PROPOSALS)
+"""Projections whose rows are compared entry by entry when the log is replayed."""
 PROJECTIONS: Final = (
-    CHIP_SERIES,
-    PAY_TABLES,
+    *(projection for projection in SITE_ROWS if projection not in COMPARED_IN_REPLAY),
     ALERT_RULES,
     ALERT_CHANNELS,
-    KEYS,
-    DROP_SCHEDULES,
-    PIT_SECTIONS,
-    FLOOR_PLANS,
-    PIT_ASSIGNMENTS,
-    PIT_COVERS,
-    LIMIT_PLANS,
 )
-"""The other projections (hours, policies, proposals) are compared entry by entry when the log is replayed."""
 KINDS: Final[tuple[ComparedRows, ...]] = (*SECOND_IMPLEMENTATIONS, *PROJECTIONS)
 
 
