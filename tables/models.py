@@ -507,7 +507,7 @@ class ServiceAccount(models.Model):
         return self.is_active and any(scope.permission == perm and not scope.enters for scope in mine)
 
     def may(self, scope: str, table: Table | None = None) -> bool:
-        """Whether it is active and has a scope, at this table if one is passed."""
+        """Whether the account is active and has a scope, at this table if a table is passed."""
         return self.is_active and scope in self.scopes and (table is None or self.reaches(table))
 
     def reaches(self, table: Table) -> bool:
@@ -800,7 +800,7 @@ class Proposal(AppendOnly):
 
     @property
     def waits_for_shoe(self) -> bool:
-        """Whether it takes effect with the next shoe."""
+        """Whether the change takes effect with the next shoe."""
         return bool(self.after.get("takes") == "shoe")
 
 

@@ -118,7 +118,7 @@ class Seat:
     walked: bool
     """Whether the seat is settled at the end of the round."""
     is_away: bool
-    """Whether it takes no part in the current game for a pot."""
+    """Whether the seat takes no part in the current game for a pot."""
     lies_cents: int
     """The chips there already, in cents, to which tapped chips are added."""
     called_cents: int

@@ -56,7 +56,7 @@ class Cards:
     tables: Mapping[int, int]
     """By their books."""
     whole: bool
-    """Whether it is the whole floor, with the strip and the alerts."""
+    """Whether the page shows the whole floor, with the strip and the alerts."""
 
 
 Watch = OneTable | Cards

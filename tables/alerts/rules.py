@@ -41,7 +41,7 @@ class Fact:
     game: str = ""
     round: int | None = None
     once: bool = False
-    """Whether it is raised only once, even after an acknowledgement: it belongs to one moment."""
+    """Whether such an alert is raised only once, even after an acknowledgement: it belongs to one moment."""
     least_level: int = 0
     evidence: Mapping[str, Any] = field(default_factory=dict)
 

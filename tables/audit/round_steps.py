@@ -78,7 +78,7 @@ class Story:
     stacks: tuple[tuple[int, int], ...] = ()
     """(seat, cents): the chips that each seat in the round had on the table."""
     sealed: bool = False
-    """Whether it is in progress and has hidden cards: there is no record before it is over."""
+    """Whether the round is in progress and has hidden cards: there is no record before it is over."""
 
 
 def story(table: Table, number: int) -> Story | None:

@@ -101,11 +101,11 @@ class SeatBox:
     chips: tuple[Chips, ...] = ()
     is_all_in: bool = False
     has_chosen: bool = False
-    """Whether it has made its secret choice while others have yet to choose."""
+    """Whether the seat has made its secret choice while others have yet to choose."""
     may_play: bool = False
-    """Whether it can be dealt in to the next player-pool game."""
+    """Whether the seat can be dealt in to the next player-pool game."""
     plays: bool = False
-    """Whether it is dealt in by default, also if it sat out the last game."""
+    """Whether the seat is dealt in by default, also if it sat out the last game."""
     spots: tuple[SpotBox, ...] = ()
     """Its wagers, in games with separate spots."""
     hands: tuple[HandBox, ...] = ()

@@ -57,7 +57,7 @@ class Hand(Struct, eq=False):
 
     @property
     def is_dead(self) -> bool:
-        """Whether its cards are discards while the round is still in progress."""
+        """Whether the cards of the hand are discards while the round is still in progress."""
         return self.state in {"bust", "surrender"}
 
 

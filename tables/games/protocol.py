@@ -60,7 +60,7 @@ class Bet(Struct, frozen=True, tag_field="do", tag="bet", omit_defaults=True):
     amount_cents: int
     wager: str = MAIN
     approved: bool = False
-    """Whether it exceeds the limit with a pit boss's signed approval."""
+    """Whether the bet exceeds the limit with a pit boss's signed approval."""
 
 
 class CloseBets(Struct, frozen=True, tag_field="do", tag="close_bets"):
@@ -225,9 +225,9 @@ class AskCard(Struct, frozen=True, tag_field="kind", tag="card", omit_defaults=T
     down: bool = False
     """Whether it is dealt facedown: only its owner may know it."""
     apart: bool = False
-    """Whether it comes from a few cards shuffled separately from the deck; `gone` then contains all but these."""
+    """Whether the card comes from a few cards shuffled separately from the deck; `gone` then contains all but these."""
     shown: bool = False
-    """Whether it is already in place, facedown and unknown, and is turned now: no card leaves the deck."""
+    """Whether the card is already in place, facedown and unknown, and is turned now: no card leaves the deck."""
     hand: int = 0
     """Number of the hand, if the place has several."""
     barred: tuple[int, ...] = ()

@@ -57,7 +57,7 @@ class Attestation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
 
     @property
     def is_by_terminal(self) -> bool:
-        """Whether it claims a signature by the terminal's key."""
+        """Whether the attestation claims a signature by the terminal's key."""
         return bool(self.key or self.signature)
 
     def holds(self, public: str, statement: Mapping[str, Any]) -> bool:

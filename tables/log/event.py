@@ -76,7 +76,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     kinds: ClassVar[tuple[str, ...]]
     """The kind; or all kinds of the struct, if its fields determine the kind."""
     of_the_house: ClassVar[bool] = False
-    """Whether it belongs to the log of the site. Otherwise it belongs to the log of a table."""
+    """Whether the kind belongs to the log of the site, and not to the log of a table."""
     record: ClassVar[KindRecord]
     """The writer, the permitted moves, and where entries are reported, published and alerted. Each kind has its own
     record."""

@@ -225,7 +225,7 @@ class Layer:
     plan: Plan | None
     """The plan; None for the table's own settings."""
     holds: bool = True
-    """Whether its schedule applies now. If not, the layers below it do."""
+    """Whether the schedule of the layer applies now. If not, the layers below it do."""
 
     @property
     def name(self) -> str:

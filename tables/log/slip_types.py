@@ -221,7 +221,7 @@ class SlipType:
     about: str = ""
     """The series of the slip that it names: together they give back no more than that one took."""
     raises_alert: bool = False
-    """Whether its first step raises an alert."""
+    """Whether the first step of such a slip raises an alert."""
     subject: str = "slip"
     """The subject of its entries. Entries of other subjects than "slip" are written by their own package."""
 

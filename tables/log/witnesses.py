@@ -20,7 +20,7 @@ class Witness:
     address: str
     """Without a slash at its end: what is asked for is added to it."""
     shows_heads: bool
-    """Whether it receives the head of each log, so that it can name missing logs and entries."""
+    """Whether the witness receives the head of each log, so that it can name missing logs and entries."""
 
     @property
     def name(self) -> str:

@@ -50,7 +50,7 @@ class Act:
     second: str = ""
     """Policy with the roles that may give the second signature; empty for none."""
     at_once: bool = False
-    """Whether it is carried out even if the table has changed since the page was drawn."""
+    """Whether the action is carried out even if the table has changed since the page was drawn."""
 
     @property
     def asks(self) -> list[tuple[str, str]]:
