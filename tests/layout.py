@@ -24,18 +24,22 @@ OVERLAPPING: Final = """([selector, allowed]) => {
 
 def small(page: Any, selector: str = f"main :is({CONTROLS})", least: int = FINGER) -> list[str]:
     """Visible parts that are narrower or lower than ``least`` pixels."""
+    page.wait_for_load_state()
     parts: list[str] = page.evaluate(SMALL, [selector, least])
     return parts
 
 
 def overlapping(page: Any, selector: str, allowed: int = 1) -> list[str]:
     """Pairs of visible parts that overlap by more than ``allowed`` pixels."""
+    page.wait_for_load_state()
     pairs: list[str] = page.evaluate(OVERLAPPING, [selector, allowed])
     return pairs
 
 
 def fits_width(page: Any) -> bool:
-    """Whether the page needs no scrolling sideways."""
+    """Whether the page needs no scrolling sideways. A page whose stylesheets are still loading is laid out without
+    them, so its load is awaited before it is measured."""
+    page.wait_for_load_state()
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 

@@ -10,6 +10,7 @@ from tables.roles import Role
 from tests import floor
 from tests.browser.conftest import AtTable, entries
 from tests.floor import PIN, Hand, counted
+from tests.layout import fits
 
 SMALL = {"width": 1024, "height": 768}
 
@@ -35,7 +36,7 @@ def test_an_exposed_card_is_set_aside_by_keyboard(at_table: AtTable, rocket: Han
     assert screen.fits
     page.click("#mishap")
     page.wait_for_selector(".mishaps")
-    assert page.evaluate("document.documentElement.scrollHeight <= window.innerHeight"), "the list has to fit"
+    assert fits(page), "the list has to fit"
     page.keyboard.press("1")
     page.wait_for_selector(".mishap")
     assert page.url.endswith("/mishaps/exposed_card/")
