@@ -11,10 +11,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold import widgets
 
-from tables.admin.forms import DayField, Judged
+from tables.admin.forms import Judged
 from tables.admin.pages import SetUp
 from tables.cage import key_register
 from tables.cage.key_register import Schedule
+from tables.form_fields import DayField
 from tables.log.entries.custody import WEEKDAYS, HouseKeySet
 from tables.models import DropSchedule, HouseKey, Staff, Table
 from tables.reports import gaming_hours

@@ -5,11 +5,10 @@ A form judges by the same functions as the write that follows, so each sentence 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import date, datetime, time
+from datetime import time
 from decimal import Decimal
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 from django import forms
@@ -18,13 +17,14 @@ from django.utils import timezone
 from unfold import widgets
 
 from ledger.proof.chips import money
+from tables import form_fields
 from tables.alerts import channels
 from tables.alerts.alert_types import KINDS, LEVELS
 from tables.alerts.models import AlertChannel
 from tables.approvals import proposals
 from tables.cage import chip_series, denominations
+from tables.form_fields import DayField
 from tables.games.catalog import GAMES
-from tables.log import moments
 from tables.log.entries.settings import PAYS
 from tables.log.publication import FORMS
 from tables.log.state import KEYED, TableState
@@ -39,7 +39,7 @@ from tables.models import (
     Table,
     Terminal,
 )
-from tables.refusals import Refused, sentence
+from tables.refusals import Refused
 from tables.reports import gaming_hours as shifts
 from tables.reports.gaming_hours import Hours
 from tables.roles import Role
@@ -62,27 +62,10 @@ def as_error(refused: Refused) -> ValidationError:
     return ValidationError(refused.sentence, code=refused.code)
 
 
-class MoneyField(forms.Field):
-    """An amount as it is said, 10 or 2.50 or 1,000, read into minor units digit by digit: never through a float."""
+class MoneyField(form_fields.MoneyField):
+    """An amount in the look of the administration."""
 
     widget = widgets.UnfoldAdminTextInputWidget
-
-    def to_python(self, value: Any) -> int | None:
-        """Minor units."""
-        if value in self.empty_values:
-            return None
-        text = str(value).strip().replace(",", "")
-        if not re.fullmatch(r"[0-9]{1,13}(\.[0-9]{1,2})?", text):
-            raise ValidationError("Write an amount as 10 or 2.50.")
-        whole, _, part = text.partition(".")
-        return int(whole) * 100 + int(part.ljust(2, "0"))
-
-    def prepare_value(self, value: Any) -> Any:
-        return money(value).replace(",", "") if isinstance(value, int) else value
-
-    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
-        """Tablets show digits."""
-        return {"inputmode": "decimal", "autocomplete": "off"}
 
 
 class LimitsField(forms.Field):
@@ -105,29 +88,10 @@ class LimitsField(forms.Field):
         return value
 
 
-_Date = TypeVar("_Date", bound=date)
-
-
-def _possible(read: _Date | None) -> _Date | None:
-    if read is not None and (says := moments.fault(read)):
-        raise ValidationError(sentence(says))
-    return read
-
-
-class DayField(forms.DateField):
-    """A day from 2000 to 2999."""
-
-    def to_python(self, value: Any) -> date | None:
-        return _possible(super().to_python(value))
-
-
-class MomentField(forms.DateTimeField):
-    """A moment from 2000 to 2999. Without an offset it is by the house's clock."""
+class MomentField(form_fields.MomentField):
+    """A moment in the look of the administration."""
 
     widget = widgets.UnfoldAdminTextInputWidget
-
-    def to_python(self, value: Any) -> datetime | None:
-        return _possible(super().to_python(value))
 
 
 class EffectiveField(MomentField):

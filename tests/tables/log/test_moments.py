@@ -11,10 +11,11 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
-from tables.admin.forms import DayField, EffectiveField, MomentField
+from tables.admin.forms import EffectiveField, MomentField
 from tables.admin.limit_plans import PlanForm
 from tables.admin.pages import SetUp
 from tables.cage import slip_fields
+from tables.form_fields import DayField
 from tables.log import moments
 from tables.log.exception_categories import ORDINARY
 from tables.log.limit_plans import Occasion

@@ -1,0 +1,103 @@
+"""Form fields that every form of the product shares: amounts, whole numbers, days and moments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, ClassVar, Final, TypeVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from ledger.proof.chips import money
+from tables.log import moments
+from tables.refusals import Refused, sentence
+
+MOST_WHOLE: Final = 2**31 - 1
+"""The largest number of a seat, round, table or entry."""
+_AMOUNT: Final = re.compile(r"[0-9]{1,13}(\.[0-9]{1,2})?", re.ASCII)
+_Date = TypeVar("_Date", bound=date)
+
+
+class InputForm(forms.Form):
+    """A form whose first error becomes a refusal, for pages that show a refusal in place of field errors.
+
+    ``code`` is the code of the refusal, for a field in ``codes`` that one. ``status`` is its HTTP status.
+    """
+
+    code: ClassVar[str] = "bad_form"
+    codes: ClassVar[Mapping[str, str]] = {}
+    status: ClassVar[int] = 422
+
+    def values(self) -> dict[str, Any]:
+        """The cleaned values. Raises Refused with the message of the first error."""
+        for field, errors in self.errors.as_data().items():
+            raise Refused(self.codes.get(field, self.code), " ".join(errors[0].messages), self.status)
+        return self.cleaned_data
+
+
+class MoneyField(forms.Field):
+    """An amount as people write it, such as 10, 2.50 or 1,000. The value is in minor units and never passes through a
+    float. With ``is_signed`` a plus or minus sign may precede the digits."""
+
+    widget = forms.TextInput
+    default_error_messages = {"invalid": "Write an amount as 10 or 2.50."}
+
+    def __init__(self, *, is_signed: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self.is_signed = is_signed
+
+    def to_python(self, value: Any) -> int | None:
+        """Minor units; None for an empty field."""
+        if value in self.empty_values:
+            return None
+        text = str(value).strip().replace(",", "").replace("−", "-")
+        sign, digits = (text[:1], text[1:]) if self.is_signed and text[:1] in ("+", "-") else ("", text)
+        if not _AMOUNT.fullmatch(digits):
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        whole, _, part = digits.partition(".")
+        cents = int(whole) * 100 + int(part.ljust(2, "0"))
+        return -cents if sign == "-" else cents
+
+    def prepare_value(self, value: Any) -> Any:
+        return money(value).replace(",", "") if isinstance(value, int) else value
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        """Attributes that show the digits of a tablet's keyboard."""
+        return {"inputmode": "decimal", "autocomplete": "off"}
+
+
+class WholeNumberField(forms.IntegerField):
+    """A number of a seat, round, table or entry: plain ASCII digits. A larger number than any of these counts as the
+    largest, so that the search for it is answered by "not found"."""
+
+    widget = forms.TextInput
+
+    def to_python(self, value: Any) -> int | None:
+        text = str(value).strip() if value is not None else ""
+        if not text:
+            return None
+        if not (text.isascii() and text.isdecimal()):
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return MOST_WHOLE if len(text) > len(str(MOST_WHOLE)) else min(int(text), MOST_WHOLE)
+
+
+def _possible(read: _Date | None) -> _Date | None:
+    if read is not None and (fault := moments.fault(read)):
+        raise ValidationError(sentence(fault))
+    return read
+
+
+class DayField(forms.DateField):
+    """A day from 2000 to 2999."""
+
+    def to_python(self, value: Any) -> date | None:
+        return _possible(super().to_python(value))
+
+
+class MomentField(forms.DateTimeField):
+    """A moment from 2000 to 2999. Without an offset it is by the site's clock."""
+
+    def to_python(self, value: Any) -> datetime | None:
+        return _possible(super().to_python(value))
