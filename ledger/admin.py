@@ -17,7 +17,6 @@ from unfold.paginator import InfinitePaginator
 from ledger.admin_lists import ClosedList
 from ledger.alerts import AlreadyAcknowledged, acknowledge
 from ledger.models import (
-    SERIES,
     Account,
     Alert,
     Book,
@@ -30,6 +29,7 @@ from ledger.models import (
     SlipSignature,
     Transfer,
 )
+from ledger.models.slips import SERIES
 from ledger.proof.chips import money
 
 

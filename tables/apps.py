@@ -49,7 +49,7 @@ class TablesConfig(AppConfig):
         from tables.staff import secret_checks, staffing  # noqa: F401
 
         table_settings.go_by_edges(favour.player_edges)
-        models.go_by_choices(role_choices.otherwise)
+        models.staff.go_by_choices(role_choices.otherwise)
         discrepancies.use_limits(lambda: policies.levels("discrepancy_levels_cents"))
         inspection.use_uncounted(chips_in_play.uncounted_cents)
         checks.register(pepper.check, checks.Tags.security, deploy=True)

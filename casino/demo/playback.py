@@ -30,7 +30,8 @@ from ledger import log
 from ledger.batch import Batch
 from ledger.findings import JOURNALS
 from ledger.log import Draft
-from ledger.models import HOUSE, SERIES, Book
+from ledger.models import HOUSE, Book
+from ledger.models.slips import SERIES
 from ledger.proof import seals
 from ledger.proof.moves import Move
 from ledger.proof.slip_name import SlipName
@@ -38,7 +39,8 @@ from ledger.site_log import digest_of
 from tables import pepper
 from tables.audit import day_seals, keys
 from tables.management.commands import seed_demo
-from tables.models import PASSWORD, PIN, Staff
+from tables.models import Staff
+from tables.models.staff import PASSWORD, PIN
 from tables.reports import day_close, gaming_hours
 
 _MOMENT: Final = r"(?<![0-9a-f-])(\d{4}-\d\d-\d\d)(?:([T ])(\d\d:\d\d)(?=:\d\d| UTC))?"

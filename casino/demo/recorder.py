@@ -153,7 +153,8 @@ def _marks(cursor: Any) -> dict[str, str]:
     from ledger.findings import JOURNALS
     from ledger.site_log import digest_of
     from tables.audit import keys
-    from tables.models import SECRETS, Staff
+    from tables.models import Staff
+    from tables.models.staff import SECRETS
 
     marks = {str(keys.published_key()): "{{key}}"}
     cursor.execute("SELECT encode(hash, 'hex'), book_id, seq FROM ledger_logentry")

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST
 
 from dealer_ui import signatures
 from dealer_ui.accounts import account
-from tables.models import PASSWORD, Passkey, Staff
+from tables.models import Passkey, Staff
+from tables.models.staff import PASSWORD
 from tables.refusals import Refused
 from tables.staff import devices, required_actions, terminals
 from tables.staff import passkeys as keys

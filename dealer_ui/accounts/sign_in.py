@@ -15,7 +15,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from tables.models import PASSWORD, SECRETS, EmergencyCode, Staff, Terminal
+from tables.models import EmergencyCode, Staff, Terminal
+from tables.models.staff import PASSWORD, SECRETS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import devices, required_actions, terminals

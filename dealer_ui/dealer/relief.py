@@ -16,7 +16,8 @@ from dealer_ui.dealer.views import draw, why_gone
 from dealer_ui.guards import dealers, gone
 from tables.floor import recorder, table_opening
 from tables.log.state import TableState
-from tables.models import SECRETS, Staff, Table
+from tables.models import Staff, Table
+from tables.models.staff import SECRETS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import relief, required_actions, sign_in, terminals

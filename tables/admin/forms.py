@@ -29,16 +29,8 @@ from tables.log.entries.settings import PAYS
 from tables.log.publication import FORMS
 from tables.log.state import KEYED, TableState
 from tables.log.terms import Settings
-from tables.models import (
-    MOST_RAKE_PERMILLE,
-    ChipSeries,
-    Denomination,
-    HouseHours,
-    PayTable,
-    Staff,
-    Table,
-    Terminal,
-)
+from tables.models import ChipSeries, Denomination, HouseHours, PayTable, Staff, Table, Terminal
+from tables.models.tables import MOST_RAKE_PERMILLE
 from tables.refusals import Refused
 from tables.reports import gaming_hours as shifts
 from tables.reports.gaming_hours import Hours

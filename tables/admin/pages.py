@@ -69,19 +69,8 @@ from tables.log.game_kinds import kind_of
 from tables.log.house_profiles import PROFILES
 from tables.log.state import TableState
 from tables.log.terms import game_title
-from tables.models import (
-    PASSWORD,
-    PIN,
-    ChipSeries,
-    Denomination,
-    HouseHours,
-    HouseTerms,
-    PayTable,
-    Proposal,
-    Staff,
-    Table,
-    Terminal,
-)
+from tables.models import ChipSeries, Denomination, HouseHours, HouseTerms, PayTable, Proposal, Staff, Table, Terminal
+from tables.models.staff import PASSWORD, PIN
 from tables.refusals import Refused, sentence
 from tables.reports import gaming_hours as shifts
 from tables.reports.spreadsheets import csv_file

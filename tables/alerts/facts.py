@@ -28,7 +28,8 @@ from tables.log.entries.staff import SecretReset, StaffChanged, StaffLockedOut
 from tables.log.entries.terminals import TerminalLockedOut
 from tables.log.event import Event
 from tables.log.message import text_of
-from tables.models import PIN, Table
+from tables.models import Table
+from tables.models.staff import PIN
 from tables.reports import gaming_hours
 from tables.state import table_state
 

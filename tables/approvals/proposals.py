@@ -52,7 +52,8 @@ from tables.log.limit_plans import WAGER, Schedule
 from tables.log.message import text_of
 from tables.log.policies import described, title_of
 from tables.log.signatory import Signatory, with_badge_from
-from tables.models import STANDS, Proposal, ProposalEnd, Staff
+from tables.models import Proposal, ProposalEnd, Staff
+from tables.models.proposals import STANDS
 from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies

@@ -19,7 +19,8 @@ from ledger import clock_corrections
 from ledger.proof.chain import Entry
 from tables.log.event import AuditFailure, Author, UnbadgedAuthor
 from tables.log.signatory import Signatory, pair_fault, same_person_fault
-from tables.models import PIN, SecretVersion, Staff
+from tables.models import SecretVersion, Staff
+from tables.models.staff import PIN
 from tables.refusals import Refused
 from tables.setup import policies
 

@@ -45,7 +45,8 @@ from tables.log.entries.staff import StaffAdded, StaffChanged
 from tables.log.event import AuditFailure
 from tables.log.policies import Value
 from tables.log.terms import Settings, settings_after
-from tables.models import STANDS, LimitPlan, Proposal, ProposalEnd, Table
+from tables.models import LimitPlan, Proposal, ProposalEnd, Table
+from tables.models.proposals import STANDS
 from tables.projections import site_rows
 from tables.setup import pit_assignments, policies
 from tables.setup.dual_control import HANDLERS

@@ -6,7 +6,8 @@ from typing import Any
 
 from tables.log.entries.carried_rows import PepperCarriedOver, RowsTakenOver
 from tables.log.entries.staff import SecretMade, SecretReset, StaffAdded, StaffChanged
-from tables.models import PIN, SECRETS, STAFF_FACTS, SecretVersion, Staff
+from tables.models import SecretVersion, Staff
+from tables.models.staff import PIN, SECRETS, STAFF_FACTS
 from tables.projections.records import Rows, named, of_the_house
 
 

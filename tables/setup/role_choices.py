@@ -20,7 +20,8 @@ from tables.log.policies import TERMS, Values
 from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SECOND_TERM, SIGNERS_TERM, Strike
 from tables.log.slip_types import SlipType, Stage
 from tables.log.slip_workflow import Slip, either
-from tables.models import LATE_BY, HouseTerms, Staff
+from tables.models import HouseTerms, Staff
+from tables.models.staff import LATE_BY
 from tables.refusals import Refused
 from tables.roles import PERMISSIONS, WORDS, Role
 from tables.setup import policies

@@ -35,7 +35,8 @@ from tables.log.limit_plans import WAGER, called, limits_in
 from tables.log.policies import Values
 from tables.log.state import SHUFFLERS, TableState
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
-from tables.models import MOST_RAKE_PERMILLE, Denomination, ShoeSource, Staff, Table
+from tables.models import Denomination, ShoeSource, Staff, Table
+from tables.models.tables import MOST_RAKE_PERMILLE
 from tables.refusals import Refused, sentence
 from tables.setup import pay_tables, policies
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone

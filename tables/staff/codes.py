@@ -31,7 +31,8 @@ from tables.log.entries.staff import (
     confirmer_fault,
 )
 from tables.log.signatory import Signatory, with_badge_from
-from tables.models import PASSWORD, PIN, OneTimeCode, SecretVersion, Staff
+from tables.models import OneTimeCode, SecretVersion, Staff
+from tables.models.staff import PASSWORD, PIN
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies

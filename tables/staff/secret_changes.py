@@ -18,7 +18,8 @@ from ledger import log, site_log
 from ledger.log import Draft
 from tables import pepper
 from tables.log.entries.staff import CALLED, SecretMade
-from tables.models import PASSWORD, PIN, SecretVersion, Staff, Terminal
+from tables.models import SecretVersion, Staff, Terminal
+from tables.models.staff import PASSWORD, PIN
 from tables.refusals import Refused
 from tables.staff import codes, guess_counts, secret_ages, sign_in, staffing, terminals
 from tables.staff.guess_counts import GuessLimit, TooMany

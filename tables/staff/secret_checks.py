@@ -32,7 +32,8 @@ from tables.log.entries.staff import (
 )
 from tables.log.event import AuditFailure, Event, refuse_other_author
 from tables.log.signatory import Signatory
-from tables.models import PIN, Passkey, Staff
+from tables.models import Passkey, Staff
+from tables.models.staff import PIN
 from tables.roles import Role
 from tables.setup import role_choices
 

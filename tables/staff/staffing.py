@@ -23,7 +23,8 @@ from tables.log import dual_control, duties
 from tables.log.entries.staff import StaffAdded, StaffChanged, StaffLockOutLifted
 from tables.log.entries.tables import DealerSignedOut
 from tables.log.state import TableState
-from tables.models import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS, Staff, Table
+from tables.models import Staff, Table
+from tables.models.staff import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies, role_choices

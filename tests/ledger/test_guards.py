@@ -18,7 +18,8 @@ from django.utils import timezone
 from ledger import cage, log
 from ledger.grants import ALLOW_LIST
 from ledger.log import Draft, Sealed
-from ledger.models import Alert, AppendOnly, Immutable, Transfer
+from ledger.models import Alert, AppendOnly, Transfer
+from ledger.models.append_only import Immutable
 from ledger.proof import spelling
 from ledger.proof.chain import Head
 from ledger.proof.chips import MOVEMENTS, PLACES

@@ -12,7 +12,8 @@ from ledger import site_log
 from tables import pepper
 from tables.alerts import channels
 from tables.log.entries.carried_rows import PepperCarriedOver
-from tables.models import SECRETS, OneTimeCode, SecretVersion, ServiceToken, Staff
+from tables.models import OneTimeCode, SecretVersion, ServiceToken, Staff
+from tables.models.staff import SECRETS
 from tables.staff import codes, service_tokens
 
 BY: Final = "the command line"

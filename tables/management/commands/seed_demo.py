@@ -25,7 +25,8 @@ from tables.floor import recorder
 from tables.floor.inputs import BeginSlip, SignSlip
 from tables.games.catalog import GAMES
 from tables.log.terms import Settings, made_rules
-from tables.models import PIN, Denomination, ShoeSource, Staff, Table, Terminal
+from tables.models import Denomination, ShoeSource, Staff, Table, Terminal
+from tables.models.staff import PIN
 from tables.roles import Role
 from tables.setup import policies, table_settings
 from tables.setup.dual_control import ProposalDraft

@@ -1,0 +1,281 @@
+"""The staff, their roles at the site, and the hashes of their secrets."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, ClassVar, Final, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.hashers import check_password, make_password
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from ledger.site_log import append, digest_of, enqueue
+from tables import pepper
+from tables.log import role_choices
+from tables.log.entries.carried_rows import PepperCarriedOver
+from tables.log.entries.staff import StaffAdded
+from tables.log.signatory import Signatory
+from tables.roles import Role, may
+
+log = logging.getLogger(__name__)
+PASSWORD: Final = "password"  # noqa: S105 -- the name of a column
+PIN: Final = "pin"
+SECRETS: Final = (PASSWORD, PIN)
+"""The columns with the hashes of a staff member's secrets."""
+STAFF_FACTS: Final = ("name", "role", "further", "badge", "is_active", "administered_until")
+"""The columns that the log records of a staff member, in addition to digests of the secrets."""
+PIN_DIGITS: Final = "[0-9]{4,8}"
+"""Pattern of every PIN. Policies may require more of a new one."""
+PIN_RULE: Final = "A PIN has 4 to 8 digits."
+
+
+class SessionColumns(NamedTuple):
+    """The columns that a session is bound to."""
+
+    username: str
+    password: str
+    pin: str
+    role: str
+
+
+@lru_cache(maxsize=10_000)
+def _session_auth_hash(kept: SessionColumns, _: tuple[str, ...], secret: str) -> str:
+    """Every request asks for it, and two hashes have to be opened for it: once for the same secrets, role and keys of
+    the pepper, by their names."""
+    somebody = Staff(**kept._asdict())
+    bound = f"{somebody.hash_of('password')} {somebody.hash_of('pin')} {somebody.role}"
+    return salted_hmac("tables.Staff.session", bound, secret=secret, algorithm="sha256").hexdigest()
+
+
+class StaffManager(BaseUserManager["Staff"]):
+    """Makes staff with hashed secrets."""
+
+    def create_staff(
+        self,
+        username: str,
+        *,
+        name: str,
+        role: Role,
+        password: str | None = None,
+        badge: str | None = None,
+        pin: str | None = None,
+    ) -> Staff:
+        """Add a staff member, with an entry in the site's log. Password and PIN are stored as sealed hashes only."""
+        staff = self.model(username=username, name=name, role=role, badge=badge)
+        staff.set_password(password)
+        staff.set_pin(pin)
+        staff.full_clean(exclude=["password", "pin"])
+        with transaction.atomic():
+            staff.save(using=self._db)
+            given = tuple(secret for secret, value in (("password", password), ("pin", pin)) if value)
+            event = StaffAdded(
+                username=username,
+                name=name,
+                role=Role(role).value,
+                badge=badge,
+                new=given,
+                secrets=staff.digests,
+            )
+            append(event, "the command line")
+        return staff
+
+    def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> Staff:
+        """Add the first operator of a new site, for Django's ``createsuperuser``."""
+        name = fields.get("name", username)
+        return self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
+
+
+def _nothing(_: datetime | None) -> Collection[str]:
+    return ()
+
+
+_chosen: Callable[[datetime | None], Collection[str]] = _nothing
+"""Reads the site's choices about its roles, now or at a moment."""
+LATE_BY: Final = timedelta(seconds=10)
+"""How long after a change of a policy an entry may still follow the value before it, as processes cache policies."""
+
+
+def go_by_choices(asked: Callable[[datetime | None], Collection[str]]) -> None:
+    """Set the function that reads the site's choices about its roles, from a package above this one."""
+    global _chosen
+    _chosen = asked
+
+
+def _moments(as_of: datetime | None) -> tuple[datetime | None, ...]:
+    return (None,) if as_of is None else (as_of, as_of - LATE_BY)
+
+
+class Staff(AbstractBaseUser):
+    """One person who works here. What they may do follows from the role alone that they work as now (``roles.py``)."""
+
+    username = models.CharField("user name", max_length=40, unique=True)
+    name = models.CharField(max_length=60, help_text="As it is written in the log, on slips and on screens.")
+    role = models.CharField(max_length=16, choices=Role.choices)
+    further = models.JSONField(
+        "may also work as",
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        blank=True,
+        help_text="They choose as which when they come to work.",
+    )
+    administered_until = models.DateTimeField(null=True, blank=True, editable=False)
+    """When they gave up the role that gives access: they handle no chips and no cash in that shift."""
+    badge = models.CharField(
+        "badge number",
+        max_length=8,
+        unique=True,
+        null=True,
+        blank=True,
+        validators=[RegexValidator(r"^\d{3,8}$", "A badge number has 3 to 8 digits.")],
+    )
+    password = models.CharField(max_length=256)
+    pin = models.CharField(max_length=256, blank=True, editable=False)
+    password_made_at = models.DateTimeField(null=True, editable=False)
+    pin_made_at = models.DateTimeField(null=True, editable=False)
+    is_active = models.BooleanField("active", default=True, help_text="Switch off when somebody leaves; never delete.")
+
+    USERNAME_FIELD = "username"
+    REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
+    objects: ClassVar[StaffManager] = StaffManager()
+
+    class Meta:
+        verbose_name = verbose_name_plural = "staff"
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def signatory(self) -> Signatory:
+        """This person with the name, badge and role of now, as one who signs."""
+        return Signatory(self.username, self.name, self.badge, str(self.role))
+
+    @property
+    def signature(self) -> str:
+        """The name of this person in the log, which never changes for an entry."""
+        return self.signatory.signature
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """All that they may work as, what they work as now first."""
+        return (self.role, *(role for role in self.further if role != self.role))
+
+    def set_password(self, raw_password: str | None) -> None:
+        """Keep its hash, sealed."""
+        super().set_password(raw_password)
+        self.password = pepper.seal(self.password, self.owner_of("password"))
+        self.password_made_at = timezone.now() if raw_password else None
+
+    def check_password(self, raw_password: str | None) -> bool:
+        return self._check("password", raw_password)
+
+    def set_pin(self, pin: str | None) -> None:
+        """Keep the hash of a PIN, sealed; ``None`` takes it away."""
+        self.pin_made_at = None
+        if pin is None:
+            self.pin = ""
+            return
+        if not re.fullmatch(PIN_DIGITS, pin):
+            raise ValidationError(PIN_RULE)
+        self.pin = pepper.seal(make_password(pin), self.owner_of("pin"))
+        self.pin_made_at = timezone.now()
+
+    def check_pin(self, pin: str) -> bool:
+        """Whether this is the PIN; takes as long when there is none."""
+        return self._check("pin", pin)
+
+    def owner_of(self, column: str) -> str:
+        """The owner that a sealed hash is bound to, so that it cannot be moved to another user.
+
+        User names are permanent.
+        """
+        return f"{column} of {self.username}"
+
+    def hash_of(self, column: str) -> str:
+        """The unsealed hash of a secret; empty, with an error in the server's log, where its key is missing."""
+        try:
+            return pepper.unseal(getattr(self, column), self.owner_of(column))
+        except pepper.NoSuchKey as missing:
+            log.error("%s: nobody can sign with it", missing)
+            return ""
+
+    def has(self, secret: str) -> bool:
+        """Whether they have made this secret, so far as the column tells."""
+        return bool(getattr(self, secret)) and not getattr(self, secret).startswith("!")
+
+    def reseal(self, column: str) -> bool:
+        """Seal a hash with the current key, unless it was changed concurrently; returns whether it did.
+
+        The caller writes the log entry.
+        """
+        kept = getattr(self, column)
+        setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
+        behind = Staff.objects.filter(pk=self.pk, **{column: kept})
+        return bool(behind.update(**{column: getattr(self, column)}))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields that the log records of a staff member, except secrets."""
+        moment = self.administered_until
+        return {name: getattr(self, name) for name in STAFF_FACTS} | {
+            "administered_until": moment and moment.astimezone(UTC).isoformat()
+        }
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """A digest of each secret for the log: a changed digest shows a changed secret."""
+        return {column: digest_of(getattr(self, column)) for column in SECRETS}
+
+    def _check(self, column: str, secret: str | None) -> bool:
+        hashed = self.hash_of(column)
+        right = check_password(secret, hashed or make_password(None)) and bool(hashed)
+        if right and not pepper.is_current(getattr(self, column)):
+            with transaction.atomic():
+                if self.reseal(column):
+                    digest = {self.username: {column: self.digests[column]}}
+                    enqueue(PepperCarriedOver(key=pepper.current(), secrets=digest), "sign-in")
+        return right
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """The hash that a session is bound to.
+
+        A new password, PIN or role ends earlier sessions; a new pepper does not.
+        """
+        kept = SessionColumns(self.username, self.password, self.pin, self.role)
+        return _session_auth_hash(kept, tuple(pepper.keys()), secret or settings.SECRET_KEY)
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the Django admin opens for them."""
+        return self.is_active and self.role in (Role.OPERATOR, Role.AUDITOR)
+
+    as_of: datetime | None = None
+    """Time of the entry for which a proof checks permissions; None for now. Not a column."""
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        """Whether the role has a permission of Django, as changed by the site's choices.
+
+        For an entry: as of its time.
+        """
+        if not self.is_active:
+            return False
+        choice = role_choices.choice_of(self.role, perm)
+        if choice is None:
+            return may(Role(self.role), perm)
+        return any(role_choices.allows(choice, _chosen(moment)) for moment in _moments(self.as_of))
+
+    def has_perms(self, perms: list[str], obj: object = None) -> bool:
+        return all(self.has_perm(perm, obj) for perm in perms)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        """Whether the admin lists an app for them."""
+        return self.is_staff
