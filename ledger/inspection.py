@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from ledger.alerts import raise_alert
 from ledger.cage import all_books, balances, horizons, net_effect
-from ledger.models import HOUSE, Account, Alert, Book, Recount
+from ledger.models import Account, Alert, Book, Recount
 from ledger.proof.chain import Broken, Fault
 from ledger.proof.chips import CASH_PLACES, HOUSE_PLACES, MAY_BE_NEGATIVE, PLAYERS, money, short_places
 from ledger.recount import prove, recount, wrong_recount
@@ -78,7 +78,7 @@ def use_uncounted(uncounted_cents: Callable[[], int]) -> None:
 def inspect_house() -> list[Alert]:
     """Check the invariants that only all logs together have: no negative shared place, and sums of zero. Returns the
     alerts opened."""
-    house = Book.objects.get(name=HOUSE)
+    house = Book.objects.site()
     totals: dict[str, int] = {}
     net = net_effect(all_books())
     for account, place in Account.objects.values_list("pk", "place"):

@@ -92,7 +92,7 @@ def dealers_of(chance: random.Random) -> list[SimulatedDealer]:
     """A dealer for each table against the house, except the newcomer's."""
     banked = [
         table
-        for table in Table.objects.filter(retired_at=None).prefetch_related("denominations").order_by("pk")
+        for table in Table.objects.in_use().prefetch_related("denominations").order_by("pk")
         if table.name not in NEWCOMERS
         and kind_of(GAMES[table.game]).sells_chips
         and not kind_of(GAMES[table.game]).is_by_count

@@ -30,7 +30,7 @@ from ledger import log
 from ledger.batch import Batch
 from ledger.findings import JOURNALS
 from ledger.log import Draft
-from ledger.models import HOUSE, Book
+from ledger.models import Book
 from ledger.models.slips import SERIES
 from ledger.proof import seals
 from ledger.proof.moves import Move
@@ -170,7 +170,7 @@ class _Loader:
     @cached_property
     def house(self) -> int:
         """The id of the site's log."""
-        return Book.objects.get(name=HOUSE).pk
+        return Book.objects.site().pk
 
     def load(self, lines: Sequence[str]) -> None:
         for line in lines:

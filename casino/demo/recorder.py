@@ -252,11 +252,11 @@ def _slips(cursor: Any) -> list[tuple[str, int, str]]:
 def _entries(cursor: Any, marks: dict[str, str]) -> tuple[list[list[Any]], set[str]]:
     """Every entry in the order in which they were written, and the names of what they are read as. That order is the
     order of transactions: dealing writes with one connection."""
-    from ledger.models import HOUSE, Book
+    from ledger.models import Book
     from ledger.proof import spelling
     from tables.log.catalog import AT_TABLES, IN_THE_HOUSE
 
-    house = Book.objects.get(name=HOUSE).pk
+    house = Book.objects.site().pk
     cursor.execute(
         "SELECT book_id, seq, at, subject, kind, round, by, key, body FROM ledger_logentry"
         " ORDER BY xmin::text::bigint, book_id, seq"

@@ -98,7 +98,7 @@ def _by(name: str, says: str, label: str, values: Iterable[tuple[str, float]]) -
 
 
 def _tables() -> Iterator[Metric]:
-    books = Table.objects.filter(retired_at=None).values_list("book_id", flat=True)
+    books = Table.objects.in_use().values_list("book_id", flat=True)
     states = table_state.at_all(read_heads(list(books))).values()
     yield _gauge("tables_open", "Tables that are open.", sum(state.is_open for state in states))
     yield _gauge("rounds_open", "Rounds that go on.", sum(state.round_open for state in states))

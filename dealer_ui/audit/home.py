@@ -118,7 +118,7 @@ def _books() -> list[BookLine]:
     books = Book.objects.filter(head_seq__gt=0).annotate(
         proved=Max("verifications__through_seq"), proved_at=Max("verifications__at")
     )
-    by_name = sorted(books, key=lambda book: (book.name != HOUSE, book.name))
+    by_name: list[Any] = sorted(books, key=lambda book: (book.name != HOUSE, book.name))
     return [BookLine(book, book.proved or 0, book.proved_at) for book in by_name]
 
 

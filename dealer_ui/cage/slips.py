@@ -111,7 +111,7 @@ def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "older": page[-1][0] if len(page) == slip_records.PAGE else None,
         "paged": before is not None,
         "begins": [series for series in offered("slips") if _begins(viewer, series)],
-        "tables": Table.objects.filter(retired_at=None),
+        "tables": Table.objects.in_use(),
         "here": here,
         "drops": [] if here else keys_and_drops.next_drops(timezone.now()),
         "keys": not here and viewer.role in SEES_KEYS,

@@ -75,7 +75,7 @@ class TableChoice:
 
 def choice(viewer: Staff, terminal: Terminal | None) -> TableChoice:
     """The tables that this dealer may take on this terminal."""
-    rows = Table.objects.filter(retired_at=None).select_related("book")
+    rows = Table.objects.in_use().select_related("book")
     tables = sorted(rows, key=lambda table: natural(table.name))
     stands = standings.at_all([standings.head_of(table) for table in tables])
     of_table = {table.pk: stands[table.book_id] for table in tables}

@@ -143,7 +143,7 @@ def pit(request: HttpRequest, token: str) -> Drawn:
     if name is None:
         return _none("No pit has this address. Ask the pit for its sign.")
     places = {table: place for table, place in pits.places().items() if place.pit == name}
-    tables = list(Table.objects.filter(retired_at=None, name__in=places).select_related("book"))
+    tables = list(Table.objects.in_use().filter(name__in=places).select_related("book"))
     tables.sort(key=lambda table: places[table.name].order(table.name))
     signs = [(placard, addresses.of_table(table)) for placard, table in zip(placards_of(tables), tables, strict=True)]
     return _tagged("dealer_ui/players/placard_pit.html", {"pit": name, "signs": signs})

@@ -1,17 +1,29 @@
 """The logs of the site and its tables, their entries, and events that wait for an entry."""
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Q
 
-from ledger.models.append_only import AppendOnly, Immutable
+from ledger.models.append_only import AppendOnly, AppendOnlyRows, Immutable
 from ledger.proof import spelling
 from ledger.proof.spelling import Body
 
 HOUSE = "house"
 """The name of the site log; every other log belongs to a table."""
+
+
+class BookRows(models.QuerySet["Book"]):
+    """The logs."""
+
+    def site(self) -> "Book":
+        """The log of the site."""
+        return self.get(name=HOUSE)
+
+    def of_tables(self) -> Self:
+        """The logs of the tables."""
+        return self.exclude(name=HOUSE)
 
 
 class Book(models.Model):
@@ -21,6 +33,8 @@ class Book(models.Model):
     name = models.CharField(max_length=64, unique=True)
     head_seq = models.BigIntegerField(default=0, editable=False)
     head_hash = models.BinaryField(max_length=32, null=True, editable=False)
+
+    objects = BookRows.as_manager()
 
     class Meta:
         constraints = [
@@ -46,6 +60,17 @@ class ShortBookKey(models.ForeignKey[Any, Any]):
         return "integer"
 
 
+class LogEntryRows(AppendOnlyRows["LogEntry"]):
+    """The entries of logs."""
+
+    def of_site(self) -> Self:
+        """The entries of the site's log."""
+        return self.filter(book__name=HOUSE)
+
+
+LogEntryManager = models.Manager.from_queryset(LogEntryRows)
+
+
 class LogEntry(AppendOnly):
     """One event. Its hash covers the hash of the entry before it, its columns and its body (proof/spelling.py).
 
@@ -64,6 +89,8 @@ class LogEntry(AppendOnly):
     legs = models.SmallIntegerField(default=0, help_text="How many transfers belong to this entry")
     body = models.BinaryField()
     hash = models.BinaryField(max_length=32, primary_key=True)
+
+    objects: ClassVar[LogEntryManager["LogEntry"]] = LogEntryManager()
 
     class Meta:
         verbose_name_plural = "log entries"

@@ -82,7 +82,7 @@ def plan(request: HttpRequest) -> HttpResponse:
 def _keys(pit: str) -> dict[str, int]:
     """The tables of a pit in their order, with their keys."""
     places = {name: place for name, place in pits.places().items() if place.pit == pit}
-    keys = dict(Table.objects.filter(name__in=places, retired_at=None).values_list("name", "pk"))
+    keys = dict(Table.objects.in_use().filter(name__in=places).values_list("name", "pk"))
     return {name: keys[name] for name in sorted(keys, key=lambda name: places[name].order(name))}
 
 

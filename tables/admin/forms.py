@@ -366,7 +366,7 @@ class TableForm(Judged):
         help_text="As the surveillance calls those that look at it: C-12, PTZ 3.",
     )
     denominations = forms.ModelMultipleChoiceField(
-        Denomination.objects.filter(retired_at=None),
+        Denomination.objects.in_use(),
         label="Chips",
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
     )
@@ -643,7 +643,7 @@ class ChipSeriesForm(Judged):
 
     # Not ``values``: the row's column of that name holds what they are worth, and would judge what was ticked.
     kinds = forms.ModelMultipleChoiceField(
-        Denomination.objects.filter(retired_at=None),
+        Denomination.objects.in_use(),
         label="Kinds",
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="The kinds of chips that it has.",
@@ -713,7 +713,7 @@ class AlertChannelForm(Judged):
         help_text="Where it tells events. None chosen: all.",
     )
     at_tables = forms.ModelMultipleChoiceField(
-        Table.objects.filter(retired_at=None),
+        Table.objects.in_use(),
         label="Only events about these tables",
         required=False,
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
@@ -765,7 +765,7 @@ class EnrolForm(forms.Form):
         widget=widgets.UnfoldAdminTextInputWidget,
     )  # fmt: skip
     table = forms.ModelChoiceField(
-        Table.objects.filter(retired_at=None), required=False, empty_label="any table",
+        Table.objects.in_use(), required=False, empty_label="any table",
         widget=widgets.UnfoldAdminSelectWidget,
         help_text="The only table that may be dealt from it.",
     )  # fmt: skip

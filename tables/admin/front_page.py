@@ -114,7 +114,7 @@ def desk_of(viewer: Staff) -> Desk:
     groups = navigation.matters_of(viewer)
     if not viewer.has_perm("tables.watch_floor"):
         return Desk(matters=groups)
-    tables = list(Table.objects.filter(retired_at=None).select_related("book"))
+    tables = list(Table.objects.in_use().select_related("book"))
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     return Desk(
         is_shown=True,

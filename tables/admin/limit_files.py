@@ -111,7 +111,7 @@ def _is_header(header: Sequence[str], trial: Trial) -> bool:
 def _rows(lines: Sequence[Sequence[str]], header: Sequence[str], trial: Trial) -> dict[str, int]:
     """Every row with cells goes into the trial; where each table stands, by its name."""
     places: dict[str, int] = {}
-    tables = {table.name: table for table in Table.objects.filter(retired_at=None)}
+    tables = {table.name: table for table in Table.objects.in_use()}
     columns = {title: name for name, title in COLUMNS.items()}
     for number, line in enumerate(lines, start=2):
         cells = {title: unguarded(text.strip()) for title, text in zip(header, line, strict=False)}

@@ -172,7 +172,7 @@ def _grid(
     request: HttpRequest, typed: Typed | None = None, basis: Typed | None = None, preview: Preview | None = None,
     *, wrong_moment: str = "", status: int = 200,
 ) -> TemplateResponse:  # fmt: skip
-    every = limit_cells.rows(list(Table.objects.filter(retired_at=None)))
+    every = limit_cells.rows(list(Table.objects.in_use()))
     pit, game = request.GET.get("pit", ""), request.GET.get("game", "")
     chosen = set(request.POST.getlist("row"))
     rows = [row for row in every if pit in ("", row.place.pit or NO_PIT) and game in ("", row.table.game)]
@@ -318,7 +318,7 @@ def grid_csv(request: HttpRequest) -> HttpResponse:
     """The grid as a file, to be changed and taken in again."""
     _viewer(request, "tables.view_table")
     _viewer(request, "tables.export_lists")
-    rows = limit_cells.rows(list(Table.objects.filter(retired_at=None)))
+    rows = limit_cells.rows(list(Table.objects.in_use()))
     answer = HttpResponse(limit_files.file_of(rows), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="limits.csv"'
     return answer

@@ -215,7 +215,7 @@ class PlanForm(forms.Form):
 
 def targets() -> Iterator[tuple[str, Any]]:
     """What a plan may be for: the house, its games, its pits and its tables, by their kinds."""
-    tables = list(Table.objects.filter(retired_at=None).values_list("name", "game"))
+    tables = list(Table.objects.in_use().values_list("name", "game"))
     games = sorted({game for _, game in tables}, key=lambda game: GAMES[game].title)
     places = sorted({place.pit for place in pits.places().values()}, key=pits.natural)
     yield "house:", "The whole house"
@@ -413,7 +413,7 @@ class LimitPlanAdmin(SetUp):
         if not self.has_view_permission(request):
             raise PermissionDenied
         moment = timezone.now()
-        tables = sorted(Table.objects.filter(retired_at=None), key=lambda table: pits.natural(table.name))
+        tables = sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name))
         limits = limit_plans.outcomes(tables, moment)
         chosen = request.GET.get("table") or next(iter(limits), "")
         if chosen and chosen not in limits:

@@ -165,7 +165,7 @@ def _results(viewer: Staff, typed: str) -> Iterator[SearchResult]:
             if typed in f"{way.title} {way.about} {matter.title}".casefold():
                 yield SearchResult(way.title, matter.title, way.address, way.icon)
     if viewer.has_perm("tables.view_table"):
-        for table in Table.objects.filter(name__icontains=typed, retired_at=None).order_by("name")[:MOST_RESULTS]:
+        for table in Table.objects.in_use().filter(name__icontains=typed).order_by("name")[:MOST_RESULTS]:
             address = reverse("admin:tables_table_change", args=[table.pk])
             yield SearchResult(table.name, "Table", address, "table_restaurant")
     if viewer.has_perm("tables.view_staff"):

@@ -40,7 +40,7 @@ class PitSectionForm(Judged):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
+        names = Table.objects.in_use().values_list("name", flat=True)
         if "tables" in self.fields:
             choices = [(name, name) for name in sorted(names, key=pits.natural)]
             self.fields["tables"].choices = choices  # type: ignore[attr-defined]

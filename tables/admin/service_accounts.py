@@ -60,7 +60,7 @@ class ServiceAccountForm(Judged):
         super().__init__(*args, **kwargs)
         days = policies.number("service_days")
         if "tables" in self.fields:
-            names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
+            names = Table.objects.in_use().values_list("name", flat=True)
             choices = [(name, name) for name in sorted(names, key=pits.natural)]
             self.fields["tables"].choices = choices  # type: ignore[attr-defined]
         if "expires_at" in self.fields:

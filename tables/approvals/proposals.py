@@ -28,7 +28,7 @@ from django.utils import timezone
 from ledger import alerts, cage, log, site_log
 from ledger.clock import WrongClock
 from ledger.log import Draft as Entry
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chain import Head
 from ledger.proof.chips import money
 from tables.approvals import signing
@@ -102,7 +102,7 @@ def next_changes(about: str) -> list[Proposal]:
 def _settled(rows: list[Proposal]) -> dict[int, LogEntry]:
     """The entry that settled each approved proposal, by number: in force, called off or lapsed."""
     numbers = {key_of(row.number): row.number for row in rows}
-    entries = LogEntry.objects.filter(book__name=HOUSE, key__in=numbers)
+    entries = LogEntry.objects.of_site().filter(key__in=numbers)
     return {numbers[entry.key]: entry for entry in entries if entry.key is not None}
 
 
@@ -286,8 +286,8 @@ class Comment:
 
 def comments(proposal: Proposal) -> list[Comment]:
     """The comments on a proposal, in order. They lie between its first entry and the entry that ended it."""
-    rows = LogEntry.objects.filter(
-        book__name=HOUSE, subject=ProposalCommented.subject, kind=ProposalCommented.kinds[0], seq__gt=proposal.seq
+    rows = LogEntry.objects.of_site().filter(
+        subject=ProposalCommented.subject, kind=ProposalCommented.kinds[0], seq__gt=proposal.seq
     )
     end = getattr(proposal, "end", None)
     rows = rows.filter(seq__lt=end.seq) if end else rows
@@ -429,7 +429,7 @@ def _enter(head: Head, event: ProposalInForce | ProposalLapsed | ProposalCalledO
 def _approver(proposal: Proposal) -> Staff:
     """The last signer, with the role of that time: a decision remains valid after its author has left."""
     end = proposal.end
-    approved = LogEntry.objects.get(book__name=HOUSE, seq=end.seq)
+    approved = LogEntry.objects.of_site().get(seq=end.seq)
     approver = copy.copy(Staff.objects.get(username=end.ended_by))
     approver.role, approver.is_active, approver.as_of = approved.content["role"], True, end.at
     return approver

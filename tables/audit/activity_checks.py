@@ -20,7 +20,7 @@ from django.db.models import Min
 from ledger import clock, log, site_log
 from ledger.clock import WrongClock
 from ledger.log import Draft
-from ledger.models import HOUSE, DayRoot, LogEntry, RunEnd
+from ledger.models import DayRoot, LogEntry, RunEnd
 from ledger.proof import seals
 from ledger.proof.spelling import timestamp
 from tables.log.catalog import read_as
@@ -72,7 +72,7 @@ def unexplained(present: datetime) -> list[Period]:
 
 def _silences(since: datetime, present: datetime) -> list[Period]:
     run_ends = RunEnd.objects.filter(at__gt=since, at__lt=present).values_list("at", flat=True)
-    entry_times = LogEntry.objects.filter(book__name=HOUSE, at__gt=since, at__lt=present).values_list("at", flat=True)
+    entry_times = LogEntry.objects.of_site().filter(at__gt=since, at__lt=present).values_list("at", flat=True)
     silences = _gaps([since, *run_ends, *entry_times, present])
     return [leap for start, end in silences for leap in _gaps([start, *_hours_written(start, end), end])]
 
@@ -94,7 +94,7 @@ def _hours_written(start: datetime, end: datetime) -> Iterable[datetime]:
 
 
 def _confirmations() -> Iterable[Period]:
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject="clock", kind="confirmed").order_by("seq")
+    entries = LogEntry.objects.of_site().filter(subject="clock", kind="confirmed").order_by("seq")
     for body in entries.values_list("body", flat=True):
         document = read_as(ClockConfirmed, body).document
         yield datetime.fromisoformat(document.since), datetime.fromisoformat(document.until)

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 
 from ledger import clock, log, runs, site_log
 from ledger.log import Draft
-from ledger.models import HOUSE, DayRoot, HeadsRow, LogEntry
+from ledger.models import DayRoot, HeadsRow, LogEntry
 from ledger.proof import heads as heads_of_books
 from ledger.proof import merkle, note, seals
 from ledger.proof.checkpoint import Checkpoint
@@ -62,7 +62,7 @@ class SignedTree:
 
 def trees() -> list[SignedTree]:
     """All trees and all their keys, in the order of their entries."""
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject=CheckpointsBegun.subject).order_by("seq")
+    entries = LogEntry.objects.of_site().filter(subject=CheckpointsBegun.subject).order_by("seq")
     rows = entries.values_list("seq", "body")
     return [SignedTree(VerifierKey.parse(read_as(CheckpointsBegun, body).key), seq) for seq, body in rows]
 

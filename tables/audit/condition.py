@@ -286,7 +286,7 @@ def _protections() -> ConditionPart:
 
 
 def _payouts() -> ConditionPart:
-    tables = list(Table.objects.filter(retired_at=None))
+    tables = list(Table.objects.in_use())
     rounding, favoured = payouts.sentence(payouts.underpaying(tables)), favour.sentence(favour.unapproved(tables))
     well = "Every table pays what it posts, and no wager favours the player without an approval."
     do = " ".join(filter(None, [rounding and payouts.DO, favoured and favour.DO]))

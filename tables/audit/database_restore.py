@@ -20,7 +20,7 @@ def declare(reason: str, by: Staff, testimony: Testimony | None = None) -> list[
 
     ``testimony``: the heads that an outside witness saw; a head beyond the end of a log is recorded at its table.
     """
-    tables = list(Table.objects.filter(retired_at=None).select_related("book").order_by("name"))
+    tables = list(Table.objects.in_use().select_related("book").order_by("name"))
     for table in tables:
         try:
             recorder.record(table, DeclareRestored(reason), by=by, key=uuid4(), expected_seq=None)

@@ -257,9 +257,9 @@ def _is_needed(matter: str, entry: Entry) -> bool:
 def _refuse_other_place(end: ProposalEnd, entry: Entry) -> None:
     """Raise AuditFailure unless the entry belongs to the approval or to the entry into force of its proposal: in that
     transaction, and once."""
-    done_by = LogEntry.objects.filter(book__name=HOUSE, seq=end.seq).first()
+    done_by = LogEntry.objects.of_site().filter(seq=end.seq).first()
     if done_by is not None and proposals.is_to_come(end.proposal, done_by.at):
-        settled = LogEntry.objects.filter(book__name=HOUSE, key=proposals.key_of(end.proposal.number)).first()
+        settled = LogEntry.objects.of_site().filter(key=proposals.key_of(end.proposal.number)).first()
         if settled is None or settled.kind != ProposalInForce.kinds[0]:
             raise AuditFailure(f"{end.proposal} has not come into force")
         done_by = settled
@@ -411,7 +411,7 @@ def _is_done(proposal: Proposal, seq: int) -> bool:
     """Whether the entries that carry out a proposal exist: among the next entries of the site log, or in the table's
     log."""
     tables = LogEntry.objects.filter(book__name=proposal.about, subject=TableSet.subject, kind=TableSet.kinds[0])
-    following = LogEntry.objects.filter(book__name=HOUSE, seq__gt=seq, seq__lte=seq + _NEAR)
+    following = LogEntry.objects.of_site().filter(seq__gt=seq, seq__lte=seq + _NEAR)
     rows = [(row, False) for row in tables.order_by("-seq")] + [(row, True) for row in following.order_by("seq")]
     return any(
         getattr(read(row.subject, row.kind, row.body, house=house), "proposal", None) == proposal.number

@@ -88,7 +88,7 @@ def _days(first: date, last: date) -> Iterator[date]:
 
 
 def _keys() -> Iterator[dict[str, Any]]:
-    keys = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("seq")
+    keys = LogEntry.objects.of_site().filter(subject=AboutKey.subject).order_by("seq")
     for kind, body in keys.values_list("kind", "body").iterator():
         yield read(AboutKey.subject, kind, body, house=True).content()
 

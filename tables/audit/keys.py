@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from ledger import log, site_log
 from ledger.log import Draft
-from ledger.models import HOUSE, Book, DayRoot, LogEntry
+from ledger.models import Book, DayRoot, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import Fault, Head
 from ledger.proof.seals import BadKey
@@ -41,7 +41,7 @@ def signing_key() -> Ed25519PrivateKey:
 
 def published_key() -> str | None:
     """The newest public key in the site log; None before the first."""
-    newest = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("-seq")
+    newest = LogEntry.objects.of_site().filter(subject=AboutKey.subject).order_by("-seq")
     row = newest.values_list("kind", "body").first()
     return None if row is None else _event(*row).key
 
@@ -59,7 +59,7 @@ class KeyLine:
 
 def lines() -> list[KeyLine]:
     """All published keys, newest first."""
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).order_by("-seq")
+    entries = LogEntry.objects.of_site().filter(subject=AboutKey.subject).order_by("-seq")
     rows = [(_event(entry.kind, entry.body), entry) for entry in entries]
     return [
         KeyLine(event.key, entry.kind, entry.at, entry.seq, event.reason if isinstance(event, KeyReplaced) else "")

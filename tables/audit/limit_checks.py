@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from django.db.models import QuerySet
 
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from tables.floor.handlers import checks
 from tables.limits import enforcement
@@ -118,7 +118,7 @@ def _moment(plans: ByPlans, entry: Entry) -> datetime:
 def _refuse_stale(plans: ByPlans, moment: datetime) -> None:
     """Raise AuditFailure if the site log had newer plans or pits than those applied, by more than LATE."""
     # Two logs have no common order, so entries within LATE may be missing from the evaluation.
-    house = LogEntry.objects.filter(book__name=HOUSE, seq__gt=plans.house_seq, at__lt=moment - LATE)
+    house = LogEntry.objects.of_site().filter(seq__gt=plans.house_seq, at__lt=moment - LATE)
     if house.filter(subject__in=(LimitPlanSet.subject, PitSectionSet.subject)).exists():
         raise AuditFailure("plans or pits were set meanwhile that it does not go by")
 

@@ -234,7 +234,7 @@ def books(table: str | None = None) -> Sequence[Book]:
     """The logs to verify: one table's, or the site log and those of all tables. Raises LookupError for an unknown
     table."""
     if table is None:
-        return [*Book.objects.filter(name=HOUSE), *Book.objects.exclude(name=HOUSE).order_by("name")]
+        return [*Book.objects.filter(name=HOUSE), *Book.objects.of_tables().order_by("name")]
     row = Table.objects.filter(name=table).select_related("book").first()
     if row is None:
         names = ", ".join(Table.objects.values_list("name", flat=True))
@@ -272,7 +272,7 @@ def listed_roots() -> list[str]:
 def roots_in_words() -> list[str]:
     """The root keys of terminals, which no other terminal vouches for, with the time of each."""
     keys = signature_checks.trust().roots
-    entries = LogEntry.objects.filter(book__name=HOUSE, seq__in=[key.seq for key in keys])
+    entries = LogEntry.objects.of_site().filter(seq__in=[key.seq for key in keys])
     moments = dict(entries.values_list("seq", "at"))
     days = [f"{moments[key.seq]:%Y-%m-%d %H:%M} UTC, entry {key.seq}" for key in keys]
     return [

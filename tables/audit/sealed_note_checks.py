@@ -130,7 +130,7 @@ def refuse_rewritten(note: Note, book: Head) -> None:
 def _successors(signer: str) -> Iterable[str]:
     """The keys that follow this one, each signed by the one before, starting with this one."""
     successors = [signer]
-    bodies = LogEntry.objects.filter(book__name=HOUSE, subject="key", kind="rotated").order_by("seq")
+    bodies = LogEntry.objects.of_site().filter(subject="key", kind="rotated").order_by("seq")
     for body in bodies.values_list("body", flat=True):
         event = read_as(KeyRotated, body)
         statement = seals.rotation(successors[-1], event.key)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from tables.audit import dual_control
 from tables.floor.command_context import program_of
@@ -93,7 +93,7 @@ def check_card(event: Played, entry: Entry) -> None:
 
 
 def _refuse_reader(name: str, entry: Entry) -> None:
-    rows = LogEntry.objects.filter(book__name=HOUSE, subject=ServiceAccountSet.subject, at__lte=entry.at)
+    rows = LogEntry.objects.of_site().filter(subject=ServiceAccountSet.subject, at__lte=entry.at)
     account: ServiceAccountSet | None = None
     for kind, body in rows.order_by("seq").values_list("kind", "body"):
         event = read(ServiceAccountSet.subject, kind, body, house=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ledger import cage, clock_corrections
-from ledger.models import HOUSE, Account, Book, LogEntry, SlipSignature
+from ledger.models import Account, Book, LogEntry, SlipSignature
 from ledger.proof.chain import Entry
 from ledger.proof.chips import called
 from tables import models
@@ -119,7 +119,7 @@ def check_house_signature(event: HouseSlipSigned, entry: Entry) -> None:
     if place is None:
         return
     expected, through = event.after.expected_cents, event.through or {}
-    books = dict(Book.objects.exclude(name=HOUSE).values_list("name", "pk"))
+    books = dict(Book.objects.of_tables().values_list("name", "pk"))
     for name, pk in books.items():
         # The counter chose how far each log was read: an old position would hide later transfers.
         _refuse_other_time(entry, name, pk, through.get(name, 0))
@@ -200,7 +200,7 @@ def _refuse_other_time(entry: Entry, name: str, book_id: int, through: int) -> N
 def check_signing_key(event: AboutTerminalKey | AboutPasskey, entry: Entry) -> None:
     """Check the entry of each table from which a key applies: it is where that table's log ended then. The key itself,
     and who vouched for it, is verified entry by entry (``Floor.attest``)."""
-    for name, pk in Book.objects.exclude(name=HOUSE).values_list("name", "pk"):
+    for name, pk in Book.objects.of_tables().values_list("name", "pk"):
         _refuse_other_time(entry, name, pk, event.through.get(name, 0))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ledger import clock_corrections
-from ledger.models import HOUSE, Book, LogEntry
+from ledger.models import Book, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import Entry, mends_in
 from ledger.proof.spelling import timestamp
@@ -20,7 +20,7 @@ from tables.log.event import AuditFailure
 @checks(NoteRestored, ClockConfirmed)
 def check_signed(event: NoteRestored | ClockConfirmed | ClockMended, entry: Entry) -> None:
     """Check that a document was signed with a key of the site."""
-    keys = LogEntry.objects.filter(book__name=HOUSE, subject=AboutKey.subject).values_list("kind", "body")
+    keys = LogEntry.objects.of_site().filter(subject=AboutKey.subject).values_list("kind", "body")
     events = [read(AboutKey.subject, kind, body, house=True) for kind, body in keys]
     if event.document.key not in {published.key for published in events if isinstance(published, AboutKey)}:
         raise AuditFailure("it is signed by a key that is not the house's")

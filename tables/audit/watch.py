@@ -22,7 +22,7 @@ from ledger.alerts import raise_alert
 from ledger.cage import all_books, net_effect
 from ledger.clock import WrongClock
 from ledger.inspection import inspect_book, inspect_house
-from ledger.models import HOUSE, Account, Book
+from ledger.models import Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
 from ledger.runs import WatchPlan
 from tables.alerts import overdue
@@ -184,7 +184,7 @@ def prove_tree() -> int:
     """Verify all leaves that outside witnesses were shown against the present log. Returns the number of faults."""
     faults = [report.fault for report in tree_proof.prove_all() if report.fault]
     for fault in faults:
-        raise_alert(Book.objects.get(name=HOUSE), "log_broken", f"The log does not hold: {fault}", {"what": fault})
+        raise_alert(Book.objects.site(), "log_broken", f"The log does not hold: {fault}", {"what": fault})
     return len(faults)
 
 
@@ -226,7 +226,7 @@ def prove_sums() -> int:
     for place, cents in recounts.items():
         # A wrong recount would be the start of all later sums, and so make them agree with each other.
         if cents != afresh.get(place, 0):
-            house, key = Book.objects.get(name=HOUSE), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
+            house, key = Book.objects.site(), f"recounts:{place}:{timezone.now():%Y-%m-%d}"
             difference = cents - afresh.get(place, 0)
             discrepancies.variance(house, f"the recount of {place}", difference, key=key, involved=(), kept=cents)
             faults += 1
@@ -234,7 +234,7 @@ def prove_sums() -> int:
 
 
 def _imbalances(sums: Mapping[str, int]) -> int:
-    house, faults = Book.objects.get(name=HOUSE), 0
+    house, faults = Book.objects.site(), 0
     for subject, places in (("the chips of the house", CHIP_PLACES), ("the cash of the house", CASH_PLACES)):
         difference = sum(sums.get(place, 0) for place in places)
         if difference:

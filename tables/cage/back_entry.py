@@ -12,7 +12,7 @@ from django.db import transaction
 
 from ledger import alerts, cage, site_log
 from ledger.log import LAST_SEQ
-from ledger.models import HOUSE, Book, LogEntry
+from ledger.models import Book, LogEntry
 from ledger.proof.chain import Head
 from tables.floor import back_entry, writer
 from tables.floor.command_context import Decision, PendingEntry, author_of
@@ -96,9 +96,9 @@ class BackEntryBook:
 
 def places() -> list[BackEntryBook]:
     """All logs of the site: the cage first, then the tables in use."""
-    tables = list(Table.objects.filter(retired_at=None).select_related("book"))
+    tables = list(Table.objects.in_use().select_related("book"))
     modes = table_state.at_all([table_state.head_of(table) for table in tables])
-    book = Book.objects.get(name=HOUSE)
+    book = Book.objects.site()
     rows: list[tuple[str, Table | None, Book, Mode | None]] = [(CAGE, None, book, back_entry.in_house(book.pk))]
     rows += [(table.name, table, table.book, modes[table.book_id].back_entry) for table in tables]
     return [_place(*row) for row in rows]

@@ -385,7 +385,7 @@ def _name_in(event: Event) -> str:
 
 def _read_so_far() -> dict[str, tuple[int, int]]:
     """The row and the last entry of each table's log, by the log's name. Entries up to there are final."""
-    books = Book.objects.exclude(name=HOUSE).filter(head_seq__gt=0).order_by("name")
+    books = Book.objects.of_tables().filter(head_seq__gt=0).order_by("name")
     return {name: (pk, seq) for name, pk, seq in books.values_list("name", "pk", "head_seq")}
 
 

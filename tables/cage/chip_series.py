@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from ledger import site_log
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chips import money
 from tables.log.entries.chips import ChipSeriesAdded, ChipsIssued
 from tables.models import ChipSeries, Denomination, Staff
@@ -51,7 +51,7 @@ def faults(name: str, manufacturer: str, year: int, values: Sequence[int]) -> Fa
         sentences["name"] = f"There is a series {name} already."
     if not FIRST_YEAR <= year <= 9999:
         sentences["year"] = f"The year is one from {FIRST_YEAR} on, of four digits."
-    kinds = set(Denomination.objects.filter(retired_at=None).values_list("value_cents", flat=True))
+    kinds = set(Denomination.objects.in_use().values_list("value_cents", flat=True))
     if not values:
         sentences["values"] = "A series has one kind of chip at least."
     elif missing := sorted(set(values) - kinds):
@@ -104,7 +104,7 @@ NO_SERIES: Final = "none"
 
 def has_older_chips() -> bool:
     """Whether chips came into circulation without a series, and therefore without its mark."""
-    return LogEntry.objects.filter(book__name=HOUSE, subject=ChipsIssued.subject, kind__in=ChipsIssued.kinds).exists()
+    return LogEntry.objects.of_site().filter(subject=ChipsIssued.subject, kind__in=ChipsIssued.kinds).exists()
 
 
 @dataclass(frozen=True, slots=True)

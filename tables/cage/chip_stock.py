@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chips import ISSUE
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned
@@ -55,7 +55,7 @@ def of(series: str, before_seq: int | None = None) -> Stock:
 def finished(*series: str, before_seq: int | None = None) -> Iterator[Slip]:
     """Completed site slips of these series, in log order, without those that had no effect."""
     kinds = [f"{name}_{SLIPS[name].stages[-1].name}" for name in series]
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject="slip", kind__in=kinds)
+    entries = LogEntry.objects.of_site().filter(subject="slip", kind__in=kinds)
     if before_seq is not None:
         entries = entries.filter(seq__lt=before_seq)
     for body in entries.order_by("seq").values_list("body", flat=True):

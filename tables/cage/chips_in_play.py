@@ -25,7 +25,7 @@ def most_with_players_cents() -> int:
 
 def uncounted_cents() -> int:
     """The ledger balance of the racks of open non-tracked tables, in cents: chips that players may have won."""
-    tables = list(Table.objects.filter(game__in=_BY_COUNT, retired_at=None).select_related("book"))
+    tables = list(Table.objects.in_use().filter(game__in=_BY_COUNT).select_related("book"))
     standings = table_state.at_all([head_of(table) for table in tables])
     books = [book for book, state in standings.items() if state.is_open]
     net = cage.net_effect(books)

@@ -68,8 +68,8 @@ def keys_out(through_seq: int | None = None) -> dict[str, KeyOut]:
     Read backwards: the newest completed slip about a key determines its state.
     """
     names = set(key_register.keys(through_seq))
-    rows = LogEntry.objects.filter(
-        book__name=HOUSE, subject=SlipSigned.subject, kind__in=_last_kinds(_TAKES) + _last_kinds(_ENDS)
+    rows = LogEntry.objects.of_site().filter(
+        subject=SlipSigned.subject, kind__in=_last_kinds(_TAKES) + _last_kinds(_ENDS)
     )
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     newest: dict[str, KeyOut | None] = {}
@@ -101,7 +101,7 @@ def envelopes(through_seq: int | None = None) -> dict[str, Envelope]:
 
 def _accepted(through_seq: int | None) -> Iterator[str]:
     series = [record for record in SLIPS.values() if record.field_of_kind(ENVELOPES)]
-    rows = LogEntry.objects.filter(book__name=HOUSE, subject=SlipSigned.subject, kind__in=_last_kinds(series))
+    rows = LogEntry.objects.of_site().filter(subject=SlipSigned.subject, kind__in=_last_kinds(series))
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     for body in rows.values_list("body", flat=True):
         slip = read_as(HouseSlipSigned, body).after

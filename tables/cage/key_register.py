@@ -10,7 +10,7 @@ from typing import Final
 from django.db import transaction
 
 from ledger import site_log
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from tables.log.catalog import read_as
 from tables.log.entries.custody import OPENS, DropScheduled, HouseKeySet
@@ -38,7 +38,7 @@ def keys(through_seq: int | None = None) -> dict[str, HouseKey]:
 
 def lost(through_seq: int | None = None) -> dict[str, Slip]:
     """The keys that two people signed as lost, with their slips, by name, as of an entry of the site's log."""
-    rows = LogEntry.objects.filter(book__name=HOUSE, subject=HouseSlipSigned.subject, kind__in=_LOST)
+    rows = LogEntry.objects.of_site().filter(subject=HouseSlipSigned.subject, kind__in=_LOST)
     rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
     slips = [
         read_as(HouseSlipSigned, bytes(body)).after for body in rows.order_by("seq").values_list("body", flat=True)

@@ -106,7 +106,7 @@ def _of_plan(proposal: Proposal) -> list[Effect]:
     plan = event.plan(0)
     if plan.retired:
         return []
-    tables = sorted(Table.objects.filter(retired_at=None), key=lambda table: pits.natural(table.name))
+    tables = sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name))
     outcomes = plans.outcomes(tables, timezone.now())
     concerned = [table for table in tables if outcomes[table.name].facts.concern(plan)]
     effects: list[Effect] = []

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.utils import timezone
 from msgspec import structs
 
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof import p256
 from ledger.proof.chain import Head
 from ledger.site_log import digest_of
@@ -48,7 +48,7 @@ def trust_before(seq: int) -> Trust:
 
 
 def _before(seq: int) -> Trust:
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject__in=SUBJECTS, seq__lt=seq)
+    entries = LogEntry.objects.of_site().filter(subject__in=SUBJECTS, seq__lt=seq)
     # Only the newest entry is read for each signature; its hash is the key of the cache, also after a restore.
     newest = entries.order_by("-seq").values_list("book_id", "seq", "hash").first()
     if newest is None:

@@ -199,7 +199,7 @@ Typed = Mapping[str, Texts]
 
 def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
     """What typed cells would change, and what is wrong with them. ``basis``: what stood there when somebody looked."""
-    tables = list(Table.objects.filter(name__in=typed, retired_at=None).select_related("book"))
+    tables = list(Table.objects.in_use().filter(name__in=typed).select_related("book"))
     lines = {row.name: row for row in rows(tables)}
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     changes: list[CellChange] = []

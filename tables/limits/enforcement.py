@@ -21,7 +21,7 @@ from django.utils import timezone
 from ledger import alerts, log
 from ledger.clock import WrongClock
 from ledger.log import Draft, read_head
-from ledger.models import HOUSE, Book
+from ledger.models import Book
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
 from tables.approvals import proposals
@@ -72,7 +72,7 @@ class PlannedLimits:
 
 def bring_into_force() -> int:
     """Set every table as its plans say; how many were set otherwise, or got another notice."""
-    moment, tables = timezone.now(), list(Table.objects.filter(retired_at=None).select_related("book"))
+    moment, tables = timezone.now(), list(Table.objects.in_use().select_related("book"))
     every, places, own = limit_plans.plans(moment), pits.places(), own_to_come()
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     waiting = [
@@ -88,7 +88,7 @@ def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
     read without its lock, and the entry names how far. ``at_once``: a version that its author brings into force in the
     transaction that sets it. Entries that follow from this version alone have the author's name."""
     with transaction.atomic():
-        house_seq = read_head(Book.objects.get(name=HOUSE).pk).seq
+        house_seq = read_head(Book.objects.site().pk).seq
         table = Table.objects.select_related("book").get(pk=pk)
         head = log.lock(table.book_id)
         table.refresh_from_db()

@@ -295,7 +295,7 @@ def beneath(
     if row is None or (plan := LIMIT_PLANS.event_of(row).plan(row.seq)).is_over(moment):
         return {}
     if settings is None:
-        settings = {table.name: settings_of_row(table) for table in Table.objects.filter(retired_at=None)}
+        settings = {table.name: settings_of_row(table) for table in Table.objects.in_use()}
     other_plans = by_name(version for version in plans(moment, through_seq) if version.name != plan.name)
     places, highest = pits.places(through_seq), dict.fromkeys(plan.values, 0)
     for table, set_to in settings.items():
@@ -483,7 +483,7 @@ def _of_fault(event: LimitPlanSet) -> str:
             return f"There is no game {event.of!r}; there is {', '.join(GAMES)}."
         case "pit" if not PitSection.objects.filter(pit=event.of).exists():
             return f"There is no pit {event.of}: set which tables stand in it first, or check its name."
-        case "table" if not Table.objects.filter(name=event.of, retired_at=None).exists():
+        case "table" if not Table.objects.in_use().filter(name=event.of).exists():
             return f"There is no table {event.of}, or it is retired."
     if event.scope == "game" and (strange := _strange_wagers(event.values, event.of)):
         return f"{GAMES[event.of].title} has no wager {strange[0]} with limits of its own."
@@ -495,7 +495,7 @@ def _strange_wagers(values: Values, game: str) -> list[str]:
     named = {name.removeprefix(WAGER) for name in values if name.startswith(WAGER)}
     strange = named - set(GAMES[game].limited_wagers({}))
     if strange:
-        for options in Table.objects.filter(game=game, retired_at=None).values_list("options", flat=True):
+        for options in Table.objects.in_use().filter(game=game).values_list("options", flat=True):
             strange -= set(GAMES[game].limited_wagers(options))
     return sorted(strange)
 
@@ -505,7 +505,7 @@ def _felt_faults(event: LimitPlanSet) -> Faults:
     counts in. It is judged upon what each table is set to itself."""
     wrong: Faults = {}
     plan, places = event.plan(0), pits.places()
-    for table in Table.objects.filter(retired_at=None).order_by("name"):
+    for table in Table.objects.in_use().order_by("name"):
         settings = settings_of_row(table)
         facts = facts_of(settings, table.name, places.get(table.name, NOWHERE).pit)
         if not facts.concern(plan):

@@ -1,12 +1,22 @@
 """The denominations and series of chips."""
 
-from typing import ClassVar
+from typing import ClassVar, Self, TypeVar
 
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 
 from ledger.models import AppendOnly
 from ledger.proof.chips import money
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+class Retirable(models.QuerySet[Row]):
+    """Rows that are retired and never deleted."""
+
+    def in_use(self) -> Self:
+        """The rows that are not retired."""
+        return self.filter(retired_at=None)
 
 
 class Denomination(models.Model):
@@ -21,6 +31,8 @@ class Denomination(models.Model):
     retired_at = models.DateTimeField("retired since", null=True, editable=False)
     retired_by = models.CharField(max_length=120, blank=True, editable=False)
     retired_why = models.CharField("why", max_length=200, blank=True, editable=False)
+
+    objects = Retirable["Denomination"].as_manager()
 
     class Meta:
         verbose_name = "chip"

@@ -10,7 +10,7 @@ from tables.log.state import BATCHES as BATCH_MACHINE
 from tables.log.state import CONTINUOUS as CONTINUOUS_MACHINE
 from tables.log.state import HOUSE_SHOE
 from tables.log.state import KEYED as KEYED_SHOE
-from tables.models.chips import Denomination
+from tables.models.chips import Denomination, Retirable
 
 MOST_RAKE_PERMILLE: Final = 200
 
@@ -82,6 +82,8 @@ class Table(models.Model):
     retired_at = models.DateTimeField("retired since", null=True, editable=False)
     retired_by = models.CharField(max_length=120, blank=True, editable=False)
     retired_why = models.CharField("why", max_length=200, blank=True, editable=False)
+
+    objects = Retirable["Table"].as_manager()
 
     class Meta:
         ordering: ClassVar[list[str]] = ["name"]

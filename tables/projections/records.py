@@ -46,7 +46,7 @@ def of_the_house(rows: str, /, **kinds: Collection[str]) -> Iterator[LoggedRow]:
     asked = reduce(or_, [Q(subject=subject, kind__in=among) for subject, among in kinds.items()])
     asked |= Q(subject=RowsTakenOver.subject, kind=RowsTakenOver.kinds[0])
     taken = False
-    for entry in _entries(LogEntry.objects.filter(asked, book__name=HOUSE)):
+    for entry in _entries(LogEntry.objects.of_site().filter(asked)):
         if not isinstance(entry.event, RowsTakenOver):
             yield entry
         elif entry.event.rows == rows and not taken:

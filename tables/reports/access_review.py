@@ -16,7 +16,7 @@ from django.db import transaction
 
 from ledger import log, site_log
 from ledger.log import Draft
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.spelling import canonical
 from tables.log import scopes
 from tables.log.catalog import read_as
@@ -124,7 +124,7 @@ _GRANTS: Final = {"role", "further", "is_active"}
 
 def _grants() -> Mapping[str, tuple[datetime, str]]:
     """When and by whom each person was last given what they may do."""
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind__in=["added", "changed"]).order_by("seq")
+    entries = LogEntry.objects.of_site().filter(subject="staff", kind__in=["added", "changed"]).order_by("seq")
     grants: dict[str, tuple[datetime, str]] = {}
     for kind, moment, by, body in entries.values_list("kind", "at", "by", "body").iterator():
         event = read_as(StaffAdded if kind == "added" else StaffChanged, body)
@@ -161,6 +161,6 @@ def sign(digest: str, note: str, *, by: Staff) -> None:
 
 def last_review() -> tuple[datetime, str] | None:
     """When a review was signed last, and by whom."""
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject="staff", kind="access_reviewed")
+    entries = LogEntry.objects.of_site().filter(subject="staff", kind="access_reviewed")
     row = entries.order_by("-seq").values_list("at", "by").first()
     return row if row is None else (row[0], row[1])

@@ -179,7 +179,7 @@ def _counts(place: str, house: int, through: int, end: datetime) -> list[PlaceCo
 
 def first_count(place: str, since: datetime | None = None, through: int | None = None) -> PlaceCount | None:
     """The first count of a place that was agreed upon, from a moment on, up to an entry of the house's book."""
-    house = Book.objects.get(name=HOUSE)
+    house = Book.objects.site()
     rows = _count_rows(place, house.pk, house.head_seq if through is None else through)
     rows = rows if since is None else rows.filter(at__gte=since)
     return _first_agreed(rows.order_by("seq").values_list("seq", "body"), house.pk, since)
@@ -187,7 +187,7 @@ def first_count(place: str, since: datetime | None = None, through: int | None =
 
 def last_count(place: str, before: datetime) -> PlaceCount | None:
     """The newest count of a place of the house, be it of cash or of chips, that was agreed upon before a moment."""
-    house = Book.objects.get(name=HOUSE)
+    house = Book.objects.site()
     rows = _count_rows(place, house.pk, house.head_seq).filter(at__lt=before)
     return _first_agreed(rows.order_by("-seq").values_list("seq", "body"), house.pk, before)
 

@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from ledger.alerts import raise_alert
-from ledger.models import HOUSE, Book
+from ledger.models import Book
 from ledger.proof.chips import called
 from ledger.proof.spelling import timestamp
 from tables.log.slip_types import CASH_COUNTED, SlipType
@@ -162,7 +162,7 @@ def _had_cash(place: str, shift: Shift) -> bool:
 
 def check_overdue(moment: datetime) -> int:
     """An alert for each count that was not made within the hour after its shift, in a house that counts."""
-    house = Book.objects.get(name=HOUSE)
+    house = Book.objects.site()
     late = [count for count in owed(moment) if count.is_late and cash.first_count(count.place) is not None]
     for count in late:
         message = (

@@ -147,7 +147,7 @@ def adjustments(day: date) -> Sequence[Late]:
 def closed_figures(*, before: date, count: int) -> list[Sequence[Mapping[str, Any]]]:
     """The figures, as they were signed, of the last ``count`` closed days before a day; the newest first."""
     seqs = list(DayClose.objects.filter(day__lt=before).order_by("-day").values_list("seq", flat=True)[:count])
-    bodies = LogEntry.objects.filter(book__name=HOUSE, seq__in=seqs).order_by("-seq").values_list("body", flat=True)
+    bodies = LogEntry.objects.of_site().filter(seq__in=seqs).order_by("-seq").values_list("body", flat=True)
     return [read_as(DayClosed, body).figures for body in bodies]
 
 
@@ -169,7 +169,7 @@ def late_since(first: DayClose) -> list[Late]:
 
 def _bodies(closes: Sequence[DayClose]) -> list[bytes]:
     seqs = [close.seq for close in closes]
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject="day", kind="closed", seq__in=seqs).order_by("seq")
+    entries = LogEntry.objects.of_site().filter(subject="day", kind="closed", seq__in=seqs).order_by("seq")
     return [bytes(body) for body in entries.values_list("body", flat=True)]
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from ledger import cage, clock_corrections
 from ledger.alerts import raise_alert
-from ledger.models import HOUSE, Account, Book, SlipSignature
+from ledger.models import Account, Book, SlipSignature
 from ledger.proof.chips import DROP_BOX
 from tables.cage import custody_items, key_register
 from tables.cage.key_register import Schedule
@@ -141,7 +141,7 @@ def _was_made(table: Table, due: datetime) -> bool:
 
 def check_overdue(moment: datetime) -> int:
     """An alert for each key that is not back, and for each drop that is late; how many there are."""
-    house = Book.objects.get(name=HOUSE)
+    house = Book.objects.site()
     late_keys = [key for key in register(moment) if key.is_late]
     for key in late_keys:
         message = (

@@ -16,7 +16,7 @@ from django.utils import timezone
 from msgspec import structs
 
 from ledger import site_log
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from tables.games import odds
 from tables.games.catalog import GAMES
 from tables.games.pays import PLACE, PayForm
@@ -157,7 +157,7 @@ def option_fault(game: str, option: Mapping[str, Any]) -> str:
     row = PayTable.objects.filter(game=game, name=table.name, version=table.version).first()
     if row is None:
         return f"There is no pay table {table.name} version {table.version} of {GAMES[game].title}."
-    body = LogEntry.objects.filter(book__name=HOUSE, seq=row.seq, subject=PayTableMade.subject).values_list("body")
+    body = LogEntry.objects.of_site().filter(seq=row.seq, subject=PayTableMade.subject).values_list("body")
     entered = read_as(PayTableMade, body[0][0]) if body else None
     # The row is compared with its entry before money is paid by it: a changed row must not decide a payout.
     if entered is None or as_made(entered) != PayTableMade(game=game, **msgspec.to_builtins(table)):

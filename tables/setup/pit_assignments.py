@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ledger import clock_corrections, site_log
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry as Chained
 from ledger.proof.chain import Head
 from tables.log import dual_control
@@ -254,7 +254,7 @@ def stood(before_seq: int) -> tuple[Stand, ...]:
 
     They are read from the log only: the rows may have been tampered with, and have a check of their own.
     """
-    entries = LogEntry.objects.filter(book__name=HOUSE, subject=PitSectionSet.subject, kind=PitSectionSet.kinds[0])
+    entries = LogEntry.objects.of_site().filter(subject=PitSectionSet.subject, kind=PitSectionSet.kinds[0])
     bodies = entries.filter(seq__lt=before_seq).order_by("seq").values_list("body", flat=True)
     events = [read_as(PitSectionSet, body) for body in bodies]
     newest_events = {(event.pit, event.section): event for event in events}
@@ -466,7 +466,7 @@ def history(through_seq: int | None = None) -> Posts:
 def _telling() -> Any:
     subjects = list(_TELLING)
     kinds = [kind for several in _TELLING.values() for kind in several]
-    return LogEntry.objects.filter(book__name=HOUSE, subject__in=subjects, kind__in=kinds)
+    return LogEntry.objects.of_site().filter(subject__in=subjects, kind__in=kinds)
 
 
 @lru_cache(maxsize=4)

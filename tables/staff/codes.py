@@ -19,7 +19,7 @@ from django.db import transaction
 from ledger import log, site_log
 from ledger.alerts import raise_alert
 from ledger.log import Draft
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.site_log import digest_of
 from tables import pepper
 from tables.log.entries.staff import (
@@ -261,7 +261,7 @@ def _refuse_confirming(code: OneTimeCode, by: Staff, moment: datetime) -> None:
 
 def _asker(code: OneTimeCode) -> Signatory:
     """The person who requested a code, with the badge recorded at that time."""
-    rows = LogEntry.objects.filter(book__name=HOUSE, seq=code.asked_seq)
+    rows = LogEntry.objects.of_site().filter(seq=code.asked_seq)
     return with_badge_from(rows.values_list("by", flat=True).get(), code.asked_by.username, code.asked_by.name)
 
 

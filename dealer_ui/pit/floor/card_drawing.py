@@ -53,7 +53,7 @@ class Painter:
         today = timezone.localdate()
         if order.anew or today != self._day:
             self._day, self._seen = today, {role: {} for role in order.roles}
-            facts = read(Table.objects.filter(retired_at=None), alerts)
+            facts = read(Table.objects.in_use(), alerts)
         elif order.books:
             facts = read(Table.objects.filter(book__in=order.books), alerts)
         else:

@@ -250,9 +250,7 @@ def read(tables: QuerySet[Table], alerts: Sequence[ShownAlert] | None = None) ->
 
 def seen(viewer: Staff, only: int | None = None) -> list[Seen]:
     """All tables that are not retired, or one, as this user may see them."""
-    return seen_by(
-        viewer, read(Table.objects.filter(retired_at=None) if only is None else Table.objects.filter(pk=only))
-    )
+    return seen_by(viewer, read(Table.objects.in_use() if only is None else Table.objects.filter(pk=only)))
 
 
 def seen_by(viewer: Staff, facts: Facts) -> list[Seen]:

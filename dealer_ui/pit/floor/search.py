@@ -92,7 +92,7 @@ def matches(viewer: Staff, typed: Typed) -> list[Find]:
     """The matches, the best first."""
     finds, offers = [*_screens(viewer, typed), *_slips(viewer, typed)], list[Find]()
     if viewer.has_perm(navigation.FLOOR):
-        tables = Table.objects.filter(retired_at=None).values_list("pk", "name", "game", "book_id")
+        tables = Table.objects.in_use().values_list("pk", "name", "game", "book_id")
         names = [_Table(*row) for row in tables]
         finds += [*_tables(typed, names), *_rounds(typed, names), *_people(typed)]
         offers = list(_complaint(typed, names))
