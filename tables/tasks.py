@@ -8,6 +8,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.core.management import call_command
 
+from ledger.tasks import RETRIED
 from tables.alerts import delivery, log_followers, subscriptions
 from tables.audit import day_delivery, export_database, jobs, proofs, witness_delivery
 from tables.audit import watch as watching
@@ -34,7 +35,7 @@ def watch() -> list[str]:
     return watching.watch()
 
 
-@shared_task(name="tables.tasks.run_errand")
+@shared_task(name="tables.tasks.run_errand", **RETRIED)
 def run_errand(pk: int) -> None:
     """Do what an auditor asked for."""
     jobs.perform(pk)
@@ -94,7 +95,7 @@ def fill_letter_box() -> int:
     return export_database.fill()
 
 
-@shared_task(name="tables.tasks.clear_sessions")
+@shared_task(name="tables.tasks.clear_sessions", **RETRIED)
 def clear_sessions() -> None:
     """Forget the sessions that are over, the failed tries that no limit asks for, and the keys of old writes."""
     call_command("clearsessions")

@@ -6,9 +6,10 @@ from celery import shared_task
 
 from casino.office import houses, lateness, receiving, replication
 from casino.office.models import House
+from ledger.tasks import RETRIED
 
 
-@shared_task(name="casino.office.tasks.verify_arrivals")
+@shared_task(name="casino.office.tasks.verify_arrivals", **RETRIED)
 def verify_arrivals(pk: int) -> int:
     """Verify a site's waiting bundles. Returns the number of valid ones."""
     return receiving.verify_waiting(House.objects.get(pk=pk))

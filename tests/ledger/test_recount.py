@@ -1,9 +1,9 @@
 """Recounts, and the transfers held against the log: what was altered, added or left out is found and named."""
 
 import pytest
-from django.db import transaction
+from django.db import OperationalError, transaction
 
-from ledger import cage
+from ledger import cage, tasks
 from ledger.inspection import inspect_book, inspect_house
 from ledger.log import read_head
 from ledger.models import HOUSE, Alert, Book, Recount
@@ -224,3 +224,19 @@ def test_what_no_proof_foresaw_is_a_fault_of_that_book(open_felt: Felt) -> None:
     (alert,) = inspect_book(open_felt.book.pk)
     assert alert.kind == "log_broken"
     assert "the proof cannot go on from here: DataError" in alert.message
+
+
+def test_a_recount_that_met_an_outage_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a failover of the database costs a table its recount, and nothing reports that."""
+    outages = [OperationalError("the server closed the connection")] * 2
+    recounted: list[int] = []
+
+    def inspect_book(book_id: int) -> list[Alert]:
+        if outages:
+            raise outages.pop()
+        recounted.append(book_id)
+        return []
+
+    monkeypatch.setattr(tasks, "inspect_book", inspect_book)
+    tasks.recount_table.apply((7,))
+    assert recounted == [7]
