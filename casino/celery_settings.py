@@ -53,11 +53,6 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },
-    "ask for sealed days": {
-        "task": "tables.tasks.ask_for_days",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
 if settings.LETTER_BOX_URL:

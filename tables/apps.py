@@ -16,8 +16,8 @@ class TablesConfig(AppConfig):
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies, inspection
         from tables import models, pepper
-        from tables.alerts import channels, rules_in_force  # noqa: F401
-        from tables.audit import dual_control, side_records, time_checks  # noqa: F401
+        from tables.alerts import channels, rules_in_force, subscriptions  # noqa: F401
+        from tables.audit import day_delivery, dual_control, side_records, time_checks  # noqa: F401
         from tables.audit import policy_checks as terms_proof  # noqa: F401
         from tables.audit import service_accounts as _programs  # noqa: F401
         from tables.cage import (  # noqa: F401

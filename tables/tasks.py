@@ -9,8 +9,8 @@ from celery import shared_task
 from django.core.management import call_command
 
 from ledger.tasks import RETRIED
-from tables.alerts import delivery, log_followers, subscriptions
-from tables.audit import day_delivery, export_database, jobs, proofs, witness_delivery
+from tables.alerts import delivery, log_followers, streams
+from tables.audit import export_database, jobs, proofs, witness_delivery
 from tables.audit import watch as watching
 from tables.edge import distributed_simulation  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
@@ -73,20 +73,20 @@ def deliver(pk: int) -> str | None:
 
 @shared_task(name="tables.tasks.tell_events")
 def tell_events(name: str) -> int:
-    """Tell a channel what is new in the feed; how many messages it took."""
-    return subscriptions.tell(name)
+    """Send a channel the new events of the feed; returns the number of messages."""
+    return streams.send_turn(name)
 
 
 @shared_task(name="tables.tasks.ask_for_days")
 def ask_for_days() -> int:
-    """Ask a worker for each head office that a sealed day is due at; how many."""
-    return day_delivery.ask_due()
+    """Do what `follow_books` does for channels; the beat of an earlier release queues it."""
+    return streams.ask_due()
 
 
 @shared_task(name="tables.tasks.hand_over_days")
 def hand_over_days(name: str) -> int:
-    """Hand sealed days over to a head office; how many it took."""
-    return day_delivery.hand_over(name)
+    """Send a head office the sealed days; returns how many it accepted."""
+    return streams.send_turn(name)
 
 
 @shared_task(name="tables.tasks.fill_letter_box")

@@ -43,10 +43,9 @@ print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second"
 """
 HAND_OVER: Final = """
 import json; from datetime import timedelta
-from tables.alerts import subscriptions
-from tables.audit import day_delivery
-subscriptions.wait_after = lambda failures: timedelta(0)  # no pause after a failure
-taken = day_delivery.hand_over("Head office"); [state] = day_delivery.states()
+from tables.alerts import streams
+streams.wait_after = lambda failures: timedelta(0)  # no pause after a failure
+taken = streams.send_turn("Head office"); [state] = streams.states("days")
 print(json.dumps({"taken": taken, "to_go": state.behind, "says": state.says}))
 """
 FILL: Final = """

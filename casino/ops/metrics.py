@@ -24,7 +24,8 @@ from casino.ops import worker_figures
 from ledger import replica
 from ledger.broker import BrokerAway
 from ledger.log import read_heads
-from tables.alerts import delivery, log_followers, subscriptions
+from tables.alerts import delivery, log_followers, streams
+from tables.alerts.models import ChannelContent
 from tables.api import problems
 from tables.api.access import refuse_program
 from tables.audit import condition, day_seals
@@ -106,7 +107,7 @@ def _tables() -> Iterator[Metric]:
 
 def _feed() -> Iterator[Metric]:
     yield _gauge("feed_unfed_entries", "Entries that stand in no place of the feed yet.", order.unfed())
-    behind = [(state.channel.name, float(state.behind)) for state in subscriptions.states()]
+    behind = [(state.channel.name, float(state.behind)) for state in streams.states(ChannelContent.EVENTS)]
     yield _by("events_behind", "Entries that a channel of events has not got to.", "channel", behind)
 
 

@@ -19,7 +19,7 @@ from ledger import log as book_log
 from ledger.inspection import OUTAGE
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
-from tables.alerts import delivery, facts, rules_in_force, subscriptions
+from tables.alerts import delivery, facts, rules_in_force, streams
 from tables.alerts.alert_raising import notice
 from tables.alerts.alert_types import Rule
 from tables.alerts.facts import Noticed
@@ -48,7 +48,7 @@ def follow() -> int:
         looked_at += sum(counts.values())
         behind += [book for book in batch if counts.get(book.pk) == AT_ONCE]
     delivery.put_out(rules)
-    subscriptions.ask_due()
+    streams.ask_due()
     return looked_at
 
 

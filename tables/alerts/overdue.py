@@ -10,7 +10,7 @@ from typing import Final
 from ledger import clock
 from ledger.models import Alert, LogEntry
 from ledger.runs import WatchPlan
-from tables.alerts import delivery, rules_in_force, subscriptions
+from tables.alerts import delivery, rules_in_force, streams
 from tables.alerts.alert_raising import alert_of, escalate_due
 from tables.alerts.alert_types import Rule
 from tables.alerts.rules import Fact
@@ -30,7 +30,7 @@ def check_overdue() -> int:
     raised += escalate_due(rules, moment)
     delivery.put_out(rules)
     delivery.send_due(moment)
-    subscriptions.ask_due()
+    streams.ask_due()
     return raised
 
 

@@ -23,8 +23,8 @@ from ledger import broker, clock, grants, replica, runs
 from ledger.broker import BrokerAway
 from ledger.proof import seals
 from tables import pepper
-from tables.alerts import delivery, log_followers, subscriptions
-from tables.audit import checkpoints, day_delivery, day_seals, export_database, protections, watch, witness_delivery
+from tables.alerts import delivery, log_followers, streams
+from tables.audit import checkpoints, day_seals, export_database, protections, watch, witness_delivery
 from tables.edge import favour
 from tables.feed import order
 from tables.models import Table
@@ -201,7 +201,7 @@ def _alerts() -> ConditionPart:
 
 
 def _webhooks() -> ConditionPart:
-    failing = [state for state in (*subscriptions.states(), *day_delivery.states()) if state.failures]
+    failing = [state for content in streams.STREAMS for state in streams.states(content) if state.failures]
     dead = delivery.dead().count()
     do = "Alerts → Delivery shows every attempt. Once the fault is repaired, send the dead letters again."
     if dead:

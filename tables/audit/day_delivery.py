@@ -8,20 +8,18 @@ the site goes back to that day. No day is ever skipped, however often it fails.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import file_digest
 from tempfile import TemporaryFile
 from typing import Any, Final
 
-from ledger import alerts, clock
+from ledger import alerts
 from ledger.models import DayRoot
-from tables import pepper
-from tables.alerts import channels, delivery, subscriptions
-from tables.alerts.delivery import MOST_ATTEMPTS
+from tables.alerts import delivery
 from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition
 from tables.alerts.outbound import NotSent
+from tables.alerts.streams import STREAMS, Stream
 from tables.audit import export
 from tables.audit.export import NotYet
 
@@ -31,72 +29,48 @@ DAYS_PER_TURN: Final = 30
 """The maximum number of days sent before another channel gets its turn."""
 
 
-# --- Queueing --------------------------------------------------------------------------------------------------
-
-
-def ask_due() -> int:
-    """Queue a task for each channel that has days to send. Returns the number of tasks."""
-    moment, newest = clock.read().database, _newest()
-    count = 0
-    for channel, row in _rows():
-        if channel.is_on and row.place < newest and subscriptions.is_due(row, moment):
-            # Noted before the task is queued, so that the next minute does not queue it again.
-            FeedPosition.objects.filter(pk=row.pk).update(asked_at=moment)
-            subscriptions.ask_worker("tables.tasks.hand_over_days", row.name)
-            count += 1
-    return count
-
-
-def _rows() -> Iterator[tuple[AlertChannel, FeedPosition]]:
-    day_channels = [channel for channel in channels.in_force() if channel.tells == ChannelContent.DAYS]
-    rows = {row.name: row for row in FeedPosition.objects.filter(name__in=[channel.name for channel in day_channels])}
-    return ((channel, rows[channel.name]) for channel in day_channels if channel.name in rows)
-
-
 def _newest() -> int:
     return DayRoot.objects.order_by("-number").values_list("number", flat=True).first() or 0
 
 
-# --- Sending ---------------------------------------------------------------------------------------------------
+def _sealed_after(place: int) -> datetime | None:
+    return DayRoot.objects.filter(number=place + 1).values_list("at", flat=True).first()
 
 
-def hand_over(name: str) -> int:
-    """Send the days that are due. Returns the number that the head office accepted."""
-    return subscriptions.take_turn(f"days to {name}", name, _next, DAYS_PER_TURN)
-
-
-def _next(name: str) -> bool:
-    """Send one day. Returns whether the next may follow at once."""
-    row, channel = FeedPosition.objects.get(name=name), channels.newest(name)
+def _send_next(channel: AlertChannel, row: FeedPosition) -> tuple[int, str] | None:
+    """Send one day. Returns the number of the day before the one that the head office expects next, with its answer;
+    None if no day is due. Raises NotSent."""
     root = DayRoot.objects.filter(number=row.place + 1).first()
-    is_due = row.due_at is None or row.due_at <= clock.read().database
-    if root is None or not channel.is_on or not is_due:
-        return False
+    if root is None:
+        return None
     try:
         reply = _send(channel, root.day)
     except (NotSent, NotYet) as failure:
-        return _put_off(row, str(failure))
-    except pepper.NoSuchKey as missing:
-        return _put_off(row, f"{missing}: set the channel's secret again")
+        raise NotSent(str(failure)) from None  # for good or not: no day is skipped
     # It still expects this day: the bundle arrived but was rejected.
     if reply.due == row.place + 1:
-        return _put_off(row, reply.says or f"the head office answered {reply.status} and waits for day {reply.due}")
-    if reply.due > _newest() + 1:
-        return _put_off(
-            row,
-            f"the head office has day {reply.due - 1}, this house {_newest()}: was this database restored?",
-        )
+        raise NotSent(reply.says or f"the head office answered {reply.status} and waits for day {reply.due}")
+    if reply.due > (newest := _newest()) + 1:
+        raise NotSent(f"the head office has day {reply.due - 1}, this house {newest}: was this database restored?")
     # The head office decides the position: it alone knows which days it has.
-    subscriptions.move_on(row, reply.due - 1, reply.says)
-    return True
+    return reply.due - 1, reply.says
 
 
-def _put_off(row: FeedPosition, reason: str) -> bool:
-    """Retry this day later. After as many failures as make other messages a dead letter, an alert is raised."""
-    subscriptions.put_off(row, reason)
-    if row.failures + 1 >= MOST_ATTEMPTS:
-        alerts.raise_alert(None, "not_delivered", f"Sealed days do not reach {row.name}.", {"channel": row.name})
+def _give_up(channel: AlertChannel, row: FeedPosition, reason: str) -> bool:
+    """Raise an alert after as many failures as make other messages a dead letter. The day is retried."""
+    alerts.raise_alert(None, "not_delivered", f"Sealed days do not reach {row.name}.", {"channel": row.name})
     return False
+
+
+STREAMS[ChannelContent.DAYS] = Stream(
+    ChannelContent.DAYS,
+    "tables.tasks.hand_over_days",
+    DAYS_PER_TURN,
+    end=_newest,
+    moment_after=_sealed_after,
+    send=_send_next,
+    give_up=_give_up,
+)
 
 
 # --- The line --------------------------------------------------------------------------------------------------
@@ -149,21 +123,3 @@ def _number(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise NotSent("the head office's answer lacks the number of a day")
     return value
-
-
-# --- State -----------------------------------------------------------------------------------------------------
-
-
-def states() -> list[subscriptions.SubscriptionState]:
-    """The progress of each channel in sending sealed days."""
-    newest = _newest()
-    return [
-        subscriptions.SubscriptionState(
-            channel, max(newest - row.place, 0), _sealed_at(row.place + 1), row.failures, row.says, row.due_at
-        )
-        for channel, row in _rows()
-    ]
-
-
-def _sealed_at(number: int) -> datetime | None:
-    return DayRoot.objects.filter(number=number).values_list("at", flat=True).first()

@@ -19,7 +19,7 @@ import pytest
 from django.utils import timezone
 
 from casino.embedded.servers import BASE_DIR
-from tables.alerts import channels, delivery, subscriptions
+from tables.alerts import channels, delivery, streams
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import ChannelContent
 from tables.floor import recorder
@@ -146,13 +146,13 @@ def test_by_webhook_told_twice_and_while_it_was_away_it_has_what_the_house_has(
     """Harm: what is sent again is counted again; what was sent while the receiver was away is missing; or anybody may
     write into a guest's account."""
     settings.WEBHOOKS_TO_LOOPBACK = True
-    monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
+    monkeypatch.setattr(streams, "_ask", lambda task, name: None)
     monkeypatch.setattr(delivery, "wait_after", lambda attempts: timedelta(0))
-    monkeypatch.setattr(subscriptions, "wait_after", lambda attempts: timedelta(0))
+    monkeypatch.setattr(streams, "wait_after", lambda attempts: timedelta(0))
     served, port = receiver
     url = f"http://127.0.0.1:{port}/hook"
     channels.set_channel(ChannelDraft("players", "webhook", url, SECRET, tells=ChannelContent.EVENTS), by=olga)
-    house, move_on = House(), subscriptions.move_on
+    house, move_on = House(), streams.move_on
     for number in range(9):
         house.deal()
         if number == 3:
@@ -160,11 +160,11 @@ def test_by_webhook_told_twice_and_while_it_was_away_it_has_what_the_house_has(
         if number == 5:
             served.start()
         if number == 7:  # taken, and never noted: the same is sent again
-            monkeypatch.setattr(subscriptions, "move_on", lambda *_: (_ for _ in ()).throw(SystemExit))
+            monkeypatch.setattr(streams, "move_on", lambda *_: (_ for _ in ()).throw(SystemExit))
             with pytest.raises(SystemExit):
-                subscriptions.tell("players")
-            monkeypatch.setattr(subscriptions, "move_on", move_on)
-        subscriptions.tell("players")
+                streams.send_turn("players")
+            monkeypatch.setattr(streams, "move_on", move_on)
+        streams.send_turn("players")
     assert house.play
     assert kept(tmp_path / "play.db") == house.play
     request = urllib.request.Request(url, b'{"events": []}', {"Casino-Signature": "v1=00", "Casino-Timestamp": "1"})

@@ -18,11 +18,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui.guards import viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
-from tables.alerts import channels, delivery, log_followers, rules_in_force, subscriptions
+from tables.alerts import channels, delivery, log_followers, rules_in_force, streams
 from tables.alerts.alert_types import CENTS, LEVEL, LEVELS, AlertType, Rule
-from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Resending
+from tables.alerts.models import AlertChannel, ChannelContent, Delivery, DeliveryAttempt, Resending
 from tables.alerts.rules import HEARERS
-from tables.audit import day_delivery
 from tables.games.catalog import GAMES
 from tables.models import Table
 from tables.refusals import Refused
@@ -219,8 +218,8 @@ def channels_page(request: HttpRequest) -> HttpResponse:
         "recent": [Sent(row) for row in recent],
         "may_test": viewer_of(request).has_perm("tables.add_alertchannel"),
         "behind": log_followers.behind(),
-        "subscriptions": subscriptions.states(),
-        "handed_over": day_delivery.states(),
+        "subscriptions": streams.states(ChannelContent.EVENTS),
+        "handed_over": streams.states(ChannelContent.DAYS),
         "moment": timezone.now(),
     }
     return render(request, "dealer_ui/pit/alert_channels.html", context)

@@ -12,7 +12,7 @@ from casino.office import houses, receiving
 from casino.office.houses import Registration
 from casino.office.models import Arrival, Day, House
 from ledger.models import Alert
-from tables.alerts import channels, delivery, webhook_signatures
+from tables.alerts import channels, delivery, streams, webhook_signatures
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition
 from tables.alerts.outbound import NotSent, OutboundResponse
@@ -91,15 +91,26 @@ def due_again() -> None:
 def test_a_line_that_breaks_costs_a_piece_and_no_day(house: House, line: Line) -> None:
     """Harm: a house that was cut off leaves a gap, or can never send a large day over a poor line."""
     line.breaks_after = 2
-    assert day_delivery.hand_over(NAME) == 0
-    assert (place(), day_delivery.states()[0].failures, day_delivery.states()[0].behind) == (0, 1, 2)
+    assert streams.send_turn(NAME) == 0
+    [state] = streams.states(ChannelContent.DAYS)
+    assert (place(), state.failures, state.behind) == (0, 1, 2)
     sent, line.breaks_after = line.pieces[-1], 10**9
     due_again()
-    assert day_delivery.hand_over(NAME) == 2
+    assert streams.send_turn(NAME) == 2
     assert Day.objects.filter(house=house).count() == 2
     resumed = [int(key.split("/")[1]) for key in line.pieces if key.split("/")[0] == sent.split("/")[0]][2:]
     assert resumed[:2] == [0, 10_000], "the first piece learns how much has arrived; that is not sent again"
-    assert day_delivery.states()[0].behind == 0
+    assert streams.states(ChannelContent.DAYS)[0].behind == 0
+
+
+def test_a_sweep_queues_the_sealed_days_that_are_due_once(evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: no task sends the sealed days, or each sweep queues another one while the first is under way."""
+    tasks: list[tuple[str, str]] = []
+    monkeypatch.setattr(streams, "_ask", lambda task, name: tasks.append((task, name)))
+    assert [streams.ask_due(), streams.ask_due()] == [1, 0]
+    assert tasks == [("tables.tasks.hand_over_days", NAME)]
+    FeedPosition.objects.filter(name=NAME).update(place=2, asked_at=None)
+    assert streams.ask_due() == 0, "the head office has both days"
 
 
 def test_unfinished_bundles_do_not_fill_the_disk(house: House, client: Client) -> None:
@@ -113,7 +124,7 @@ def test_unfinished_bundles_do_not_fill_the_disk(house: House, client: Client) -
 def test_the_house_goes_back_to_the_day_that_the_head_office_waits_for(house: House, line: Line) -> None:
     """Harm: a day that was rejected after it was taken is missing for good, and so are all that follow it."""
     FeedPosition.objects.filter(name=NAME).update(place=1)
-    assert day_delivery.hand_over(NAME) == 3, "the head office asked for day 1: one step back, then two days"
+    assert streams.send_turn(NAME) == 3, "the head office asked for day 1: one step back, then two days"
     assert Day.objects.filter(house=house).count() == 2
     assert place() == 2
 
@@ -124,9 +135,9 @@ def test_a_refused_day_is_tried_again_later_and_raises_an_alert(
     """Harm: a house that signs with an unknown key seems to report."""
     monkeypatch.setattr(houses, "trusted_key", lambda house: "0" * 64)
     FeedPosition.objects.filter(name=NAME).update(failures=delivery.MOST_ATTEMPTS - 1)
-    assert day_delivery.hand_over(NAME) == 0
+    assert streams.send_turn(NAME) == 0
     assert place() == 0, "no day is skipped"
-    [state] = day_delivery.states()
+    [state] = streams.states(ChannelContent.DAYS)
     assert "is not among those that the house signed with" in state.says
     assert Alert.objects.filter(kind="not_delivered").exists()
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import HOUSE, Alert, Book
-from tables.alerts import channels, delivery, subscriptions, webhook_signatures
+from tables.alerts import channels, delivery, streams, webhook_signatures
 from tables.alerts.alert_rows import ALERT_CHANNELS
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import ChannelContent, Delivery, FeedPosition
@@ -38,7 +38,7 @@ LATER = timedelta(hours=2)
 @pytest.fixture(autouse=True)
 def _no_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
-    monkeypatch.setattr(subscriptions, "_ask", lambda name: None)
+    monkeypatch.setattr(streams, "_ask", lambda task, name: None)
     monkeypatch.setattr(delivery, "_ask", lambda pk, wait: None)
 
 
@@ -99,13 +99,13 @@ def test_what_happens_is_told_in_order_and_nothing_of_before(hand: Hand, olga: S
     subscribe(receiver, olga)
     place = position().place
     rounds(hand, 3)
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     assert ids(received(receiver)) == event_ids(place)
     assert position().place == order.end()
     before = len(receiver.got)
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     assert len(receiver.got) == before
-    [state] = subscriptions.states()
+    [state] = streams.states(ChannelContent.EVENTS)
     assert (state.behind, state.failures) == (0, 0)
 
 
@@ -113,7 +113,7 @@ def test_only_what_was_asked_for(hand: Hand, olga: Staff, receiver: Receiver) ->
     """Harm: a receiver is sent what nobody meant for it."""
     subscribe(receiver, olga, types=("round.settled",), tables=(hand.table.name,))
     rounds(hand, 2)
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     assert [event["type"] for event in received(receiver)] == ["round.settled"] * 2
     assert {event["table"]["id"] for event in received(receiver)} == {hand.table.pk}
 
@@ -126,16 +126,16 @@ def test_a_receiver_that_fails_gets_the_same_message_later(
     place = position().place
     rounds(hand, 1)
     receiver.answers = [503, 500]
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     rounds(hand, 1)
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     assert len(receiver.got) == 1, "it is not due yet"
-    [state] = subscriptions.states()
+    [state] = streams.states(ChannelContent.EVENTS)
     assert (state.failures, state.says) == (1, "the receiver answered 503: it did not take it")
     assert state.behind > 0
     for _ in range(2):
         clock.stand(timezone.now() + LATER)
-        subscriptions.tell("tracking")
+        streams.send_turn("tracking")
     assert receiver.got[0][1] == receiver.got[1][1] == receiver.got[2][1]
     receiver.got = receiver.got[2:]
     assert ids([event for _, body, _ in receiver.got for event in json.loads(body)["events"]]) == event_ids(place)
@@ -148,9 +148,9 @@ def test_what_is_never_taken_is_a_dead_letter_and_the_rest_follows(hand: Hand, o
     place = position().place
     rounds(hand, 1)
     receiver.answers = [410]
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     rounds(hand, 1)
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     [letter] = delivery.dead()
     assert Alert.objects.filter(kind="not_delivered").count() == 1
     settled_id, next_id = event_ids(place, types=frozenset({"round.settled"}))
@@ -174,12 +174,12 @@ def test_a_worker_that_dies_after_sending_sends_the_same_again(
         raise SystemExit("kill -9")
 
     with monkeypatch.context() as killed:
-        killed.setattr(subscriptions, "move_on", dies)
+        killed.setattr(streams, "move_on", dies)
         with pytest.raises(SystemExit):
-            subscriptions.tell("tracking")
+            streams.send_turn("tracking")
     assert position().place == place
     rounds(hand, 1)
-    subscriptions.tell("tracking")
+    streams.send_turn("tracking")
     assert receiver.got[0][1] == receiver.got[1][1]
     assert list(dict.fromkeys(ids(received(receiver)))) == event_ids(place)
 
@@ -194,7 +194,7 @@ def test_a_slow_receiver_keeps_no_other_waiting(hand: Hand, olga: Staff, receive
     receiver.holds.clear()
 
     def slow() -> None:
-        subscriptions.tell("tracking")
+        streams.send_turn("tracking")
         connection.close()
 
     thread = threading.Thread(target=slow)
@@ -202,10 +202,10 @@ def test_a_slow_receiver_keeps_no_other_waiting(hand: Hand, olga: Staff, receive
     try:
         while not receiver.got:
             pass
-        assert subscriptions.tell("tracking") == 0, "another worker is at it, and does not wait"
-        assert subscriptions.tell("quick") > 0
+        assert streams.send_turn("tracking") == 0, "another worker is at it, and does not wait"
+        assert streams.send_turn("quick") > 0
         rounds(hand, 1)
-        assert subscriptions.tell("quick") > 0
+        assert streams.send_turn("quick") > 0
     finally:
         receiver.holds.set()
         thread.join(30)
@@ -219,12 +219,12 @@ def test_a_channel_that_is_off_waits_and_misses_nothing(hand: Hand, olga: Staff,
     place = position().place
     channels.set_channel(replace(channel, is_on=False, secret=""), by=olga)
     rounds(hand, 1)
-    assert subscriptions.ask_due() == 0
-    assert subscriptions.tell("tracking") == 0
+    assert streams.ask_due() == 0
+    assert streams.send_turn("tracking") == 0
     channels.set_channel(replace(channel, secret=""), by=olga)
-    assert subscriptions.ask_due() == 1
-    assert subscriptions.ask_due() == 0, "a worker was asked for already"
-    subscriptions.tell("tracking")
+    assert streams.ask_due() == 1
+    assert streams.ask_due() == 0, "a worker was asked for already"
+    streams.send_turn("tracking")
     assert ids(received(receiver)) == event_ids(place)
 
 
