@@ -61,18 +61,28 @@ def watch() -> list[str]:
     """Run all checks that are due, and write the queue of the site log before and after. Returns the names of the
     checks run.
 
-    If the clocks differ, it is unknown which checks are due: the remaining ones wait, and an alert is raised.
+    If the clocks differ, it is unknown which checks are due: the remaining ones wait, and an alert is raised. A check
+    that fails does not stop the checks after it. Raises an ExceptionGroup of all failures.
     """
-    tasks = []
+    tasks: list[str] = []
+    failures: list[Exception] = []
     try:
         _carry()
         for plan in PLANS:
             # Read again for each plan: a verification before it may have taken an hour.
-            if runs.run(plan, DEEDS[plan.task], clock.agreed()):
-                tasks.append(plan.task)
+            moment = clock.agreed()
+            try:
+                if runs.run(plan, DEEDS[plan.task], moment):
+                    tasks.append(plan.task)
+            except WrongClock:
+                raise
+            except Exception as failure:
+                failures.append(failure)
         _carry()
     except WrongClock as wrong:
         alerts.about_the_clock(wrong)
+    if failures:
+        raise ExceptionGroup("scheduled checks failed", failures)
     return tasks
 
 

@@ -121,3 +121,16 @@ def test_a_plan_is_late_only_in_a_house_that_is_old_enough_for_it(house: Client)
     assert "reconcile" in tasks
     assert "prove_all" not in tasks
     assert "prove_all" in [plan.task for plan in runs.late(watch.PLANS, began + timedelta(days=3))]
+
+
+def test_a_check_that_fails_does_not_stop_the_checks_after_it(house: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: a fault in the first check keeps every later one from running, so nothing verifies the site."""
+
+    def fails() -> int:
+        raise ValueError("this check has a fault")
+
+    first, *others = [plan.task for plan in watch.PLANS]
+    monkeypatch.setattr(watch, "DEEDS", dict.fromkeys(others, lambda: 0) | {first: fails})
+    with pytest.raises(ExceptionGroup, match="scheduled checks failed"):
+        watch.watch()
+    assert set(RunEnd.objects.values_list("run__task", flat=True)) == set(others)
