@@ -1,4 +1,4 @@
-"""Celery configuration: queues, limits, schedule. Separate from settings.py, so that only workers and beat import
+"""Celery configuration: queues, limits, schedule. Separate from casino/settings, so that only workers and beat import
 Celery."""
 
 from datetime import timedelta

@@ -1,4 +1,8 @@
-"""Parses a database URL into Django's settings with PostgreSQL's own parser: several hosts, sockets, every option."""
+"""Parses a database URL into Django's settings with PostgreSQL's own parser: several hosts, sockets, every option.
+
+django-environ's ``db_url`` loses the folder of a socket and the port of one host among several, accepts misspelled
+options, and quotes a part of the password in its errors.
+"""
 
 from typing import Any
 
@@ -35,8 +39,8 @@ def settings_of(name: str, url: str, *, is_read_only: bool = False) -> dict[str,
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        says = f"{name} is no address of a database: write postgresql://user:...@host:5432/casino"
-        raise ImproperlyConfigured(f"{says}, with several hosts as host1:5432,host2:5432") from None
+        fault = f"{name} is no address of a database: write postgresql://user:...@host:5432/casino"
+        raise ImproperlyConfigured(f"{fault}, with several hosts as host1:5432,host2:5432") from None
     address = {setting: str(parts.pop(part, "")) for part, setting in NAMES.items()}
     if is_read_only:
         parts["options"] = f"{parts.get('options', '')} {READ_ONLY}".strip()

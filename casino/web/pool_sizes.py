@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from casino.environment import whole
+from casino.environment import Environment, whole_or_zero
 
 WHOLE: Final = 48
 """The default number of database connections of one web process, of which the shares below are parts."""
@@ -57,18 +57,19 @@ REPLICA: Final = "replica"
 
 
 def pool_sizes(
-    connections: int, environment: Mapping[str, str] = os.environ, *, to_replica: int = 0
+    connections: int, variables: Mapping[str, str] = os.environ, *, to_replica: int = 0
 ) -> dict[str, PoolSize]:
     """The pools of a process that may have this many connections; 0 for a process without pools. ``to_replica``: its
     further connections to the replica."""
-    lanes = {name: _pool_size(name, size, connections, environment) for name, size in _LANES.items()}
+    env = Environment(variables)
+    lanes = {name: _pool_size(name, size, connections, env) for name, size in _LANES.items()}
     return lanes | {REPLICA: replace(lanes[REPLICA], connections=to_replica)}
 
 
-def _pool_size(name: str, size: PoolSize, connections: int, environment: Mapping[str, str]) -> PoolSize:
+def _pool_size(name: str, size: PoolSize, connections: int, env: Environment) -> PoolSize:
     """A pool with the time limits from the environment, such as ``DEALERS_LOCK_MS``."""
     waits = {
-        what: whole(f"{name}_{what}".upper(), getattr(size, what), least=0, environment=environment)
+        what: env(f"{name}_{what}".upper(), whole_or_zero, getattr(size, what))
         for what in ("wait_ms", "lock_ms", "statement_ms", "idle_ms")
     }
     least = 2 if name == "dealers" else 1

@@ -22,7 +22,7 @@ import uvicorn
 from django.core.exceptions import ImproperlyConfigured
 
 from casino.embedded.keeper import die_with_parent
-from casino.environment import whole
+from casino.environment import Environment, whole
 
 MOST_BY_DEFAULT: Final = 8
 """Eight serve a hundred tables; the remaining cores of a larger machine are for other work, such as its database."""
@@ -38,13 +38,13 @@ HANGS_SECONDS: Final = 15
 def processes() -> int:
     """The number of processes: WEB_PROCESSES, or one per available core up to MOST_BY_DEFAULT. Raises
     ImproperlyConfigured."""
-    return whole("WEB_PROCESSES", min(cores(), MOST_BY_DEFAULT))
+    return Environment()("WEB_PROCESSES", whole, min(cores(), MOST_BY_DEFAULT))
 
 
 def serve_streams_alone() -> None:
     """Configure stream processes: STREAM_PROCESSES of them, by default one. Each holds ten thousand streams, and
     renders the cards of the pit's screens once for all."""
-    number = whole("STREAM_PROCESSES", 1)
+    number = Environment()("STREAM_PROCESSES", whole, 1)
     os.environ["WEB_PROCESSES"] = str(number)
     os.environ["DATABASE_CONNECTIONS"] = str(STREAMS_CONNECTIONS * number)
     os.environ["CASINO_STREAMS_ALONE"] = "yes"

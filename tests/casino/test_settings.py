@@ -72,6 +72,19 @@ def test_a_switch_is_read_in_any_spelling_and_unset_when_empty(value: str, tls: 
     assert read("TLS", TLS=value) == f"[{tls}]"
 
 
+@pytest.mark.parametrize("secret", ["$ecret", r"\$ecret", r"a\$b$", "$", "$$DEBUG"])
+def test_a_secret_with_a_dollar_is_read_as_written(secret: str) -> None:
+    """Harm: a password that begins with a dollar is taken for the name of a variable, and no alert leaves the site."""
+    assert read("EMAIL_HOST_PASSWORD DEBUG", EMAIL_HOST_PASSWORD=secret) == str([secret, False])
+
+
+def test_an_empty_variable_counts_as_unset() -> None:
+    """Harm: HOUSE_ADDRESS= in the environment, set to nothing, and doctor checks the certificate of no host."""
+    empty = {"HOUSE_ADDRESS": "", "EMAIL_PORT": " ", "DATABASE_OWNER_URL": "", "LOG_FORMAT": "", "CLOCK_JUMP_HOURS": ""}
+    names = "HOUSE_ADDRESS EMAIL_PORT DATABASE_OWNER_URL LOG_FORMAT CLOCK_JUMP"
+    assert read(names, **empty) == read(names) != ""
+
+
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
@@ -122,6 +135,22 @@ def test_a_database_with_a_standby_is_named_by_both_hosts(role: str) -> None:
     databases = read("DATABASES", CASINO_DB_ROLE=role, **urls)
     for part in ("'HOST': 'h1,h2'", "'PORT': '5432,5433'", "'PASSWORD': 'p@ss'", "'NAME': 'casino'",
                  f"'USER': '{role or 'app'}'", "'target_session_attrs': 'read-write'"):  # fmt: skip
+        assert part in databases
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port"),
+    [
+        ("postgresql:///casino?host=/run/pg&user=app", "/run/pg", ""),
+        ("postgresql://app@%2Frun%2Fpg/casino", "/run/pg", ""),
+        ("host=/run/pg dbname=casino user=app", "/run/pg", ""),
+        ("postgresql://app@h1,h2:5433/casino", "h1,h2", ",5433"),
+    ],
+)
+def test_every_form_of_address_that_postgresql_reads_is_accepted(url: str, host: str, port: str) -> None:
+    """Harm: after an upgrade a site whose address names a socket, or one port among several hosts, does not start."""
+    databases = read("DATABASES", DATABASE_URL=url)
+    for part in (f"'HOST': '{host}'", f"'PORT': '{port}'", "'NAME': 'casino'", "'USER': 'app'"):
         assert part in databases
 
 

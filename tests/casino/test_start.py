@@ -12,7 +12,7 @@ OWN = {"casino", "dealer_ui", "ledger", "tables"}
 ALLOWED = {
     *("django", "asgiref", "sqlparse", "psycopg", "psycopg_binary", "psycopg_pool", "msgspec", "argon2"),
     *("_argon2_cffi_bindings", "_cffi_backend", "cryptography", "prometheus_client", "segno", "whitenoise"),
-    *("csp", "packaging", "django_htmx", "unfold"),
+    *("csp", "packaging", "django_htmx", "unfold", "environ"),
     "_distutils_hack",  # setuptools hooks it into every interpreter
     # Django REST framework and drf-spectacular, and what they import where it is installed.
     *("rest_framework", "drf_spectacular", "inflection", "jsonschema", "uritemplate", "yaml", "_yaml"),

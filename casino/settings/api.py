@@ -1,0 +1,21 @@
+"""The HTTP API and its description."""
+
+from casino.environment import whole
+from casino.settings.base import env
+
+# API requests per minute of users other than dealers; those of service accounts are a policy.
+API_REQUESTS_A_MINUTE = env("API_REQUESTS_A_MINUTE", whole, 600)
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "tables.api.schema.DeclaredSchema",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Casino tables",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": ["tables.api.schema.finish"],
+}
