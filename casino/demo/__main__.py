@@ -412,6 +412,7 @@ def finish(step: subprocess.Popen[str]) -> str:
 
 
 def answers(url: str) -> bool:
+    """Whether the demo's own web process answers. The supervisor imports nothing that takes long."""
     try:
         with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310
             return bool(response.status == 200)

@@ -26,6 +26,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "django.server": {"handlers": ["stderr"], "propagate": False},
+        "httpx": {"level": "WARNING"},  # it logs whole addresses, and those of webhooks may have a secret in them
         "casino.access": {"handlers": ["access"], "level": "INFO", "propagate": False},
     },
 }

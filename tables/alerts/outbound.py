@@ -1,21 +1,22 @@
-"""Requests to addresses that operators enter: of webhooks, a head office and witnesses.
+"""The site's HTTP client, and requests to addresses that operators enter: of webhooks, a head office and witnesses.
 
-A name is looked up once, and the connection is made to the IP address that was checked, which prevents DNS rebinding.
-Redirects are not followed, because their targets are not checked.
+The name of such an address is looked up once, and the connection is made to the IP address that was checked, which
+prevents DNS rebinding. Redirects are not followed, because their targets are not checked. httpx is imported late:
+importing it takes longer than most commands run.
 """
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import ipaddress
 import socket
 import ssl
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from threading import Timer
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import httpx
 
 
 class NotSent(Exception):
@@ -35,45 +36,54 @@ class OutboundResponse:
     """Its beginning."""
 
 
+def client(seconds: float, authority: str = "") -> httpx.Client:
+    """A client for addresses that an administrator enters on the host: no pinned address, no proxy. ``authority``: a
+    file of certificates instead of the system's."""
+    import httpx
+
+    context = ssl.create_default_context(cafile=authority or None)
+    limits = httpx.Limits(max_keepalive_connections=0)  # a request on a connection that the site closed would fail
+    return httpx.Client(timeout=seconds, verify=context, trust_env=False, limits=limits)
+
+
 def post(
     address: str, body: bytes, headers: Mapping[str, str], *, to_own_host: bool, seconds: float, most: int
 ) -> OutboundResponse:
     """Post a body. Each step may take ``seconds``, the whole request twice as long; at most ``most`` bytes of the
     response are read. ``to_own_host``: whether loopback addresses are permitted. Raises NotSent."""
-    parts = urlsplit(address)
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    connection = _connection(parts.scheme, parts.hostname or "", port, seconds, to_own_host=to_own_host)
-    whole = Timer(2 * seconds, _hang_up, [connection])
-    whole.start()
+    import httpx
+
     try:
-        connection.request("POST", path, body, {"User-Agent": "casino-tables", **headers})
-        answer = connection.getresponse()
-        return OutboundResponse(answer.status, answer.read(most))
-    except (OSError, http.client.HTTPException) as failure:
-        raise NotSent(f"the receiver could not be reached: {type(failure).__name__}") from None
-    finally:
-        whole.cancel()
-        connection.close()
+        url = httpx.URL(address)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        ip = _looked_up(url.raw_host.decode(), port, to_own_host=to_own_host)
+        return asyncio.run(_post(url, ip, body, headers, seconds, most))
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as failure:
+        raise NotSent(f"the receiver could not be reached: {type(root_cause(failure)).__name__}") from None
 
 
-def _hang_up(connection: http.client.HTTPConnection) -> None:
-    """Close the connection. A receiver that sends single bytes in time would otherwise occupy a worker forever."""
-    if connection.sock is not None:
-        with suppress(OSError):
-            connection.sock.shutdown(socket.SHUT_RDWR)
+async def _post(
+    url: httpx.URL, ip: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int
+) -> OutboundResponse:
+    """Post to an IP address; the certificate is verified for the URL's host. The time limit of the whole covers a
+    receiver that sends single bytes in time, which would otherwise occupy a worker forever."""
+    import httpx
+
+    sent = {"Host": url.netloc.decode(), "User-Agent": "casino-tables", "Accept-Encoding": "identity", **headers}
+    pinned, host = url.copy_with(host=ip), {"sni_hostname": url.raw_host.decode()}
+    async with (
+        asyncio.timeout(2 * seconds),
+        httpx.AsyncClient(timeout=seconds, verify=ssl.create_default_context(), trust_env=False) as sender,
+        sender.stream("POST", pinned, content=body, headers=sent, extensions=host) as answer,
+    ):
+        return OutboundResponse(answer.status_code, await anext(answer.aiter_raw(most), b""))
 
 
-def _connection(scheme: str, host: str, port: int, seconds: float, *, to_own_host: bool) -> http.client.HTTPConnection:
-    """A connection to the IP address that was checked. Raises NotSent."""
-    ip = _looked_up(host, port, to_own_host=to_own_host)
-    connection: http.client.HTTPConnection
-    if scheme == "https":
-        connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=ssl.create_default_context())
-    else:
-        connection = http.client.HTTPConnection(host, port, timeout=seconds)
-    connection._create_connection = lambda _address, *options: socket.create_connection((ip, port), *options)  # type: ignore[attr-defined]
-    return connection
+def root_cause(failure: Exception) -> Exception:
+    """The error of the operating system or of TLS that httpx reports as its own."""
+    while isinstance(inner := failure.__cause__ or failure.__context__, Exception):
+        failure = inner
+    return failure
 
 
 def _looked_up(host: str, port: int, *, to_own_host: bool) -> str:

@@ -7,16 +7,16 @@ database are skipped if it does not answer. No line repeats a secret.
 
 from __future__ import annotations
 
-import http.client
 import json
 import ssl
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+import httpx
 from celery import Celery
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -24,7 +24,7 @@ from django.db import connection
 
 from ledger import shape
 from ledger.models import Run
-from tables.alerts import overdue
+from tables.alerts import outbound, overdue
 from tables.audit import condition, drill, protections
 from tables.audit.condition import ConditionPart, Urgency
 from tables.refusals import sentence
@@ -149,40 +149,34 @@ def _tls() -> ConditionPart:
         )
     address = urlsplit(settings.HOUSE_ADDRESS)
     host, port = address.hostname or "", address.port or 443
-    context = ssl.create_default_context(cafile=settings.HOUSE_CA_FILE or None)
-    house = http.client.HTTPSConnection(host, port, timeout=HOUSE_ANSWERS_SECONDS, context=context)
     try:
-        house.connect()
-    except ssl.SSLCertVerificationError as fault:
+        return _site_over_tls(host, port)
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as failure:
+        fault = outbound.root_cause(failure)
+    if isinstance(fault, ssl.SSLCertVerificationError):
         do = "Renew the certificate. If a private authority signed it, name that in HOUSE_CA_FILE."
         return ConditionPart("TLS", Urgency.WRONG, f"The certificate of {host} is refused: {fault.verify_message}.", do)
-    except OSError as fault:
-        do = "Start nginx (nginx -t checks its configuration), or correct HOUSE_ADDRESS."
-        return ConditionPart(
-            "TLS", Urgency.WRONG, f"Nothing speaks TLS at {host}:{port}: {fault.strerror or fault}.", do
-        )
-    try:
-        return _certificate(cast(ssl.SSLSocket, house.sock)) or _house(house, host)
-    finally:
-        house.close()
+    do = "Start nginx (nginx -t checks its configuration), or correct HOUSE_ADDRESS."
+    reason = getattr(fault, "strerror", None) or fault
+    return ConditionPart("TLS", Urgency.WRONG, f"Nothing speaks TLS at {host}:{port}: {reason}.", do)
 
 
-def _certificate(connected: ssl.SSLSocket) -> ConditionPart | None:
-    certificate = connected.getpeercert() or {}
-    until = datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), UTC)
-    if until - datetime.now(UTC) > LEAST_LEFT:
-        return None
-    return ConditionPart(
-        "TLS", Urgency.WATCH, f"The certificate ends on {until:%Y-%m-%d}.", "Renew it, and reload nginx."
-    )
-
-
-def _house(house: http.client.HTTPSConnection, host: str) -> ConditionPart:
-    house.request("GET", "/healthz")
-    status = house.getresponse().status
-    if status != 200:
+def _site_over_tls(host: str, port: int) -> ConditionPart:
+    """Raises httpx.HTTPError."""
+    url = httpx.URL(scheme="https", host=host, port=port, path="/healthz")
+    with (
+        outbound.client(HOUSE_ANSWERS_SECONDS, settings.HOUSE_CA_FILE) as client,
+        client.stream("GET", url) as answer,
+    ):
+        certificate = answer.extensions["network_stream"].get_extra_info("ssl_object").getpeercert()
+    until = datetime.fromtimestamp(ssl.cert_time_to_seconds(certificate["notAfter"]), UTC)
+    if until - datetime.now(UTC) <= LEAST_LEFT:
+        do = "Renew it, and reload nginx."
+        return ConditionPart("TLS", Urgency.WATCH, f"The certificate ends on {until:%Y-%m-%d}.", do)
+    if answer.status_code != 200:
         do = "Start casino-web; journalctl -u 'casino-web*' shows why it stopped."
-        return ConditionPart("TLS", Urgency.WRONG, f"{host} answers with {status}: no web process is serving.", do)
+        fault = f"{host} answers with {answer.status_code}: no web process is serving."
+        return ConditionPart("TLS", Urgency.WRONG, fault, do)
     return ConditionPart("TLS", Urgency.WELL, f"{host} answers with a trusted certificate.")
 
 

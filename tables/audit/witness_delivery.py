@@ -6,12 +6,12 @@ silent raises it after the grace period in the policies.
 
 from __future__ import annotations
 
-import http.client
 import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Final
 
 from django.conf import settings
@@ -173,16 +173,16 @@ def submit(witness: Witness, row: HeadsRow) -> str:
     # The witness accepts growth only from the size that it saw last.
     old = min(rows.aggregate(size=Max("size"))["size"] or 0, size)
     status, body = _post(witness, "add-checkpoint", bytes(_submission(row.origin, old, size, checkpoint)))
-    if status == http.client.CONFLICT and (known_size := _size(body)) != old:
+    if status == HTTPStatus.CONFLICT and (known_size := _size(body)) != old:
         # It cosigned more than is stored here: its answer was lost, or this database was restored.
         if known_size > size:
             raise Refusing(
                 f"it saw {known_size:,} leaves, the house has {size:,}: the tail was cut off, or an older log put back"
             )
         status, body = _post(witness, "add-checkpoint", bytes(_submission(row.origin, known_size, size, checkpoint)))
-    if status == http.client.OK:
+    if status == HTTPStatus.OK:
         return _line(witness, checkpoint, body)
-    if status in (http.client.CONFLICT, http.client.UNPROCESSABLE_ENTITY):
+    if status in (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY):
         raise Refusing(f"the tree is not the one that it saw grow ({status} {body[:QUOTED].strip()})")
     raise Silent(f"it answered {status} {body[:QUOTED].strip()}")
 
@@ -224,9 +224,9 @@ def show_heads(witness: Witness, row: HeadsRow) -> None:
         "heads": [[name, *head] for name, head in sorted(checkpoints.heads_at(row).items())],
     }
     status, body = _post(witness, "add-heads", json.dumps(document).encode())
-    if status == http.client.UNPROCESSABLE_ENTITY:
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
         raise Refusing(body[:QUOTED].strip())
-    if status != http.client.OK:
+    if status != HTTPStatus.OK:
         raise Silent(f"it did not take the heads: {status} {body[:QUOTED].strip()}")
 
 

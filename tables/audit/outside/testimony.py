@@ -1,4 +1,7 @@
-"""A witness's records about a site: read from its file, its HTTP answer, or a checkpoint that was kept. Pure."""
+"""A witness's records about a site: read from its file, its HTTP answer, or a checkpoint that was kept.
+
+Pure: an auditor's machine without this project verifies with the standard library's HTTP client.
+"""
 
 from __future__ import annotations
 

@@ -7,18 +7,17 @@ import json
 import os
 import random
 import time
-import urllib.error
-import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+import httpx
 from django.core.management.base import BaseCommand, CommandError
 
+from tables.alerts import outbound
 from tables.games.cards import PACKS
 
 TOKEN: Final = "CASINO_READER_TOKEN"  # noqa: S105 -- the name of a variable
@@ -54,6 +53,7 @@ class MessageQueue:
     """Number of repeated messages."""
     acknowledged: str = ""
     """The receipt in the last answer. Sent again, it reveals entries that a restored database lacks."""
+    client: httpx.Client = field(default_factory=lambda: outbound.client(TIMEOUT_SECONDS))
 
     def ask(self, body: State | None = None) -> State:
         """Send until there is an answer. Raises RefusedMessage for a refusal that a repetition cannot change."""
@@ -66,26 +66,22 @@ class MessageQueue:
                 if refusal.status != 429 and refusal.status < 500:
                     raise
                 least = refusal.retry_after
-            except (OSError, HTTPException, json.JSONDecodeError):
+            except (OSError, httpx.HTTPError, json.JSONDecodeError):
                 pass  # the house starts again, or the cable is out
             self.retries += 1
             self.sleep(max(least, wait * random.uniform(0.7, 1.3)))  # noqa: S311 -- spreads many readers
             wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 
     def _once(self, body: State | None) -> State:
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self.token}"}
         headers |= {HEADER: self.acknowledged} if self.acknowledged else {}
-        request = urllib.request.Request(self.url, data, headers)  # noqa: S310 -- the operator names the address
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310
-                state: State = json.loads(answer.read())
-                self.acknowledged = answer.headers.get(HEADER) or self.acknowledged
-                return state
-        except urllib.error.HTTPError as error:
-            text = error.read()
-            body = json.loads(text) if text.startswith(b"{") else {}
-            raise RefusedMessage(error.code, body, error.headers.get("Retry-After") or "") from None
+        answer = self.client.request("GET" if body is None else "POST", self.url, json=body, headers=headers)
+        if answer.is_success:
+            state: State = answer.json()
+            self.acknowledged = answer.headers.get(HEADER) or self.acknowledged
+            return state
+        problem = answer.json() if answer.text.startswith("{") else {}
+        raise RefusedMessage(answer.status_code, problem, answer.headers.get("Retry-After") or "")
 
 
 @dataclass(slots=True)
