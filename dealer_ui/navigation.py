@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from django.conf import settings
+
 from tables.models import Staff
 
 
@@ -70,7 +72,8 @@ MENU: Final = (
         ScreenLink("Log", "pit:search", FLOOR, about="search entries"),
         ScreenLink("After a restore", "pit:restored", FLOOR, about="backup put back confirm tables"),
         ScreenLink("Bookmarks", "pit:bookmarks", "tables.watch_bookmarks", about="cameras surveillance"),
-        ScreenLink("Shoes", "pit:shoes", "tables.watch_shoes", ("pit:shoe",), "audit counting"),
+        *([ScreenLink("Shoes", "pit:shoes", "tables.watch_shoes", ("pit:shoe",), "audit counting")]
+            if settings.ADVANTAGE_ANALYSIS else []),
     )),
     Ways("People", (
         ScreenLink("Certificates", "practice:certificates", FLOOR, about="dealers practice"),

@@ -29,15 +29,13 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
 -- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
 -- orders of house shoes; the house's hours; pay tables; series of chips; keys, drops and pits; what was simulated; the audits of
--- finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left the house by which channel;
--- at a head office, what arrived of its houses.
+-- finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left the house by which channel.
 REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_proposal,
     tables_proposalend, tables_paytable,
     tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_pitsection, tables_floorplan, tables_post, tables_pitcover, tables_limitplan, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
     tables_keptsheet, tables_practice, tables_practiceanswer, tables_certificate, tables_alertrule,
     tables_alertchannel, tables_delivery, tables_deliveryattempt, tables_resending, tables_alertrepeat,
-    tables_feedsheet,
-    office_house, office_pin, office_arrival, office_verdict, office_refusal, office_day, office_tableday
+    tables_feedsheet
 FROM :"app_role";
 -- Kinds of chips and tables are retired, and never deleted.
 REVOKE DELETE ON tables_denomination, tables_table FROM :"app_role";
@@ -90,14 +88,7 @@ GRANT SELECT, INSERT ON
     tables_deliveryattempt,
     tables_resending,
     tables_alertrepeat,
-    tables_feedsheet,
-    office_house,
-    office_pin,
-    office_arrival,
-    office_verdict,
-    office_refusal,
-    office_day,
-    office_tableday
+    tables_feedsheet
 TO :"app_role";
 
 -- The house's clock, by which every entry is dated.
@@ -117,8 +108,24 @@ REVOKE DELETE ON tables_serviceaccount FROM :"app_role";
 REVOKE UPDATE, DELETE ON tables_servicetoken FROM :"app_role";
 GRANT UPDATE (kept, until, used_at) ON tables_servicetoken TO :"app_role";
 
--- At a head office pieces of bundles come by replication alone, and go once their days hold.
-REVOKE INSERT, UPDATE ON office_piece FROM :"app_role";
+-- At a head office, what arrived of its sites is written once too; pieces of bundles come by replication alone, and go
+-- once their days are verified. Without the app of a head office (HEAD_OFFICE_APP) these tables may be absent.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY[
+        'office_house', 'office_pin', 'office_arrival', 'office_verdict', 'office_refusal', 'office_day',
+        'office_tableday'
+    ] LOOP
+        IF to_regclass(name) IS NOT NULL THEN
+            EXECUTE format('REVOKE UPDATE, DELETE ON %I FROM %I', name, current_setting('casino.app_role'));
+        END IF;
+    END LOOP;
+    IF to_regclass('office_piece') IS NOT NULL THEN
+        EXECUTE format('REVOKE INSERT, UPDATE ON office_piece FROM %I', current_setting('casino.app_role'));
+    END IF;
+END $$;
 
 -- A book is never renamed; its head moves on with each entry.
 GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role";

@@ -6,15 +6,18 @@ A failed verification opens an alert that a user must acknowledge.
 from __future__ import annotations
 
 from celery import shared_task
+from django.conf import settings
 from django.core.management import call_command
 
 from ledger.tasks import RETRIED
 from tables.alerts import delivery, log_followers, streams
 from tables.audit import export_database, jobs, proofs, witness_delivery
 from tables.audit import watch as watching
-from tables.edge import distributed_simulation  # noqa: F401 -- its task is found here
 from tables.models import KeptAnswer
 from tables.staff import guess_counts
+
+if settings.ADVANTAGE_ANALYSIS:
+    from tables.edge import distributed_simulation  # noqa: F401 -- its task is found here
 
 
 @shared_task(name="tables.tasks.verify_new")

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 from casino.environment import Environment, choice, names, switch, time_zone
 
 env = Environment()
@@ -12,6 +14,13 @@ DEMO = CASINO_ENV == "demo"
 # A site deals; a head office receives the sealed days of sites, and does not deal.
 CASINO_ROLE = env("CASINO_ROLE", choice("house", "head_office"), "house")
 HEAD_OFFICE = CASINO_ROLE == "head_office"
+# Parts that a site may do without. Nothing of a part that is off is imported: it has no page, no task and no schedule.
+# The analysis of card counting, of penetration and of disputed moments (tables/maths/advantage), and audits of shoes.
+ADVANTAGE_ANALYSIS = env("ADVANTAGE_ANALYSIS", switch, True)
+# The app of a head office (casino/office). Without it `migrate` leaves its tables as they are, or absent.
+HEAD_OFFICE_APP = env("HEAD_OFFICE_APP", switch, True)
+if HEAD_OFFICE and not HEAD_OFFICE_APP:
+    raise ImproperlyConfigured("HEAD_OFFICE_APP is off: CASINO_ROLE may only be house without it")
 DEBUG = env("DEBUG", switch, False)
 # Set by casino/asgi.py: only a web process has pools of connections.
 WEB_PROCESS = env("CASINO_WEB_PROCESS", switch, False)
@@ -36,7 +45,7 @@ INSTALLED_APPS = [
     "ledger",
     "tables",
     "dealer_ui",
-    "casino.office",
+    *(["casino.office"] if HEAD_OFFICE_APP else []),
 ]
 
 MIDDLEWARE = [

@@ -114,11 +114,17 @@ STEPS: Final[Mapping[str, tuple[FirstStep, ...]]] = {
             "By person, table, kind, time, amount and words, all books at once.",
             "pit:search",
         ),
-        FirstStep(
-            "Look at the shoes",
-            "Who bet by the cards that were left.",
-            "pit:shoes",
-            "One seat of Rocket 1 did, six evenings ago.",
+        *(
+            [
+                FirstStep(
+                    "Look at the shoes",
+                    "Who bet by the cards that were left.",
+                    "pit:shoes",
+                    "One seat of Rocket 1 did, six evenings ago.",
+                )
+            ]
+            if settings.ADVANTAGE_ANALYSIS
+            else []
         ),
     ),
     Role.CASHIER: (

@@ -39,7 +39,11 @@ PLANS: Final = (
     WatchPlan("recount", "Recounting every place", timedelta(minutes=5)),
     WatchPlan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
     WatchPlan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
-    WatchPlan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10)),
+    *(
+        [WatchPlan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10))]
+        if settings.ADVANTAGE_ANALYSIS
+        else []
+    ),
     WatchPlan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
     WatchPlan("look_after_keys", "Looking for keys, drops and papers of an outage that are late", timedelta(minutes=5)),
     WatchPlan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),

@@ -3,7 +3,8 @@
 A shoe is finished with the entry that shuffles it again or retires it. Until then nothing here looks at it: a row is
 written for pairs of such entries only, from the log alone, once. Nothing that shuffles or deals may import this.
 
-The game's provider (`tables.maths.advantage.providers`) values a wager before a round.
+The game's provider (`tables.maths.advantage.providers`) values a wager before a round. It is imported late: the rows
+and the checks of looks at them are here also where ADVANTAGE_ANALYSIS is off.
 """
 
 from __future__ import annotations
@@ -32,8 +33,6 @@ from tables.log.entries.shoe_audits import AuditExported, AuditsListed, AuditVie
 from tables.log.entries.shoes import Shuffled
 from tables.log.event import AuditFailure
 from tables.log.state import CONTINUOUS, Round, TableState
-from tables.maths.advantage import providers
-from tables.maths.advantage.significance import LEVEL
 from tables.maths.situation import Unknowable
 from tables.maths.worth import Edge
 from tables.models import Staff, Table
@@ -122,6 +121,8 @@ def audit_shoes() -> int:
 
 def _tables() -> Iterable[Table]:
     """Tables that deal an audited game, or did at the last audit: their last shoe may not be audited yet."""
+    from tables.maths.advantage import providers
+
     rows = models.Exists(ShoeAudit.objects.filter(book_id=models.OuterRef("book_id")))
     return Table.objects.filter(models.Q(game__in=providers.ROUND_PROVIDERS) | rows).order_by("pk")
 
@@ -160,6 +161,8 @@ def _audit_table(book_id: int) -> Iterator[bool]:
 
 def _audited_rounds(shoe: Finished) -> list[Round] | None:
     """The rounds of a shoe that can be audited; None for a shoe whose cards never reveal anything."""
+    from tables.maths.advantage import providers
+
     if shoe.source == CONTINUOUS:
         return None
     rounds = list(dealt_from(shoe))
@@ -278,6 +281,8 @@ class WagerBet(NamedTuple):
 
 def _valued(round_: Round) -> Valued | None:
     """A round with edge and variance of each wager; None if too few cards were left to compute them."""
+    from tables.maths.advantage import providers
+
     values = providers.round_provider(round_.game.name)
     dealt, decks = round_.opening.dealt, round_.game.decks(round_.rules)
     unseen = tuple(full - out for full, out in zip(pack_of(dealt).shoes[decks], dealt, strict=True))
@@ -365,6 +370,7 @@ def tested(wager: str, valued: Sequence[Valued], name: str) -> list[dict[str, An
 
 def _course(wager: str, rounds: Sequence[Valued]) -> ShoeEdges:
     """The edge of a wager round by round, with what its test needs for other orders of the cards."""
+    from tables.maths.advantage import providers
     from tables.maths.advantage.bet_following import ShoeEdges
     from tables.maths.advantage.linear_edge import yardsticks
 
@@ -422,7 +428,9 @@ def chance_of(seat: dict[str, Any]) -> float | None:
 
 
 def flagged(seat: dict[str, Any]) -> bool:
-    """Whether a seat has to be reviewed: its `chance_of` is at most `LEVEL`."""
+    """Whether a seat has to be reviewed: its `chance_of` is at most `significance.LEVEL`."""
+    from tables.maths.advantage.significance import LEVEL
+
     chance = chance_of(seat)
     return chance is not None and chance <= LEVEL
 

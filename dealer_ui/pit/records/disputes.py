@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -29,7 +30,6 @@ from ledger.proof.slip_name import SlipName
 from tables.disputes import cases, claims, correction_records, corrections, disputed_moment, payout_errors, register
 from tables.disputes.cases import Case
 from tables.disputes.correction_records import CorrectionRecord
-from tables.edge import rulings as ruling_worth
 from tables.floor import recorder
 from tables.floor.inputs import (
     CloseDispute,
@@ -54,6 +54,9 @@ from tables.reports.report import Column, Report, single_page
 from tables.staff import terminals
 from tables.state import round_history, table_state
 from tables.state.round_history import RoundAsOf
+
+if TYPE_CHECKING:
+    from tables.edge.rulings import WhatIf
 
 SHOWN: Final = 100
 """How many disputes and corrections a page lists; the CSV has all."""
@@ -228,8 +231,12 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/dispute.html", context, status=_status(refused))
 
 
-def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> ruling_worth.WhatIf | None:
-    """What each ruling is worth, for those who may know; of the round as it was when the dispute was opened."""
+def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> WhatIf | None:
+    """The worth of each ruling for a permitted viewer, of the round as it was when the dispute was opened."""
+    if not settings.ADVANTAGE_ANALYSIS:
+        return None
+    from tables.edge import rulings as ruling_worth
+
     if not ruling_worth.may_see(viewer_of(request)):
         return None
     try:
