@@ -23,17 +23,20 @@ _Date = TypeVar("_Date", bound=date)
 class InputForm(forms.Form):
     """A form whose first error becomes a refusal, for pages that show a refusal in place of field errors.
 
-    ``code`` is the code of the refusal, for a field in ``codes`` that one. ``status`` is its HTTP status.
+    ``code`` is the code of the refusal, for a field in ``codes`` that one. ``status`` is its HTTP status. A ``message``
+    takes the place of the messages of all errors.
     """
 
     code: ClassVar[str] = "bad_form"
     codes: ClassVar[Mapping[str, str]] = {}
     status: ClassVar[int] = 422
+    message: ClassVar[str] = ""
 
     def values(self) -> dict[str, Any]:
         """The cleaned values. Raises Refused with the message of the first error."""
         for field, errors in self.errors.as_data().items():
-            raise Refused(self.codes.get(field, self.code), " ".join(errors[0].messages), self.status)
+            message = self.message or " ".join(errors[0].messages)
+            raise Refused(self.codes.get(field, self.code), message, self.status)
         return self.cleaned_data
 
 

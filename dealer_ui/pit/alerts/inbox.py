@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +18,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates
+from dealer_ui.entry_forms import ListField
 from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from dealer_ui.pit.alerts import links
@@ -312,15 +314,27 @@ def _history(viewer: Staff, asked: Filter, before: int | None) -> dict[str, Any]
     return {"history": history, "older": older}
 
 
+class AcknowledgementForm(forms.Form):
+    """Alerts, and a note: a suggested one (``usual``) or another. A line of the page sends its alerts as one value."""
+
+    alert = ListField(coerce=lambda line: {number(part) for part in line.split()} - {None, 0})
+    usual = forms.CharField(required=False)
+    note = forms.CharField(required=False)
+    back = forms.CharField(required=False)
+
+
 @login_required
 @permission_required("tables.acknowledge", raise_exception=True)
 @require_POST
 def acknowledge(request: HttpRequest) -> HttpResponse:
-    """Take note of alerts, by name and with a word about them: a line's, or all that were chosen."""
-    numbers = {number(part) for value in request.POST.getlist("alert") for part in value.split()} - {None}
-    note = request.POST.get("usual") or request.POST.get("note", "")
+    """Acknowledge the alerts of a line, or all that were chosen, by name and with a note."""
+    form = AcknowledgementForm(request.POST)
+    form.full_clean()
+    values = form.cleaned_data
     try:
-        taken = inbox.acknowledge([pk for pk in numbers if pk], note, by=viewer_of(request))
+        taken = inbox.acknowledge(
+            set().union(*values["alert"]), values.get("usual") or values.get("note", ""), by=viewer_of(request)
+        )
         if taken.alerts:
             messages.success(request, f"Acknowledged: {_named(taken.alerts)}", extra_tags="acknowledged")
         if taken.before:
@@ -331,7 +345,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
             )
     except Refused as refusal:
         messages.error(request, refusal.sentence, extra_tags=refusal.code)
-    if request.POST.get("back") != "alerts":
+    if values.get("back") != "alerts":
         return redirect("pit:floor")
     query = Filter.read(request.GET.dict(), viewer_of(request)).spelled()
     return redirect(f"{reverse('pit:alerts')}?{query}")

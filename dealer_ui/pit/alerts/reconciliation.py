@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
@@ -29,6 +30,12 @@ from tables.reports.report import Column, Report, newest_first
 PAGE: Final = 50
 DAY: Final = timedelta(days=1)
 LONGEST: Final = 2_000
+
+
+class FindingForm(forms.Form):
+    """The finding that closes a variance."""
+
+    finding = forms.CharField(max_length=LONGEST, required=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +167,11 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
 def close(request: HttpRequest, pk: int) -> HttpResponse:
     """Close a variance with a finding in writing."""
     discrepancy, viewer = get_object_or_404(Discrepancy, pk=pk), viewer_of(request)
-    text = request.POST.get("finding", "")
+    form = FindingForm(request.POST)
     try:
-        if len(text) > LONGEST or "\x00" in text:
+        if not form.is_valid():
             raise discrepancies.NotClosed(f"Say it in at most {LONGEST:,} plain characters.")
-        discrepancies.close(discrepancy, text, username=viewer.username, by=viewer.signature)
+        discrepancies.close(discrepancy, form.cleaned_data["finding"], username=viewer.username, by=viewer.signature)
         messages.success(request, f"Closed: {discrepancy.message}", extra_tags="discrepancy_closed")
     except discrepancies.NotClosed as refused:
         messages.error(request, str(refused), extra_tags="not_closed")

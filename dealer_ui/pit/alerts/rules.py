@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from dealer_ui.entry_forms import ListField
 from dealer_ui.guards import viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
@@ -22,6 +24,7 @@ from tables.alerts import channels, delivery, log_followers, rules_in_force, str
 from tables.alerts.alert_types import CENTS, LEVEL, LEVELS, AlertType, Rule
 from tables.alerts.models import AlertChannel, ChannelContent, Delivery, DeliveryAttempt, Resending
 from tables.alerts.rules import HEARERS
+from tables.form_fields import WholeNumberField
 from tables.games.catalog import GAMES
 from tables.models import Table
 from tables.refusals import Refused
@@ -75,6 +78,33 @@ class RuleRow:
         return f"after {self.rule.escalate_minutes} min to {whom}"
 
 
+class RuleForm(forms.Form):
+    """The settings of a rule. Unreadable ones count as out of bounds: they are refused together with those that are."""
+
+    is_on = forms.BooleanField(required=False)
+    threshold = forms.CharField(required=False)
+    level = WholeNumberField()
+    tables = ListField()
+    games = ListField()
+    roles = ListField()
+    escalate_minutes = WholeNumberField()
+    escalate_to = ListField()
+
+    def rule(self, before: Rule) -> Rule:
+        """The rule as it would be set. Raises nothing: ``set_rule`` judges it."""
+        self.full_clean()
+        values, measure = self.cleaned_data, before.kind.measure
+        typed = values.get("threshold")
+        return Rule(
+            about=before.about,
+            is_on=values["is_on"],
+            threshold=None if not measure else cents(typed) if measure == CENTS else number(typed),
+            level=values.get("level", -1),
+            escalate_minutes=values.get("escalate_minutes", -1),
+            **{name: tuple(sorted(set(values[name]))) for name in ("tables", "games", "roles", "escalate_to")},
+        )
+
+
 @watches
 @require_GET
 def rules_page(request: HttpRequest) -> HttpResponse:
@@ -90,11 +120,11 @@ def rule_page(request: HttpRequest, about: str) -> HttpResponse:
     rule = rules_in_force.in_force().get(about)
     if rule is None:
         raise Http404("There is no such rule.")
-    refused = None
+    form, refused = RuleForm(request.POST), None
     if request.method == "POST":
         if not _may_set(request):
             raise PermissionDenied
-        rule = read(rule, request.POST)
+        rule = form.rule(rule)
         try:
             rules_in_force.set_rule(rule, by=viewer_of(request))
             messages.success(
@@ -106,18 +136,18 @@ def rule_page(request: HttpRequest, about: str) -> HttpResponse:
     return render(
         request,
         "dealer_ui/pit/alert_rule.html",
-        _context(request, rule, refused),
+        _context(request, rule, form, refused),
         status=refused.status if refused else 200,
     )
 
 
-def _context(request: HttpRequest, rule: Rule, refused: Refused | None) -> dict[str, Any]:
+def _context(request: HttpRequest, rule: Rule, form: RuleForm, refused: Refused | None) -> dict[str, Any]:
     kind = rule.kind
     return {
         "rule": rule,
         "line": RuleRow(rule),
         "kind": kind,
-        "threshold": request.POST.get("threshold", _typed(rule)),
+        "threshold": form.data.get("threshold", _typed(rule)),
         "is_level": kind.measure == LEVEL,
         "bounds": [kind.spelled(bound) for bound in kind.bounds],
         "levels": list(enumerate(LEVELS)),
@@ -126,7 +156,7 @@ def _context(request: HttpRequest, rule: Rule, refused: Refused | None) -> dict[
         "roles": ROLES,
         "refused": refused,
         "faults": refused.facts.get("fields", {}) if refused else {},
-        "typed": request.POST,
+        "typed": form.data,
         "may_set": _may_set(request),
         "history": [(row, RuleRow(rules_in_force.rule_of(row))) for row in rules_in_force.history(rule.about)],
     }
@@ -137,30 +167,6 @@ def _typed(rule: Rule) -> str:
     if rule.threshold is None:
         return ""
     return money(rule.threshold) if rule.kind.measure == CENTS else str(rule.threshold)
-
-
-def read(before: Rule, form: QueryDict) -> Rule:
-    """A rule from its form. What cannot be read is refused where the rule is judged."""
-    measure = before.kind.measure
-    typed = form.get("threshold", "")
-    threshold = None if not measure else cents(typed) if measure == CENTS else number(typed)
-    return Rule(
-        about=before.about,
-        is_on=form.get("is_on") == "on",
-        threshold=threshold,
-        level=_whole(form, "level"),
-        tables=tuple(sorted(set(form.getlist("tables")))),
-        games=tuple(sorted(set(form.getlist("games")))),
-        roles=tuple(sorted(set(form.getlist("roles")))),
-        escalate_minutes=_whole(form, "escalate_minutes"),
-        escalate_to=tuple(sorted(set(form.getlist("escalate_to")))),
-    )
-
-
-def _whole(form: QueryDict, name: str) -> int:
-    """A number; below all bounds where it is none."""
-    value = number(form.get(name))
-    return -1 if value is None else value
 
 
 def _may_set(request: HttpRequest) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from dealer_ui import numbers
+from django import forms
+
+from dealer_ui.entry_forms import EntryForm
 from tables.board import secrecy
 from tables.floor import permissions
 from tables.floor.inputs import (
@@ -20,6 +22,7 @@ from tables.floor.inputs import (
     UnlockRack,
     VoidRound,
 )
+from tables.form_fields import WholeNumberField
 from tables.games.cards import pack_of
 from tables.games.protocol import Shuffle
 from tables.log import slip_workflow
@@ -32,6 +35,15 @@ from tables.roles import Role
 from tables.setup import policies
 
 
+class ActForm(EntryForm):
+    """The form that confirms an action. Each action uses some of its fields."""
+
+    owes = WholeNumberField(required=False)
+    reason = forms.CharField(required=False)
+    note = forms.CharField(required=False)
+    unknown = forms.BooleanField(required=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
     """Something that the pit may do at a table; confirmed on a page of its own."""
@@ -39,8 +51,8 @@ class Act:
     name: str
     label: str
     done: str
-    entered: Callable[[Mapping[str, str]], Input]
-    """Builds the input from the form that confirms it."""
+    entered: Callable[[Mapping[str, Any]], Input]
+    """Builds the input from the values of ActForm and the user name of the second signer."""
     owes: bool = False
     """Whether the form asks at which seat that owes commission, and why."""
     reasons: str = ""
@@ -67,27 +79,6 @@ class Act:
         return slip_workflow.either(self.seconds)
 
 
-def _forgiven(form: Mapping[str, str]) -> Input:
-    return ForgiveCommission(numbers.number(form.get("owes")) or 0, form.get("reason", ""))
-
-
-def _voided(form: Mapping[str, str]) -> Input:
-    note, second = form.get("note", ""), form.get("second", "")
-    return VoidRound(form.get("reason", ""), note, unknown="unknown" in form, second=second)
-
-
-def _abandoned(form: Mapping[str, str]) -> Input:
-    return AbandonTable(form.get("reason", ""), form.get("note", ""))
-
-
-def _locked(form: Mapping[str, str]) -> Input:
-    return LockRack(form.get("note", ""))
-
-
-def _unlocked(form: Mapping[str, str]) -> Input:
-    return UnlockRack(form.get("note", ""), form.get("second", ""))
-
-
 ACTS: Final[Mapping[str, Act]] = {
     act.name: act
     for act in (
@@ -95,14 +86,17 @@ ACTS: Final[Mapping[str, Act]] = {
         Act("dealer-right", "Dealer is right", ": the dealer keys the cards", lambda form: SettleReader("dealer")),
         Act("take-back", "Take back", ": the latest input is taken back", lambda form: TakeBack(reopens=True)),
         Act("retire-shoe", "Retire shoe", ": the shoe is retired", lambda form: RetireShoe()),
-        Act("forgive-commission", "Forgive commission", ": the commission is forgiven", _forgiven, owes=True),
-        Act("void-round", "Void round", ": the round is void", _voided, reasons="void_reasons",
-            second="void_second_roles"),
-        Act("abandon", "Abandon table", ": the table is abandoned", _abandoned, reasons="abandon_reasons",
-            at_once=True),
-        Act("lock-rack", "Lock rack", ": the rack is locked", _locked, noted=True, at_once=True),
-        Act("unlock-rack", "Unlock rack", ": the rack is unlocked", _unlocked, noted=True,
-            second="unlock_second_roles"),
+        Act("forgive-commission", "Forgive commission", ": the commission is forgiven",
+            lambda form: ForgiveCommission(form["owes"] or 0, form["reason"]), owes=True),
+        Act("void-round", "Void round", ": the round is void",
+            lambda form: VoidRound(form["reason"], form["note"], unknown=form["unknown"], second=form["second"]),
+            reasons="void_reasons", second="void_second_roles"),
+        Act("abandon", "Abandon table", ": the table is abandoned",
+            lambda form: AbandonTable(form["reason"], form["note"]), reasons="abandon_reasons", at_once=True),
+        Act("lock-rack", "Lock rack", ": the rack is locked",
+            lambda form: LockRack(form["note"]), noted=True, at_once=True),
+        Act("unlock-rack", "Unlock rack", ": the rack is unlocked",
+            lambda form: UnlockRack(form["note"], form["second"]), noted=True, second="unlock_second_roles"),
     )
 }  # fmt: skip
 

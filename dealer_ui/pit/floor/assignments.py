@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui.guards import runs, viewer_of, watches
 from dealer_ui.pit.floor.cards import Seen
+from tables.form_fields import InputForm
 from tables.log.pit_assignments import LONGEST_COVER, Duty
 from tables.models import Staff
 from tables.refusals import Refused
@@ -39,6 +41,25 @@ class PitRow:
     """Whether the viewer took it over temporarily."""
 
 
+class CoverForm(InputForm):
+    """A pit to take over or to give back."""
+
+    pit = forms.CharField(required=False)
+    span = forms.CharField(required=False)
+    reason = forms.CharField(required=False)
+
+    def add_prefix(self, field_name: str) -> str:
+        """The name in the page: "for" is a keyword of Python."""
+        return super().add_prefix("for" if field_name == "span" else field_name)
+
+    def clean_span(self) -> datetime:
+        """The end of the assignment. For an unknown span that is now, which is refused."""
+        span, moment = self.cleaned_data["span"], timezone.now()
+        if span == SHIFT:
+            return min(gaming_hours.shift_of(moment).end, moment + LONGEST_COVER)
+        return moment + timedelta(hours=int(span)) if span in map(str, HOURS) else moment
+
+
 @watches
 @require_GET
 def page(request: HttpRequest) -> HttpResponse:
@@ -47,7 +68,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
-    viewer, moment = viewer_of(request), timezone.now()
+    viewer, moment, typed = viewer_of(request), timezone.now(), CoverForm(request.POST).data
     everyone, held = pit_assignments.everyone(moment), pit_assignments.own(viewer)
     context = {
         "lines": _lines(everyone, held),
@@ -58,8 +79,8 @@ def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "may_cover": held is not None and not held.whole_floor,
         "shift_ends": gaming_hours.shift_of(moment).end,
         "hours": HOURS,
-        "chosen": request.POST.get("pit") or request.GET.get("pit", ""),
-        "typed": request.POST,
+        "chosen": typed.get("pit") or request.GET.get("pit", ""),
+        "typed": typed,
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/posts.html", context, status=refused.status if refused else 200)
@@ -86,31 +107,21 @@ def _lines(everyone: list[Runner], held: Duty | None) -> list[PitRow]:
 @require_POST
 def cover(request: HttpRequest) -> HttpResponse:
     """Take a pit over."""
-    viewer, pit = viewer_of(request), request.POST.get("pit", "")
     try:
-        row = pit_assignments.take_over(
-            pit, _until(request.POST.get("for", "")), request.POST.get("reason", ""), by=viewer
-        )
+        values = CoverForm(request.POST).values()
+        row = pit_assignments.take_over(values["pit"], values["span"], values["reason"], by=viewer_of(request))
     except Refused as refused:
         return _draw(request, refused)
-    messages.success(request, f"You run {pit} until {timezone.localtime(row.until):%H:%M}.", extra_tags="cover_set")
+    messages.success(request, f"You run {row.pit} until {timezone.localtime(row.until):%H:%M}.", extra_tags="cover_set")
     return redirect("pit:floor")
-
-
-def _until(span: str) -> datetime:
-    """Until when, as it was chosen; nonsense is a moment that is over, which is refused in words."""
-    moment = timezone.now()
-    if span == SHIFT:
-        return min(gaming_hours.shift_of(moment).end, moment + LONGEST_COVER)
-    return moment + timedelta(hours=int(span)) if span in map(str, HOURS) else moment
 
 
 @runs
 @require_POST
 def give_back(request: HttpRequest) -> HttpResponse:
     """Give a pit back before the time is over."""
-    pit = request.POST.get("pit", "")
     try:
+        pit = CoverForm(request.POST).values()["pit"]
         pit_assignments.give_back(pit, by=viewer_of(request))
     except Refused as refused:
         return _draw(request, refused)

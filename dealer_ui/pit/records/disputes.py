@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -22,6 +23,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import signatures
+from dealer_ui.entry_forms import KeyForm
 from dealer_ui.guards import dealers, runs, viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.log import read_head
@@ -42,6 +44,7 @@ from tables.floor.inputs import (
     RuleDispute,
     SignCorrection,
 )
+from tables.form_fields import InputForm, MoneyField, WholeNumberField
 from tables.games.catalog import GAMES
 from tables.games.protocol import Payout
 from tables.log.attestation import Attestation
@@ -68,6 +71,91 @@ DONE: Final = {
     "close": "The dispute is closed.",
 }
 """What a form on a dispute's page did."""
+
+
+# --- The forms -------------------------------------------------------------------------------------------------
+
+
+_BAD_AMOUNT: Final = dict.fromkeys(
+    ("required", "invalid"), "Write an amount in plain digits: 20, 2.50, or −16 for what a player lost."
+)
+
+
+class SeatForm(InputForm):
+    """The seat that a dispute or a correction is about; 0 for the whole round."""
+
+    codes = dict.fromkeys(("claim_cents", "handed_cents", "due_cents"), "bad_amount")
+    seat = WholeNumberField(required=False, error_messages={"invalid": "Choose the seat from the list."})
+
+    def clean_seat(self) -> int:
+        return self.cleaned_data["seat"] or 0
+
+
+class ClaimForm(SeatForm):
+    """The claim that opens a dispute."""
+
+    round = WholeNumberField(required=False)
+    claim_cents = MoneyField(is_signed=True, required=False, error_messages=_BAD_AMOUNT)
+    claim = forms.CharField(required=False)
+    claimant = forms.CharField(required=False)
+    happened = forms.CharField(required=False)
+
+    def clean_claim_cents(self) -> int:
+        return self.cleaned_data["claim_cents"] or 0
+
+    def entered(self, number: int) -> OpenDispute:
+        """The input about a round. Raises Refused."""
+        return OpenDispute(**self.values() | {"round": number})
+
+
+class DisputeForm(InputForm):
+    """A note on a dispute, its ruling or its end."""
+
+    status = 400
+    message = "This form was incomplete: look at the dispute, then write again."
+    do = forms.ChoiceField(choices=list(DONE.items()))
+    heard = forms.CharField(required=False)
+    text = forms.CharField(required=False)
+    ruling = forms.CharField(required=False)
+    reason = forms.CharField(required=False)
+
+    def entered(self, number: int) -> DisputeInput:
+        """The input about a dispute. Raises Refused."""
+        values = self.values()
+        if values["do"] == "note":
+            return NoteDispute(number, values["heard"], values["text"])
+        if values["do"] == "rule":
+            return RuleDispute(number, values["ruling"], values["reason"])
+        return CloseDispute(number, values["text"])
+
+
+class CorrectionForm(SeatForm):
+    """A correction of the payout of a seat. With ``counted_in`` the amount paid out includes the latest correction."""
+
+    handed_cents = MoneyField(is_signed=True, error_messages=_BAD_AMOUNT)
+    due_cents = MoneyField(is_signed=True, required=False, error_messages=_BAD_AMOUNT)
+    reason = forms.CharField(required=False)
+    dispute = WholeNumberField(required=False)
+    counted_in = forms.BooleanField(required=False)
+
+    def entered(self, table: Table, round_: int) -> ProposeCorrection:
+        """The input about a round. Raises Refused."""
+        values = self.values()
+        last = corrections.signed_last(table.book_id, round_, values["seat"], read_head(table.book_id).seq)
+        earlier = last.slip if values.pop("counted_in") and last else None
+        return ProposeCorrection(**values, round=round_, earlier=earlier)
+
+
+class DecisionForm(InputForm):
+    """The second signature on a correction, or the reason why it is declined."""
+
+    do = forms.CharField(required=False)
+    reason = forms.CharField(required=False)
+
+    def entered(self, slip: str) -> CorrectionInput:
+        """The input about a slip. Raises Refused."""
+        values = self.values()
+        return DeclineCorrection(slip, values["reason"]) if values["do"] == "decline" else SignCorrection(slip)
 
 
 # --- The lists -------------------------------------------------------------------------------------------------
@@ -127,10 +215,10 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """A player disputes a round: what is claimed, by whom, and how much is at stake. At a table without rounds the
     number is 0, and the form asks when it was."""
     table, round_ = _disputed(pk, number)
-    refused = None
+    form, refused = ClaimForm(request.POST), None
     if request.method == "POST":
         try:
-            _record(request, table, _claim(request, number), viewer_of(request))
+            _record(request, table, form.entered(number), viewer_of(request))
             opened = register.as_of(table.book_id, read_head(table.book_id).seq).last
             messages.success(
                 request, f"Dispute {opened} is open. Hear the player, then the dealer.", extra_tags="dispute_opened"
@@ -139,7 +227,7 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     back = reverse("pit:round", args=[pk, number]) if round_ else reverse("pit:table", args=[pk])
-    context = _form(request, table, refused) | _claimed(table, round_, number, back)
+    context = _context(table, form, refused) | _claimed(table, round_, number, back)
     return render(request, "dealer_ui/pit/open_dispute.html", context, status=_status(refused))
 
 
@@ -151,30 +239,20 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     table_standing = table_state.of(table)
     if table_standing.dealer is None or table_standing.dealer.username != viewer.username:
         raise PermissionDenied
-    latest = number(request.POST.get("round")) or (table_standing.round.number if table_standing.round else 0)
-    refused = None
+    form, refused = ClaimForm(request.POST), None
+    form.full_clean()
+    latest = form.cleaned_data.get("round") or (table_standing.round.number if table_standing.round else 0)
     if request.method == "POST":
         try:
             terminals.for_dealing(request, table)
-            _record(request, table, _claim(request, latest), viewer)
+            _record(request, table, form.entered(latest), viewer)
             messages.success(request, "The dispute is open: the pit hears of it.", extra_tags="dispute_opened")
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal
     round_ = round_history.as_of(table.book_id, latest, table_standing.seq)
-    context = _form(request, table, refused) | _claimed(table, round_, latest, reverse("dealer:screen", args=[pk]))
+    context = _context(table, form, refused) | _claimed(table, round_, latest, reverse("dealer:screen", args=[pk]))
     return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
-
-
-def _claim(request: HttpRequest, number: int) -> OpenDispute:
-    return OpenDispute(
-        round=number,
-        claim=_text(request, "claim"),
-        claimant=_text(request, "claimant"),
-        seat=_seat(request),
-        claim_cents=_cents(request, "claim_cents", default=0),
-        happened=_text(request, "happened"),
-    )
 
 
 def _claimed(table: Table, round_: RoundAsOf | None, number: int, back: str) -> dict[str, Any]:
@@ -203,13 +281,13 @@ def _disputed(pk: int, number: int) -> tuple[Table, RoundAsOf | None]:
 def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One dispute: the claim, the evidence, what was heard, the ruling, and what comes next."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    may_run, refused = viewer_of(request).has_perm("tables.run_floor"), None
+    form, may_run, refused = DisputeForm(request.POST), viewer_of(request).has_perm("tables.run_floor"), None
     if request.method == "POST":
         if not may_run:
             raise PermissionDenied
         try:
-            _record(request, table, _said(request, number), viewer_of(request))
-            messages.success(request, DONE[request.POST["do"]], extra_tags=request.POST["do"])
+            _record(request, table, form.entered(number), viewer_of(request))
+            messages.success(request, DONE[form.cleaned_data["do"]], extra_tags=form.cleaned_data["do"])
             return redirect("pit:dispute", pk, number)
         except Refused as refusal:
             refused = refusal
@@ -217,7 +295,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if case is None:
         raise Http404("There is no such dispute.")
     carried_out = [paper for paper in correction_records.of(table.book_id) if paper.correction.dispute == number]
-    context = _form(request, table, refused) | {
+    context = _context(table, form, refused) | {
         "case": case,
         "dispute": case.dispute,
         "holds": _holds(table, case.dispute),
@@ -226,7 +304,6 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "about_money": case.dispute.ruling in claims.MONEY,
         "may_run": may_run,
         "what_if": _what_if(request, table, case.dispute),
-        "doing": request.POST.get("do", ""),
     }
     return render(request, "dealer_ui/pit/dispute.html", context, status=_status(refused))
 
@@ -244,18 +321,6 @@ def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> WhatIf | N
     except UNREADABLE:
         return None
     return ruling_worth.what_if(then, dispute, number(request.GET.get("before"))) if then else None
-
-
-def _said(request: HttpRequest, number: int) -> DisputeInput:
-    """What a form on a dispute's page says."""
-    do = request.POST.get("do", "")
-    if do == "note":
-        return NoteDispute(number, _text(request, "heard"), _text(request, "text"))
-    if do == "rule":
-        return RuleDispute(number, _text(request, "ruling"), _text(request, "reason"))
-    if do == "close":
-        return CloseDispute(number, _text(request, "text"))
-    raise Refused("bad_form", "This form was incomplete: look at the dispute, then write again.", 400)
 
 
 def _holds(table: Table, dispute: Dispute) -> bool:
@@ -277,10 +342,10 @@ def _holds(table: Table, dispute: Dispute) -> bool:
 def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Correct a payout error of a round: enter the amount paid out and compare it with the payout by the rules."""
     table, round_ = _round(pk, number)
-    refused = None
+    form, refused = CorrectionForm(request.POST), None
     if request.method == "POST":
         try:
-            seq = _record(request, table, _proposal(request, table, number), viewer_of(request))
+            seq = _record(request, table, form.entered(table, number), viewer_of(request))
             name = SlipName.parse(corrections.waiting(table.book_id, seq)[-1].slip)
             messages.success(
                 request,
@@ -294,7 +359,7 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     rulings = [case.dispute for case in cases.cases(table.book_id, number) if _is_for_money(case.dispute)]
     carried_out = {paper.correction.dispute for paper in signed}
     draft = _draft(request, round_, [ruling for ruling in rulings if ruling.number not in carried_out])
-    context = _form(request, table, refused) | {
+    context = _context(table, form, refused) | {
         "round": round_,
         "number": number,
         "payouts": round_.round.house_payouts if round_.over else (),
@@ -357,35 +422,19 @@ def _typed(amount_cents: int) -> str:
     return money(amount_cents).replace("-", "−")
 
 
-def _proposal(request: HttpRequest, table: Table, round_: int) -> ProposeCorrection:
-    """What the form proposes; the latest correction of the seat is named when the form says that it was counted in."""
-    seat, due = _seat(request), request.POST.get("due_cents", "").strip()
-    last = corrections.signed_last(table.book_id, round_, seat, read_head(table.book_id).seq)
-    counted_in = request.POST.get("counted_in") == "on"
-    return ProposeCorrection(
-        round=round_,
-        seat=seat,
-        handed_cents=_cents(request, "handed_cents"),
-        reason=_text(request, "reason"),
-        due_cents=_cents(request, "due_cents") if due else None,
-        dispute=number(request.POST.get("dispute")),
-        earlier=last.slip if last and counted_in else None,
-    )
-
-
 @watches
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
 def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpResponse:
     """One correction on its slip; the second signature is a badge and a PIN."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    name, refused = SlipName(corrections.SERIES, year, number), None
+    name, form, refused = SlipName(corrections.SERIES, year, number), DecisionForm(request.POST), None
     if request.method == "POST":
         try:
-            entered = _signature(request, str(name))
+            entered = form.entered(str(name))
             attested = signatures.attested(request)
             by, _ = signatures.sign(request, lambda by: _record(request, table, entered, by, attested))
-            did = "declined" if request.POST.get("do") == "decline" else "signed"
+            did = "declined" if isinstance(entered, DeclineCorrection) else "signed"
             messages.success(request, f"Correction {number} is {did} by {by.name}.", extra_tags=did)
             return redirect("pit:correction", pk, year, number)
         except Refused as refusal:
@@ -393,16 +442,10 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
     paper = correction_records.of_slip(table.book_id, name)
     if paper is None:
         raise Http404("There is no such correction.")
-    context = _form(request, table, refused) | {"shown": paper, "one": paper.correction}
+    context = _context(table, form, refused) | {"shown": paper, "one": paper.correction}
     terms, book = paper.correction.terms, {"book": table.book.name}
     context |= {"sign_terms": terms("signed") | book, "decline_terms": terms("declined") | book | {"reason": None}}
     return render(request, "dealer_ui/pit/correction.html", context, status=_status(refused))
-
-
-def _signature(request: HttpRequest, slip: str) -> CorrectionInput:
-    if request.POST.get("do") == "decline":
-        return DeclineCorrection(slip, _text(request, "reason"))
-    return SignCorrection(slip)
 
 
 # --- The finder ------------------------------------------------------------------------------------------------
@@ -436,7 +479,7 @@ def finder(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "dealer_ui/pit/mispays.html", context)
 
 
-# --- Forms -----------------------------------------------------------------------------------------------------
+# --- What the pages share --------------------------------------------------------------------------------------
 
 
 def _round(pk: int, number: int) -> tuple[Table, RoundAsOf]:
@@ -450,9 +493,9 @@ def _round(pk: int, number: int) -> tuple[Table, RoundAsOf]:
     return table, round_
 
 
-def _form(request: HttpRequest, table: Table, refused: Refused | None) -> dict[str, Any]:
-    """What every form here has: what was typed, what was refused, and a key that makes it one input."""
-    return {"table": table, "refused": refused, "typed": request.POST, "key": uuid4()}
+def _context(table: Table, form: InputForm, refused: Refused | None) -> dict[str, Any]:
+    """The context of each page with a form: the values typed, the refusal, and the key of the next entry."""
+    return {"table": table, "refused": refused, "typed": form.data, "key": uuid4()}
 
 
 def _status(refused: Refused | None) -> int:
@@ -466,28 +509,6 @@ def _record(
     by: Staff,
     attested: Attestation | None = None,
 ) -> int:
-    """Make an input durable; the table's sequence number after it. Raises Refused, also for a form that is not ours."""
-    try:
-        key = UUID(request.POST.get("key", ""))
-    except ValueError:
-        raise Refused("bad_form", "This form was incomplete: look at the page, then enter it again.", 400) from None
+    """Record an input; returns the table's sequence number after it. Raises Refused, also for a form without a key."""
+    key = KeyForm(request.POST).values()["key"]
     return recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested).seq
-
-
-def _text(request: HttpRequest, name: str) -> str:
-    return request.POST.get(name, "")
-
-
-def _seat(request: HttpRequest) -> int:
-    seat = number(request.POST.get("seat") or "0")
-    if seat is None:
-        raise Refused("bad_form", "Choose the seat from the list.", 422)
-    return seat
-
-
-def _cents(request: HttpRequest, name: str, default: int | None = None) -> int:
-    typed = request.POST.get(name, "").strip()
-    amount = cents(typed) if typed else default
-    if amount is None:
-        raise Refused("bad_amount", "Write an amount in plain digits: 20, 2.50, or −16 for what a player lost.", 422)
-    return amount

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from typing import Final
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
@@ -20,6 +22,7 @@ from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from ledger.models import Bookmark
 from tables.alerts import bookmarks
+from tables.form_fields import InputForm, MomentField, WholeNumberField
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.reports.report import MOMENT, NUMBER, Column, Report, newest_first
@@ -84,34 +87,42 @@ BOOKMARKS: Final = Report[Staff, Marked](
 )
 
 
+class BookmarkForm(InputForm):
+    """A moment at a table and, where the page of a round was open, the round."""
+
+    code = "bad_bookmark"
+    message = "Write the moment as 2026-01-31T21:30:05."
+    table = WholeNumberField(required=False)
+    round = WholeNumberField(required=False)
+    moment = MomentField()
+    note = forms.CharField(required=False)
+    camera = forms.CharField(required=False)
+
+    def mark(self, table: Table, by: Staff) -> Bookmark:
+        """Set the bookmark. Raises Refused."""
+        values = self.values()
+        moment = values["moment"].astimezone(UTC)
+        return bookmarks.mark(table, moment, values["note"], by=by, round=values["round"], camera=values["camera"])
+
+
 @login_required
 @permission_required("tables.bookmark", raise_exception=True)
 @require_POST
 def mark(request: HttpRequest, pk: int) -> HttpResponse:
     """Mark a moment at a table; of a round, where its page was open."""
-    table = get_object_or_404(Table, pk=pk)
+    table, form = get_object_or_404(Table, pk=pk), BookmarkForm(request.POST)
     try:
-        row = _marked(request, table)
+        row = form.mark(table, viewer_of(request))
         messages.success(
             request, f"Bookmarked: {table.name}, {timezone.localtime(row.moment):%H:%M:%S}.", extra_tags="bookmarked"
         )
     except Refused as refused:
         messages.error(request, refused.sentence, extra_tags=refused.code)
-    round_number = number(request.POST.get("round"))
+    round_number = form.cleaned_data.get("round")
     if round_number is None:
         return redirect("pit:bookmarks")
-    asked = urlencode({"t": request.POST.get("moment", "")})
+    asked = urlencode({"t": form["moment"].data or ""})
     return redirect(f"{reverse('pit:round', args=[pk, round_number])}?{asked}")
-
-
-def _marked(request: HttpRequest, table: Table) -> Bookmark:
-    moment = dates.moment(request.POST.get("moment"))
-    if moment is None:
-        raise Refused("bad_bookmark", "Write the moment as 2026-01-31T21:30:05.", 422)
-    note, camera = request.POST.get("note", ""), request.POST.get("camera", "")
-    return bookmarks.mark(
-        table, moment, note, by=viewer_of(request), round=number(request.POST.get("round")), camera=camera
-    )
 
 
 @login_required
@@ -119,4 +130,6 @@ def _marked(request: HttpRequest, table: Table) -> Bookmark:
 @require_POST
 def mark_anywhere(request: HttpRequest) -> HttpResponse:
     """Set a bookmark from the page of bookmarks, with a choice of table."""
-    return mark(request, number(request.POST.get("table")) or 0)
+    form = BookmarkForm(request.POST)
+    form.full_clean()
+    return mark(request, form.cleaned_data.get("table") or 0)

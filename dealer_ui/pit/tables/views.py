@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
@@ -26,7 +26,7 @@ from dealer_ui.numbers import number
 from dealer_ui.pieces import in_rack
 from dealer_ui.pit.alerts.inbox import count_for, open_now, panel
 from dealer_ui.pit.floor import arrangement, assignments
-from dealer_ui.pit.floor.actions import ACTS, Act, consequences
+from dealer_ui.pit.floor.actions import ACTS, Act, ActForm, consequences
 from dealer_ui.pit.floor.arrangement import Arrangement
 from dealer_ui.pit.floor.cards import Seen, head_of, latest_of, seen, strip_of
 from dealer_ui.pit.tables.table_limits import next_changes, planned
@@ -364,10 +364,10 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     chosen = ACTS.get(name)
     if chosen is None:
         raise Http404("There is no such thing to do.")
-    refused = None
+    form, refused = ActForm(request.POST), None
     if request.method == "POST":
         try:
-            _enter(request, get_object_or_404(Table, pk=pk), chosen)
+            _enter(request, get_object_or_404(Table, pk=pk), chosen, form)
             return redirect("pit:floor")
         except Refused as refusal:
             refused = refusal
@@ -380,20 +380,16 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         "refused": refused,
         "elsewhere": assignments.elsewhere(viewer_of(request), card),
         "possible": chosen in card.acts,
-        "typed": request.POST,
+        "typed": form.data,
     }
     return render(request, "dealer_ui/pit/act.html", context, status=refused.status if refused else 200)
 
 
-def _enter(request: HttpRequest, table: Table, chosen: Act) -> None:
-    """Record the deed; raises Refused, also for a form that is not ours."""
-    try:
-        key, seq = UUID(request.POST.get("key", "")), int(request.POST.get("seq", ""))
-    except ValueError:
-        raise Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400) from None
-    since = None if chosen.at_once else seq
-    form = request.POST.dict() | {"second": signatures.second(request, chosen.seconds)}
-    recorder.record(table, chosen.entered(form), by=viewer_of(request), key=key, expected_seq=since)
+def _enter(request: HttpRequest, table: Table, chosen: Act, form: ActForm) -> None:
+    """Record the action. Raises Refused, also for an incomplete form."""
+    values = form.values() | {"second": signatures.second(request, chosen.seconds)}
+    since = None if chosen.at_once else values["seq"]
+    recorder.record(table, chosen.entered(values), by=viewer_of(request), key=values["key"], expected_seq=since)
     messages.success(
         request, f"{table.name}{'' if chosen.done.startswith(':') else ' '}{chosen.done}.", extra_tags=chosen.name
     )
