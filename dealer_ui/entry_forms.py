@@ -1,15 +1,19 @@
-"""Forms and form fields that pages share: the key and sequence number of a log entry, badge, PIN, and lists."""
+"""What pages with a form share: the key and sequence number of a log entry, badge, PIN, lists, and the view."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.views.generic import FormView
 
 from tables.form_fields import InputForm, WholeNumberField
+from tables.models import PIN_DIGITS
+from tables.refusals import Refused
 
-BADGE: Final = r"^[0-9]{3,8}\Z"
-PIN: Final = r"^[0-9]{4,8}\Z"
+BADGE_PATTERN: Final = r"^[0-9]{3,8}\Z"
+PIN_PATTERN: Final = rf"^{PIN_DIGITS}\Z"
 
 
 class KeyForm(InputForm):
@@ -27,6 +31,15 @@ class EntryForm(KeyForm):
     seq = WholeNumberField()
 
 
+class SignatureForm(InputForm):
+    """Badge and PIN of a signer."""
+
+    code = "wrong_credentials"
+    message = "Sign with your badge number and your PIN: both are digits."
+    badge = forms.RegexField(BADGE_PATTERN)
+    pin = forms.RegexField(PIN_PATTERN)
+
+
 class ListField(forms.TypedMultipleChoiceField):
     """The values of a field that may be sent several times. The form does not know the choices: the layers below judge
     the values."""
@@ -36,3 +49,21 @@ class ListField(forms.TypedMultipleChoiceField):
 
     def valid_value(self, value: Any) -> bool:
         return True
+
+
+class InputFormView(FormView):
+    """A page with one form. A refusal shows the page again, with its HTTP status."""
+
+    http_method_names = ("get", "post")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            form = self.get_form()
+            form.values()
+            return self.form_valid(form)
+        except Refused as refused:
+            return self.refuse(refused)
+
+    def refuse(self, refused: Refused) -> HttpResponse:
+        """The page with a refusal."""
+        return self.render_to_response(self.get_context_data(refused=refused), status=refused.status)

@@ -7,8 +7,11 @@ from typing import Final, TypeVar
 
 import msgspec
 from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from dealer_ui.entry_forms import SignatureForm
+from tables.form_fields import InputForm
 from tables.log import slip_workflow
 from tables.log.attestation import Attestation
 from tables.models import Staff
@@ -19,23 +22,33 @@ Signed = TypeVar("Signed")
 _LONGEST: Final = 4_000
 
 
-class SignatureForm(forms.Form):
-    """Badge and PIN of a signer."""
+class SecondSignatureForm(SignatureForm):
+    """Badge and PIN of the second signer of a form."""
 
-    badge = forms.RegexField(r"^[0-9]{3,8}\Z")
-    pin = forms.RegexField(r"^[0-9]{4,8}\Z")
+    def add_prefix(self, field_name: str) -> str:
+        return f"second_{field_name}"
+
+
+class AttestationForm(InputForm):
+    """The signature of a terminal on a form, with a passkey if one was used."""
+
+    status = 400
+    message = "This form was incomplete: load the page again, then sign once more."
+    attested = forms.CharField(max_length=_LONGEST, required=False)
+
+    def clean_attested(self) -> Attestation | None:
+        text = self.cleaned_data["attested"]
+        try:
+            return msgspec.json.decode(text, type=Attestation) if text else None
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            raise ValidationError(self.message) from None
 
 
 def attested(request: HttpRequest) -> Attestation | None:
     """The attestation of this form's terminal, with a passkey if one was used, or None. Raises Refused."""
-    spelled, terminal = request.POST.get("attested", ""), terminals.here(request)
-    if not spelled or terminal is None:
-        return None
-    try:
-        given = msgspec.json.decode(spelled[:_LONGEST], type=Attestation)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise Refused("bad_form", "This form was incomplete: load the page again, then sign once more.", 400) from None
-    return signatures.of_here(given, terminal)
+    terminal = terminals.here(request)
+    attestation = AttestationForm(request.POST).values()["attested"] if terminal else None
+    return signatures.of_here(attestation, terminal) if terminal and attestation else None
 
 
 def second(request: HttpRequest, roles: Sequence[str]) -> str:
@@ -45,7 +58,7 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
     """
     if not roles:
         return ""
-    form = SignatureForm({"badge": request.POST.get("second_badge"), "pin": request.POST.get("second_pin")})
+    form = SecondSignatureForm(request.POST)
     terminal = terminals.here(request)
     if terminal is None:
         raise terminals.not_enrolled(request)
@@ -67,10 +80,8 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
 
 def typed(request: HttpRequest) -> tuple[str, str]:
     """The badge and the PIN of this form. Raises Refused."""
-    form = SignatureForm(request.POST)
-    if not form.is_valid():
-        raise Refused("wrong_credentials", "Sign with your badge number and your PIN: both are digits.", 422)
-    return form.cleaned_data["badge"], form.cleaned_data["pin"]
+    values = SignatureForm(request.POST).values()
+    return values["badge"], values["pin"]
 
 
 def sign(

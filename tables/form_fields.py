@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any, ClassVar, Final, TypeVar
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 
 from ledger.proof.chips import money
 from tables.log import moments
@@ -24,7 +24,7 @@ class InputForm(forms.Form):
     """A form whose first error becomes a refusal, for pages that show a refusal in place of field errors.
 
     ``code`` is the code of the refusal, for a field in ``codes`` that one. ``status`` is its HTTP status. A ``message``
-    takes the place of the messages of all errors.
+    takes the place of the messages of the fields.
     """
 
     code: ClassVar[str] = "bad_form"
@@ -35,8 +35,8 @@ class InputForm(forms.Form):
     def values(self) -> dict[str, Any]:
         """The cleaned values. Raises Refused with the message of the first error."""
         for field, errors in self.errors.as_data().items():
-            message = self.message or " ".join(errors[0].messages)
-            raise Refused(self.codes.get(field, self.code), message, self.status)
+            message = self.message if field != NON_FIELD_ERRORS else ""
+            raise Refused(self.codes.get(field, self.code), message or " ".join(errors[0].messages), self.status)
         return self.cleaned_data
 
 

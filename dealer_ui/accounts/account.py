@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui.accounts.sign_in import signed_out
+from dealer_ui.accounts.sign_in import OwnSecretView, signed_out
+from dealer_ui.entry_forms import PIN_PATTERN
 from dealer_ui.guards import viewer_of
 from ledger.site_log import digest_of
 from tables.floor import signature_checks
-from tables.models import Passkey, Staff, Terminal
+from tables.form_fields import InputForm
+from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
 from tables.models.staff import PASSWORD, PIN
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
@@ -34,21 +38,29 @@ from tables.staff import (
 )
 
 
-class PasswordForm(forms.Form):
+class PasswordForm(InputForm):
     """A new password, twice, and the old one."""
 
+    code = "incomplete"
+    codes: ClassVar = {NON_FIELD_ERRORS: "differs"}
+    message = "Give your password, and the new one twice."
     old = forms.CharField(max_length=128, strip=False)
     new = forms.CharField(max_length=128, strip=False)
     again = forms.CharField(max_length=128, strip=False)
+
+    def clean(self) -> dict[str, Any]:
+        if self.cleaned_data.get("new") != self.cleaned_data.get("again"):
+            raise ValidationError("The new password was typed in two ways: type it again.")
+        return self.cleaned_data
 
 
 class PinForm(forms.Form):
     """A new PIN, twice, the old one, and the password."""
 
     password = forms.CharField(max_length=128, strip=False)
-    old_pin = forms.RegexField(r"^[0-9]{4,8}\Z")
-    new_pin = forms.RegexField(r"^[0-9]{4,8}\Z")
-    again_pin = forms.RegexField(r"^[0-9]{4,8}\Z")
+    old_pin = forms.RegexField(PIN_PATTERN)
+    new_pin = forms.RegexField(PIN_PATTERN)
+    again_pin = forms.RegexField(PIN_PATTERN)
 
 
 @login_required
@@ -104,35 +116,20 @@ def _passkeys(request: HttpRequest, staff: Staff, terminal: Terminal | None) -> 
     return own
 
 
-@login_required
-@sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
-def password(request: HttpRequest) -> HttpResponse:
-    """Give oneself another password."""
-    refused = None
-    if request.method == "POST":
-        try:
-            _change_password(request)
-            messages.success(request, "Your password is changed.", extra_tags="password_changed")
-            return redirect("/")
-        except Refused as refusal:
-            refused = refusal
-            if not request.user.is_authenticated:
-                return signed_out(request, refusal)
-    return render(
-        request, "dealer_ui/accounts/password.html", {"refused": refused}, status=refused.status if refused else 200
-    )
+class PasswordView(OwnSecretView):
+    """Change one's own password."""
 
+    form_class = PasswordForm
+    template_name = "dealer_ui/accounts/password.html"
+    success_url = "/"
 
-def _change_password(request: HttpRequest) -> None:
-    form = PasswordForm(request.POST)
-    if not form.is_valid():
-        raise Refused("incomplete", "Give your password, and the new one twice.", 422)
-    if form.cleaned_data["new"] != form.cleaned_data["again"]:
-        raise Refused("differs", "The new password was typed in two ways: type it again.", 422)
-    sign_in.prove_again(request, form.cleaned_data["old"])
-    update_session_auth_hash(request, secret_changes.change_password(viewer_of(request), new=form.cleaned_data["new"]))
-    required_actions.is_done(request, PASSWORD)
+    def form_valid(self, form: InputForm) -> HttpResponse:
+        sign_in.prove_again(self.request, form.cleaned_data["old"])
+        staff = secret_changes.change_password(viewer_of(self.request), new=form.cleaned_data["new"])
+        update_session_auth_hash(self.request, staff)
+        required_actions.is_done(self.request, PASSWORD)
+        messages.success(self.request, "Your password is changed.", extra_tags="password_changed")
+        return super().form_valid(form)
 
 
 @login_required

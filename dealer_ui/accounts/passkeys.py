@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import RedirectURLMixin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.views import View
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from dealer_ui import signatures
 from dealer_ui.accounts import account
-from tables.models import Passkey, Staff
+from dealer_ui.accounts.sign_in import PasswordAgainForm
+from tables.form_fields import InputForm
+from tables.models import PASSWORD, Passkey, Staff
 from tables.models.staff import PASSWORD
 from tables.refusals import Refused
 from tables.staff import devices, required_actions, terminals
@@ -25,27 +29,47 @@ def _refused(refused: Refused) -> HttpResponse:
     return JsonResponse({"sentence": refused.sentence, "code": refused.code}, status=refused.status)
 
 
+class RegistrationForm(InputForm):
+    """The answer of a device to a registration, and a name for the passkey."""
+
+    code = "bad_passkey"
+    message = keys.NO_PASSKEY
+    name = forms.CharField(required=False)
+    answer = forms.CharField(max_length=20_000, required=False)
+
+
+class PasskeySignInForm(InputForm):
+    """The answer of a device to a sign-in. A user name that was typed must be that of the owner."""
+
+    code = "wrong_passkey"
+    status = 403
+    message = keys.WRONG
+    username = forms.CharField(max_length=40, required=False)
+    answer = forms.CharField(max_length=20_000, required=False)
+
+
 @require_POST
 def sign_in_options(request: HttpRequest) -> HttpResponse:
     """A challenge for a sign-in."""
     return HttpResponse(keys.sign_in_options(request), content_type="application/json")
 
 
-@require_POST
-def sign_in(request: HttpRequest) -> HttpResponse:
-    """The device's answer; where to go from there."""
-    try:
-        staff, credential = keys.who_signs_in(
-            request, request.POST.get("username", "")[:40].strip(), request.POST.get("answer", "")[:20_000]
-        )
-    except Refused as refused:
-        return _refused(refused)
-    signing_in.by_passkey(request, staff, credential)
-    after = request.POST.get("next", "")
-    ours = url_has_allowed_host_and_scheme(after, {request.get_host()}, require_https=request.is_secure())
-    response = JsonResponse({"next": after if ours else "/"})
-    devices.remember(request, response, staff.username)
-    return response
+class PasskeySignInView(RedirectURLMixin, View):
+    """Sign in with the device's answer. The response names the page to open."""
+
+    http_method_names = ("post",)
+    next_page = "/"
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            values = PasskeySignInForm(request.POST).values()
+            staff, credential = keys.who_signs_in(request, **values)
+        except Refused as refused:
+            return _refused(refused)
+        signing_in.by_passkey(request, staff, credential)
+        response = JsonResponse({"next": self.get_success_url()})
+        devices.remember(request, response, staff.username)
+        return response
 
 
 @login_required
@@ -59,7 +83,7 @@ def options(request: HttpRequest) -> HttpResponse:
         if not staff.has(PASSWORD):
             message = "You have no password: make one with a code first, for a passkey is registered with it."
             raise Refused("no_password", message, 422)
-        signing_in.prove_again(request, request.POST.get("password", "")[:128])
+        signing_in.prove_again(request, PasswordAgainForm(request.POST).values()["password"])
         return HttpResponse(keys.registration_options(request, staff), content_type="application/json")
     except Refused as refused:
         return _refused(refused)
@@ -72,7 +96,7 @@ def register(request: HttpRequest) -> HttpResponse:
     staff = request.user
     assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
     try:
-        row = keys.register(request, staff, request.POST.get("name", ""), request.POST.get("answer", "")[:20_000])
+        row = keys.register(request, staff, **RegistrationForm(request.POST).values())
     except Refused as refused:
         return _refused(refused)
     required_actions.is_done(request, "passkey")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
@@ -10,43 +10,62 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.utils.functional import lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui.accounts.sign_in import signed_out
+from dealer_ui.accounts.sign_in import PasswordAgainForm, signed_out
+from dealer_ui.entry_forms import BADGE_PATTERN, PIN_PATTERN, InputFormView
+from dealer_ui.guards import viewer_of
+from tables.form_fields import InputForm, WholeNumberField
 from tables.log.entries.staff import CALLED
-from tables.models import OneTimeCode, Staff, Terminal
+from tables.models import OneTimeCode, Staff
 from tables.refusals import Refused
 from tables.setup import policies
 from tables.staff import codes as one_time_codes
 from tables.staff import secret_changes, sign_in, staffing, terminals
 
 _HALF: Final = r"^ *[0-9]{4} ?[0-9]{4} *\Z"
-_PIN: Final = r"^[0-9]{4,8}\Z"
+_DIGITS: Final = dict.fromkeys(("required", "invalid"), "Badge number and PIN are digits.")
+_HALVES: Final = dict.fromkeys(
+    ("required", "invalid"),
+    "Each half of the code has 8 digits: one is from the operator, one from who confirmed it.",
+)
+_NEW_PIN: Final = dict.fromkeys(
+    ("required", "invalid"), lazy(lambda: f"{staffing.pin_rule()} Type the new one twice.", str)()
+)
 
 
-class CodePinForm(forms.Form):
-    """Both halves, and the PIN that is to be, twice."""
+class NewPinForm(InputForm):
+    """A new PIN, twice. Its errors come before those of the fields that identify its owner."""
 
-    badge = forms.RegexField(r"^[0-9]{3,8}\Z")
-    first = forms.RegexField(_HALF)
-    second = forms.RegexField(_HALF)
-    new = forms.RegexField(_PIN)
-    again = forms.RegexField(_PIN)
+    code = "incomplete"
+    new = forms.RegexField(PIN_PATTERN, error_messages=_NEW_PIN)
+    again = forms.RegexField(PIN_PATTERN, error_messages=_NEW_PIN)
 
 
-class ChangePinForm(forms.Form):
-    """The PIN of now, and the one that is to be, twice."""
+class CodePinForm(NewPinForm):
+    """A new PIN with both halves of a code."""
 
-    badge = forms.RegexField(r"^[0-9]{3,8}\Z")
-    old = forms.RegexField(_PIN)
-    new = forms.RegexField(_PIN)
-    again = forms.RegexField(_PIN)
+    first = forms.RegexField(_HALF, error_messages=_HALVES)
+    second = forms.RegexField(_HALF, error_messages=_HALVES)
+    badge = forms.RegexField(BADGE_PATTERN, error_messages=_DIGITS)
 
 
-class CodePasswordForm(forms.Form):
-    """Both halves, and the password that is to be, twice."""
+class ChangePinForm(NewPinForm):
+    """A new PIN with the old one."""
 
+    badge = forms.RegexField(BADGE_PATTERN, error_messages=_DIGITS)
+    old = forms.RegexField(PIN_PATTERN, error_messages=_DIGITS)
+
+
+class CodePasswordForm(InputForm):
+    """A new password, twice, with both halves of a code."""
+
+    code = "incomplete"
+    message = "Give your user name, both halves of the code (8 digits each), and the new password twice."
     username = forms.CharField(max_length=40)
     first = forms.RegexField(_HALF)
     second = forms.RegexField(_HALF)
@@ -54,77 +73,73 @@ class CodePasswordForm(forms.Form):
     again = forms.CharField(max_length=128, strip=False)
 
 
-@sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
-def pin(request: HttpRequest) -> HttpResponse:
+class CodeForm(PasswordAgainForm):
+    """A code to confirm or to withdraw."""
+
+    code = WholeNumberField(required=False)  # type: ignore[assignment]  # a field: Form takes it out of the class
+    do = forms.CharField(required=False)
+
+
+@method_decorator(sensitive_post_parameters(), name="dispatch")
+class PinView(InputFormView):
     """Set a PIN with a one-time code, or change it, on an enrolled terminal."""
-    terminal = terminals.identify(request)
-    by_code = request.GET.get("way") == "code"
-    refused = None
-    if request.method == "POST":
-        try:
-            staff = _make_pin(request, terminal, by_code)
-            if request.user == staff:
-                update_session_auth_hash(request, staff)  # who deals goes on
-            messages.success(
-                request,
-                f"{staff.name}, your PIN is made. Nobody else knows it; tell it to nobody.",
-                extra_tags="pin_made",
-            )
-            return redirect("/" if request.user == staff else "sign-in")
-        except Refused as refusal:
-            refused = refusal
-    context = {
-        "terminal": terminal,
-        "by_code": by_code,
-        "least": policies.number("pin_digits_min"),
-        "refused": refused,
-        "no_terminal": terminals.NO_TERMINAL,
-    }
-    return render(request, "dealer_ui/accounts/pin.html", context, status=refused.status if refused else 200)
+
+    template_name = "dealer_ui/accounts/pin.html"
+
+    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().setup(request, *args, **kwargs)
+        self.terminal = terminals.identify(request)
+        self.by_code = request.GET.get("way") == "code"
+
+    def get_form_class(self) -> type[InputForm]:
+        return CodePinForm if self.by_code else ChangePinForm
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if self.terminal is None:
+            return self.refuse(terminals.not_enrolled(request))
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: InputForm) -> HttpResponse:
+        staff = self._make(**form.cleaned_data)
+        if self.request.user == staff:
+            update_session_auth_hash(self.request, staff)  # a dealer stays signed in
+        messages.success(
+            self.request,
+            f"{staff.name}, your PIN is made. Nobody else knows it; tell it to nobody.",
+            extra_tags="pin_made",
+        )
+        return redirect("/" if self.request.user == staff else "sign-in")
+
+    def _make(self, badge: str, new: str, again: str, first: str = "", second: str = "", old: str = "") -> Staff:
+        assert self.terminal is not None  # noqa: S101 -- post refused it
+        if self.by_code:
+            return secret_changes.make_pin(self.terminal, badge, (first, second), new, again)
+        return secret_changes.change_pin(self.terminal, badge, old, new, again)
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return super().get_context_data(
+            terminal=self.terminal,
+            by_code=self.by_code,
+            least=policies.number("pin_digits_min"),
+            no_terminal=terminals.NO_TERMINAL,
+            **context,
+        )
 
 
-def _make_pin(request: HttpRequest, terminal: Terminal | None, by_code: bool) -> Staff:
-    if terminal is None:
-        raise terminals.not_enrolled(request)
-    form: forms.Form = CodePinForm(request.POST) if by_code else ChangePinForm(request.POST)
-    if not form.is_valid():
-        raise Refused("incomplete", _typed_wrong(form, by_code), 422)
-    cleaned = form.cleaned_data
-    if by_code:
-        halves = (cleaned["first"], cleaned["second"])
-        return secret_changes.make_pin(terminal, cleaned["badge"], halves, cleaned["new"], cleaned["again"])
-    return secret_changes.change_pin(terminal, cleaned["badge"], cleaned["old"], cleaned["new"], cleaned["again"])
-
-
-def _typed_wrong(form: forms.Form, by_code: bool) -> str:
-    if {"new", "again"} & form.errors.keys():
-        return f"{staffing.pin_rule()} Type the new one twice."
-    if by_code and {"first", "second"} & form.errors.keys():
-        return "Each half of the code has 8 digits: one is from the operator, one from who confirmed it."
-    return "Badge number and PIN are digits."
-
-
-@sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
-def password_by_code(request: HttpRequest) -> HttpResponse:
+@method_decorator(sensitive_post_parameters(), name="dispatch")
+class CodePasswordView(InputFormView):
     """Set a password with a one-time code, in any browser."""
-    refused = None
-    if request.method == "POST":
-        try:
-            form = CodePasswordForm(request.POST)
-            if not form.is_valid():
-                message = "Give your user name, both halves of the code (8 digits each), and the new password twice."
-                raise Refused("incomplete", message, 422)
-            cleaned = form.cleaned_data
-            halves = (cleaned["first"], cleaned["second"])
-            secret_changes.make_password(request, cleaned["username"], halves, cleaned["new"], cleaned["again"])
-            messages.success(request, "Your password is made: sign in with it.", extra_tags="password_made")
-            return redirect("sign-in")
-        except Refused as refusal:
-            refused = refusal
-    context = {"refused": refused}
-    return render(request, "dealer_ui/accounts/password_code.html", context, status=refused.status if refused else 200)
+
+    form_class = CodePasswordForm
+    template_name = "dealer_ui/accounts/password_code.html"
+    success_url = reverse_lazy("sign-in")
+
+    def form_valid(self, form: InputForm) -> HttpResponse:
+        values = form.cleaned_data
+        halves = (values["first"], values["second"])
+        secret_changes.make_password(self.request, values["username"], halves, values["new"], values["again"])
+        messages.success(self.request, "Your password is made: sign in with it.", extra_tags="password_made")
+        return super().form_valid(form)
 
 
 @login_required
@@ -156,13 +171,12 @@ def codes(request: HttpRequest) -> HttpResponse:
 
 
 def _act(request: HttpRequest) -> one_time_codes.Halves | None:
-    by, number = request.user, request.POST.get("code", "")
-    assert isinstance(by, Staff)  # noqa: S101 -- the view asks for a sign-in
-    pk = int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else 0
-    code = get_object_or_404(OneTimeCode, pk=pk)
-    if request.POST.get("do") == "withdraw":
+    by, form = viewer_of(request), CodeForm(request.POST)
+    form.full_clean()
+    code = get_object_or_404(OneTimeCode, pk=form.cleaned_data.get("code"))
+    if form.cleaned_data.get("do") == "withdraw":
         one_time_codes.withdraw(code, by=by)
         messages.success(request, "The code is withdrawn.", extra_tags="code_withdrawn")
         return None
-    sign_in.prove_again(request, request.POST.get("password", "")[:128])
+    sign_in.prove_again(request, form.values()["password"])
     return one_time_codes.confirm(code, by=by)

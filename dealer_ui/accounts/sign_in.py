@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import redirect_to_login
+from django.contrib.auth.mixins import LoginRequiredMixin, UserPassesTestMixin
+from django.contrib.auth.views import RedirectURLMixin, redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from tables.models import EmergencyCode, Staff, Terminal
+from dealer_ui.entry_forms import InputFormView, SignatureForm
+from dealer_ui.guards import viewer_of
+from tables.form_fields import InputForm
+from tables.models import PASSWORD, SECRETS, EmergencyCode, Terminal
 from tables.models.staff import PASSWORD, SECRETS
 from tables.refusals import Refused
 from tables.roles import Role
@@ -23,80 +26,83 @@ from tables.staff import devices, required_actions, terminals
 from tables.staff import emergency as emergency_codes
 from tables.staff import sign_in as signin
 
-_NO_DIGITS: Final = Refused("wrong_credentials", "Badge number and PIN are digits.", 422)
-_NO_NAME: Final = Refused("wrong_credentials", "Give your user name and your password.", 422)
 
-
-class BadgeForm(forms.Form):
+class BadgeForm(SignatureForm):
     """A sign-in by badge and PIN, keyed on a terminal's pad."""
 
-    badge = forms.RegexField(r"^[0-9]{3,8}\Z")
-    pin = forms.RegexField(r"^[0-9]{4,8}\Z")
+    message = "Badge number and PIN are digits."
 
 
-class NameForm(forms.Form):
+class NameForm(InputForm):
     """A sign-in by user name and password."""
 
+    code = "wrong_credentials"
+    message = "Give your user name and your password."
     username = forms.CharField(max_length=40)
     password = forms.CharField(max_length=128, strip=False)
 
 
-class EmergencyForm(forms.Form):
+class PasswordAgainForm(InputForm):
+    """The password of the signed-in user, asked for again."""
+
+    code = "wrong_credentials"
+    message = "This is not your password."
+    password = forms.CharField(max_length=128, strip=False, required=False)
+
+
+class EmergencyForm(InputForm):
     """Two printed codes."""
 
+    code = "wrong_codes"
+    message = "Type both codes as they are printed, dashes or not."
     first = forms.CharField(max_length=80)
     second = forms.CharField(max_length=80)
 
 
-@sensitive_post_parameters("pin", "password")
-@require_http_methods(["GET", "POST"])
-def sign_in(request: HttpRequest) -> HttpResponse:
+@method_decorator(sensitive_post_parameters("pin", "password"), name="dispatch")
+class SignInView(RedirectURLMixin, InputFormView):
     """Sign in with badge and PIN on an enrolled terminal, or by name and password.
 
     A relief may replace a signed-in user.
     """
-    terminal = terminals.identify(request)
-    by_name = terminal is None or request.GET.get("way") == "name"
-    after = _after(request)
-    refused = None
-    if request.method == "POST":
-        try:
-            staff = _prove(request, by_name)
-            required_actions.warn(request, staff, SECRETS if staff.badge else (PASSWORD,))
-            response = redirect(after or "/")
-            terminals.remember_longer(request, response)
-            if by_name:
-                devices.remember(request, response, staff.username)
-            return response
-        except Refused as refusal:
-            refused = refusal
-    context = {"terminal": terminal, "by_name": by_name, "after": after, "refused": refused}
-    return render(request, "dealer_ui/accounts/sign_in.html", context, status=refused.status if refused else 200)
 
+    template_name = "dealer_ui/accounts/sign_in.html"
+    next_page = "/"
 
-def _prove(request: HttpRequest, by_name: bool) -> Staff:
-    if "pin" in request.POST and terminals.here(request) is None:
-        raise terminals.not_enrolled(request)
-    form = NameForm(request.POST) if by_name else BadgeForm(request.POST)
-    if not form.is_valid():
-        raise _NO_NAME if by_name else _NO_DIGITS
-    if by_name:
-        return signin.by_password(request, **form.cleaned_data)
-    return signin.by_badge(request, **form.cleaned_data)
+    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().setup(request, *args, **kwargs)
+        self.terminal = terminals.identify(request)
+        self.by_name = self.terminal is None or request.GET.get("way") == "name"
 
+    def get_form_class(self) -> type[InputForm]:
+        return NameForm if self.by_name else BadgeForm
 
-def _after(request: HttpRequest) -> str:
-    """Where to go afterwards, if that is a page of ours."""
-    destination = request.POST.get("next") or request.GET.get("next", "")
-    ours = url_has_allowed_host_and_scheme(destination, {request.get_host()}, require_https=request.is_secure())
-    return destination if ours else ""
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if self.terminal is None and "pin" in self.get_form().data:
+            return self.refuse(terminals.not_enrolled(request))
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: InputForm) -> HttpResponse:
+        prove = signin.by_password if self.by_name else signin.by_badge
+        staff = prove(self.request, **form.cleaned_data)
+        required_actions.warn(self.request, staff, SECRETS if staff.badge else (PASSWORD,))
+        response = super().form_valid(form)
+        terminals.remember_longer(self.request, response)
+        if self.by_name:
+            devices.remember(self.request, response, staff.username)
+        return response
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return super().get_context_data(
+            terminal=self.terminal, by_name=self.by_name, after=self.get_redirect_url(), **context
+        )
 
 
 def sign_in_for_admin(request: HttpRequest) -> HttpResponse:
     """Redirect to the site's only sign-in page; the admin site's own is not used."""
     if request.user.is_authenticated:
         raise PermissionDenied("The administration is for operators and auditors.")
-    return redirect_to_login(_after(request) or "/admin/")
+    return redirect_to_login(request.GET.get("next") or "/admin/")
 
 
 @require_POST
@@ -119,52 +125,47 @@ def signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
 # --- Emergency codes -------------------------------------------------------------------------------------------
 
 
-@sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
-def emergency(request: HttpRequest) -> HttpResponse:
+@method_decorator(sensitive_post_parameters(), name="dispatch")
+class EmergencyView(InputFormView):
     """Sign in the first of two operators with both of their codes, despite any lockout."""
-    refused = None
-    if request.method == "POST":
-        try:
-            staff = _by_codes(request)
-            response = redirect("/")
-            devices.remember(request, response, staff.username)
-            return response
-        except Refused as refusal:
-            refused = refusal
-    context = {"refused": refused}
-    return render(request, "dealer_ui/accounts/emergency.html", context, status=refused.status if refused else 200)
+
+    form_class = EmergencyForm
+    template_name = "dealer_ui/accounts/emergency.html"
+    success_url = "/"
+
+    def form_valid(self, form: InputForm) -> HttpResponse:
+        staff = emergency_codes.use(**form.cleaned_data, address=self.request.META.get("REMOTE_ADDR"))
+        signin.begin_without_secret(self.request, staff)
+        response = super().form_valid(form)
+        devices.remember(self.request, response, staff.username)
+        return response
 
 
-def _by_codes(request: HttpRequest) -> Staff:
-    form = EmergencyForm(request.POST)
-    if not form.is_valid():
-        raise Refused("wrong_codes", "Type both codes as they are printed, dashes or not.", 422)
-    staff = emergency_codes.use(**form.cleaned_data, address=request.META.get("REMOTE_ADDR"))
-    signin.begin_without_secret(request, staff)
-    return staff
+@method_decorator(sensitive_post_parameters(), name="dispatch")
+class OwnSecretView(LoginRequiredMixin, InputFormView):
+    """A page on which the user proves a secret. Too many failures end the session and lead to the sign-in."""
+
+    def refuse(self, refused: Refused) -> HttpResponse:
+        return super().refuse(refused) if self.request.user.is_authenticated else signed_out(self.request, refused)
 
 
-@login_required
-@sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
-def emergency_code(request: HttpRequest) -> HttpResponse:
+class EmergencyCodeView(UserPassesTestMixin, OwnSecretView):
     """An operator makes an emergency code, which is shown this once."""
-    staff = request.user
-    if not isinstance(staff, Staff) or staff.role != Role.OPERATOR:
-        raise PermissionDenied
-    code, refused = "", None
-    if request.method == "POST":
-        try:
-            signin.prove_again(request, request.POST.get("password", "")[:128])
-            code = emergency_codes.make(staff)
-        except Refused as refusal:
-            refused = refusal
-            if not request.user.is_authenticated:
-                return signed_out(request, refusal)
-    kept = EmergencyCode.objects.filter(operator=staff).first()
-    context = {"code": code, "made": kept, "refused": refused}
-    return render(request, "dealer_ui/accounts/emergency_code.html", context, status=refused.status if refused else 200)
+
+    form_class = PasswordAgainForm
+    template_name = "dealer_ui/accounts/emergency_code.html"
+
+    def test_func(self) -> bool:
+        return getattr(self.request.user, "role", "") == Role.OPERATOR
+
+    def form_valid(self, form: InputForm) -> HttpResponse:
+        signin.prove_again(self.request, form.cleaned_data["password"])
+        code = emergency_codes.make(viewer_of(self.request))
+        return self.render_to_response(self.get_context_data(code=code))
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        latest = EmergencyCode.objects.filter(operator=viewer_of(self.request)).first()
+        return super().get_context_data(made=latest, **context)
 
 
 # --- Terminals -------------------------------------------------------------------------------------------------

@@ -4,19 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from dealer_ui.entry_forms import ListField
 from ledger.models import HOUSE
 from tables.floor import signature_checks
+from tables.form_fields import InputForm
 from tables.log.policies import BY_NAME
 from tables.log.slip_types import PAPERS, SLIPS
 from tables.log.trusted_keys import Trust
 from tables.models import Staff, Terminal
 from tables.refusals import Refused
 from tables.staff import passkeys, terminal_keys, terminals
+
+
+class TerminalForm(InputForm):
+    """The forms of the page: each uses some of the fields."""
+
+    status = 400
+    message = "This form was incomplete: load the page again."
+    do = forms.CharField(required=False)
+    key = forms.CharField(max_length=2_000, required=False)
+    proof = forms.CharField(max_length=2_000, required=False)
+    challenge = forms.CharField(max_length=2_000, required=False)
+    old = forms.CharField(max_length=2_000, required=False)
+    name = forms.CharField(max_length=40, required=False)
+    fingerprint = forms.CharField(max_length=64, required=False)
+    signature = forms.CharField(max_length=2_000, required=False)
+    sure = forms.BooleanField(required=False)
+    role = ListField()
+    paper = ListField()
 
 
 @require_http_methods(["GET", "POST"])
@@ -86,36 +107,31 @@ def _signers(keys: Trust) -> list[Signers]:
 
 def _do(request: HttpRequest, terminal: Terminal) -> None:
     """One of the forms of the page. Raises Refused."""
-    operator, post = _operator(request), request.POST
-    match post.get("do"):
+    operator, form = _operator(request), TerminalForm(request.POST)
+    values = form.values()
+    match values["do"]:
         case "make":
-            key = terminal_keys.make(
-                terminal,
-                post.get("key", "")[:2_000],
-                post.get("proof", "")[:2_000],
-                post.get("challenge", "")[:2_000],
-                by=operator,
-                old=post.get("old", "")[:2_000],
-            )
+            answers = (values["key"], values["proof"], values["challenge"])
+            key = terminal_keys.make(terminal, *answers, by=operator, old=values["old"])
             message = "waits for another terminal to vouch for it" if key.waits else "signs from now on"
             messages.success(request, f"{terminal.name} has a key, which {message}.", extra_tags="key_made")
         case "vouch" if operator:
-            name, fingerprint = post.get("name", "")[:40], post.get("fingerprint", "")[:64]
-            terminal_keys.vouch(terminal, name, fingerprint, post.get("signature", "")[:2_000], by=operator)
+            name = values["name"]
+            terminal_keys.vouch(terminal, name, values["fingerprint"], values["signature"], by=operator)
             messages.success(
                 request, f"{terminal.name} vouches for {name}, which signs from now on.", extra_tags="key_vouched"
             )
-        case "demand" if operator and post.get("sure") == "on":
+        case "demand" if operator and values["sure"]:
             terminal_keys.demand(by=operator)
             messages.success(
                 request, "From now on every signature carries one by its terminal.", extra_tags="terminal_demanded"
             )
-        case "demand-passkeys" if operator and post.get("sure") == "on":
-            passkeys.demand(post.getlist("role"), post.getlist("paper"), by=operator)
+        case "demand-passkeys" if operator and values["sure"]:
+            passkeys.demand(values["role"], values["paper"], by=operator)
             messages.success(
                 request, "From now on these signatures carry one by a passkey.", extra_tags="passkey_demanded"
             )
         case "vouch" | "demand" | "demand-passkeys" if not operator:
             raise Refused("not_permitted", "Only an operator sees to the keys of terminals: sign in here.", 403)
         case _:
-            raise Refused("bad_form", "This form was incomplete: load the page again.", 400)
+            raise Refused("bad_form", form.message, 400)

@@ -8,14 +8,14 @@ from django.views.generic import RedirectView
 from dealer_ui.accounts import account, first_steps, passkeys, secrets, sign_in, terminal, working_role
 
 urlpatterns = [
-    path("sign-in/", sign_in.sign_in, name="sign-in"),
+    path("sign-in/", sign_in.SignInView.as_view(), name="sign-in"),
     path("sign-out/", sign_in.sign_out, name="sign-out"),
     path("sign-in/passkey/options/", passkeys.sign_in_options, name="passkey-sign-in-options"),
-    path("sign-in/passkey/", passkeys.sign_in, name="passkey-sign-in"),
-    path("pin/", secrets.pin, name="pin"),
+    path("sign-in/passkey/", passkeys.PasskeySignInView.as_view(), name="passkey-sign-in"),
+    path("pin/", secrets.PinView.as_view(), name="pin"),
     path("codes/", secrets.codes, name="codes"),
-    path("password/code/", secrets.password_by_code, name="password-code"),
-    path("password/", account.password, name="password"),
+    path("password/code/", secrets.CodePasswordView.as_view(), name="password-code"),
+    path("password/", account.PasswordView.as_view(), name="password"),
     path("account/", account.account, name="account"),
     path("account/pin/", account.own_pin, name="own-pin"),
     path("account/passkeys/options/", passkeys.options, name="passkey-options"),
@@ -24,9 +24,9 @@ urlpatterns = [
     path("account/passkeys/<int:pk>/withdraw/", passkeys.withdraw, name="passkey-withdraw"),
     path("start/", first_steps.start, name="start"),
     path("start/read", first_steps.put_away, name="start-read"),
-    path("work-as/", working_role.work_as, name="work-as"),
-    path("emergency/", sign_in.emergency, name="emergency"),
-    path("emergency/code/", sign_in.emergency_code, name="emergency-code"),
+    path("work-as/", working_role.WorkAsView.as_view(), name="work-as"),
+    path("emergency/", sign_in.EmergencyView.as_view(), name="emergency"),
+    path("emergency/code/", sign_in.EmergencyCodeView.as_view(), name="emergency-code"),
     path("terminal/", terminal.page, name="terminal"),
     path("enrol/<str:code>/", sign_in.enrol, name="enrol"),
 ]

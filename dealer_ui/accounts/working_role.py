@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.http import HttpResponse
 
-from tables.models import Staff
-from tables.refusals import Refused
+from dealer_ui.entry_forms import InputFormView
+from dealer_ui.guards import viewer_of
+from tables.form_fields import InputForm
 from tables.roles import Role
 from tables.staff import staffing
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def work_as(request: HttpRequest) -> HttpResponse:
-    """Choose one of the roles that one was given; every other sign-in of theirs ends."""
-    staff, refused = request.user, None
-    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
-    if request.method == "POST":
-        try:
-            staff = staffing.work_as(staff, request.POST.get("role", ""))
-            update_session_auth_hash(request, staff)
-            messages.success(request, f"You work as {Role(staff.role).label.lower()} now.", extra_tags="role_taken")
-            return redirect("/")
-        except Refused as refusal:
-            refused = refusal
-    context = {"roles": [Role(role) for role in staff.roles], "refused": refused}
-    return render(request, "dealer_ui/accounts/work_as.html", context, status=refused.status if refused else 200)
+class WorkAsForm(InputForm):
+    """The role to work in."""
+
+    role = forms.CharField(required=False)
+
+
+class WorkAsView(LoginRequiredMixin, InputFormView):
+    """Choose one of the user's roles to work in; their other sessions end."""
+
+    form_class = WorkAsForm
+    template_name = "dealer_ui/accounts/work_as.html"
+    success_url = "/"
+
+    def form_valid(self, form: InputForm) -> HttpResponse:
+        staff = staffing.work_as(viewer_of(self.request), form.cleaned_data["role"])
+        update_session_auth_hash(self.request, staff)
+        label = Role(staff.role).label.lower()
+        messages.success(self.request, f"You work as {label} now.", extra_tags="role_taken")
+        return super().form_valid(form)
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return super().get_context_data(roles=[Role(role) for role in viewer_of(self.request).roles], **context)

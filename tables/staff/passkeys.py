@@ -41,7 +41,8 @@ _SECONDS: Final = 300
 """Seconds within which the device has to answer a challenge."""
 MOST: Final = 10
 """Maximum of active passkeys for each user."""
-_WRONG: Final = "This passkey does not open the house: use another one, or sign in by password."
+NO_PASSKEY: Final = "What the device answered is no passkey for this house: try again."
+WRONG: Final = "This passkey does not open the house: use another one, or sign in by password."
 REGISTER: Final = "register"
 SIGN_IN: Final = "sign in"
 LATER: Final = 2**62
@@ -77,7 +78,7 @@ def register(request: HttpRequest, staff: Staff, name: str, answer: str) -> Pass
     try:
         registered = ceremonies.verified_registration(answer, challenge, host=_host(request), origin=origin_of(request))
     except ceremonies.BadAnswer:
-        raise Refused("bad_passkey", "What the device answered is no passkey for this house: try again.", 422) from None
+        raise Refused("bad_passkey", NO_PASSKEY, 422) from None
     credential, key = registered.credential, registered.public_key
     with transaction.atomic():
         staff = Staff.objects.select_for_update(no_key=True).get(pk=staff.pk)
@@ -145,7 +146,7 @@ def who_signs_in(request: HttpRequest, username: str, answer: str) -> tuple[Staf
     challenge = _take(request, SIGN_IN, "")
     row = _checked(request, answer, challenge)
     if username and username != row.staff.username:
-        raise Refused("wrong_passkey", _WRONG, 403)
+        raise Refused("wrong_passkey", WRONG, 403)
     return row.staff, digest_of(row.credential)
 
 
@@ -251,20 +252,20 @@ def _checked(request: HttpRequest, answer: str, challenge: str) -> Passkey:
         rows = Passkey.objects.select_for_update(of=("self",)).select_related("staff")
         row = rows.filter(credential=_credential(answer), is_active=True, staff__is_active=True).first()
         if row is None:
-            raise Refused("wrong_passkey", _WRONG, 403)
+            raise Refused("wrong_passkey", WRONG, 403)
         try:
             count = ceremonies.verified_count(
                 answer, challenge, row.public_key, host=_host(request), origin=origin_of(request)
             )
         except ceremonies.BadAnswer:
-            raise Refused("wrong_passkey", _WRONG, 403) from None
+            raise Refused("wrong_passkey", WRONG, 403) from None
         was_copied = (count or row.sign_count) and count <= row.sign_count
         if not was_copied:
             row.sign_count, row.used_at = count, timezone.now()
             row.save(update_fields=["sign_count", "used_at"])
     if was_copied:
         _alert_copied(row.staff.username, row.name)
-        raise Refused("wrong_passkey", _WRONG, 403)
+        raise Refused("wrong_passkey", WRONG, 403)
     return row
 
 
@@ -277,7 +278,7 @@ def _credential(answer: str) -> str:
     try:
         return str(json.loads(answer)["id"])[:1400]
     except (ValueError, KeyError, TypeError):
-        raise Refused("wrong_passkey", _WRONG, 403) from None
+        raise Refused("wrong_passkey", WRONG, 403) from None
 
 
 def _give(request: HttpRequest, purpose: str, challenge: str, username: str) -> None:
