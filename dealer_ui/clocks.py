@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import re
-
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from tables.alerts import overdue
+from tables.form_fields import InputForm
 from tables.models import Staff
 from tables.refusals import Refused
 from tables.staff import terminals
+
+
+class ClockForm(InputForm):
+    """The clock of a browser: milliseconds since 1970."""
+
+    code = "bad_clock"
+    status = 400
+    message = "Tell the browser's clock as whole milliseconds since 1970."
+    milliseconds = forms.IntegerField(min_value=-(10**16), max_value=10**16)
 
 
 @login_required
 @require_POST
 def browser_clock(request: HttpRequest) -> HttpResponse:
     """Milliseconds since 1970, as the browser has them."""
-    text = request.POST.get("milliseconds", "")
-    if not re.fullmatch(r"-?[0-9]{1,16}", text, re.ASCII):
-        refused = Refused("bad_clock", "Tell the browser's clock as whole milliseconds since 1970.", 400)
+    try:
+        overdue.of_browser(_whose(request), **ClockForm(request.POST).values())
+    except Refused as refused:
         return HttpResponse(refused.sentence, content_type="text/plain; charset=utf-8", status=refused.status)
-    overdue.of_browser(_whose(request), int(text))
     return HttpResponse(status=204)
 
 

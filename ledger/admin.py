@@ -202,7 +202,9 @@ class AlertAdmin(ReadOnly):
     @admin.action(description="Acknowledge, in my name", permissions=["acknowledge"])
     def acknowledge_alerts(self, request: HttpRequest, alerts: QuerySet[Alert]) -> None:
         by = getattr(request.user, "signature", request.user.get_username())
-        note = request.POST.get("note", "")[:500]
+        form = NoteForm(request.POST)
+        form.full_clean()
+        note = form.cleaned_data.get("note", "")
         count = 0
         for alert in alerts.filter(acknowledgement=None):
             try:

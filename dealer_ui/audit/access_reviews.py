@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
 from dealer_ui.guards import viewer_of
+from tables.form_fields import InputForm
 from tables.log.duties import APART, DIFFER
 from tables.refusals import Refused
 from tables.reports import access_review as reviews
@@ -23,14 +25,21 @@ from tables.setup import role_choices
 QUARTER: Final = timedelta(days=92)
 
 
+class ReviewForm(InputForm):
+    """The digest of the list that was reviewed, and a note."""
+
+    digest = forms.CharField(required=False)
+    note = forms.CharField(required=False)
+
+
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
 def access(request: HttpRequest) -> HttpResponse:
-    """Everybody's access on one page, and the form that signs that it was looked at."""
-    refused = None
+    """The access of all staff members, and the form that signs the review."""
+    form, refused = ReviewForm(request.POST), None
     if request.method == "POST":
         try:
-            return _signed(request)
+            return _signed(request, form)
         except Refused as refusal:
             refused = refusal
     lines, last = reviews.review(), reviews.last_review()
@@ -44,16 +53,14 @@ def access(request: HttpRequest) -> HttpResponse:
         "differ": DIFFER,
         "chosen": role_choices.in_words(),
         "sees_roles": viewer_of(request).has_perm("tables.view_houseterms"),
-        "badge": request.POST.get("badge", ""),
-        "note": request.POST.get("note", ""),
+        "typed": form.data,
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/access.html", context, status=refused.status if refused else 200)
 
 
-def _signed(request: HttpRequest) -> HttpResponse:
-    digest, note = request.POST.get("digest", ""), request.POST.get("note", "").strip()
-
-    by, _ = signatures.sign(request, lambda by: reviews.sign(digest, note, by=by))
+def _signed(request: HttpRequest, form: ReviewForm) -> HttpResponse:
+    values = form.values()
+    by, _ = signatures.sign(request, lambda by: reviews.sign(**values, by=by))
     messages.success(request, f"The review is signed by {by.name}.", extra_tags="access_reviewed")
     return redirect("pit:access")

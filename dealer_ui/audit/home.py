@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Max
@@ -28,6 +29,7 @@ from ledger.models import HOUSE, Book, DayRoot
 from tables.audit import downloads, jobs, keys
 from tables.audit.jobs import AuditJob, JobState
 from tables.disputes import cases
+from tables.form_fields import DayField
 from tables.log.entries.disputes import CLOSED
 from tables.refusals import Refused
 from tables.reports import exceptions, gaming_hours
@@ -122,20 +124,27 @@ def _books() -> list[BookLine]:
     return [BookLine(book, book.proved or 0, book.proved_at) for book in by_name]
 
 
+class JobForm(forms.Form):
+    """A job for the worker, of a day or of the whole site."""
+
+    deed = forms.CharField()
+    day = DayField(required=False)
+
+
 @reads_the_house
 @require_POST
 def ask(request: HttpRequest) -> HttpResponse:
     """Request a proof or a bundle from the worker; a second request joins the running job."""
-    day = request.POST.get("day", "")
-    errand = AuditJob.read(request.POST.get("deed", ""), dates.day(day))
-    if errand is None or (day and errand.day is None):
-        raise Http404("There is no such errand.")
+    form = JobForm(request.POST)
+    job = AuditJob.read(**form.cleaned_data) if form.is_valid() else None
+    if job is None:
+        raise Http404("There is no such job.")
     try:
-        run = jobs.ask(errand, viewer_of(request).signature)
+        run = jobs.ask(job, viewer_of(request).signature)
     except Refused as refused:
         messages.error(request, refused.sentence, extra_tags=refused.code)
         return redirect("pit:audit")
-    if run.task != errand.task:
+    if run.task != job.task:
         messages.error(
             request,
             f"{AuditJob.of(run).says} is under way: one at a time. Ask again when it is over.",

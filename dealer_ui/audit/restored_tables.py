@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
-from uuid import UUID, uuid4
+from uuid import uuid4
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,6 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import signatures
+from dealer_ui.entry_forms import EntryForm
 from dealer_ui.guards import runs
 from ledger import log
 from ledger.models import LogEntry
@@ -86,13 +88,19 @@ def _moments(places: list[tuple[int, int]]) -> dict[tuple[int, int], datetime | 
     return {(entry.book_id, entry.seq): entry.at for entry in log.picked(places)}
 
 
+class ConfirmForm(EntryForm):
+    """The confirmation of a table, with a note on the hands."""
+
+    note = forms.CharField(required=False)
+
+
 @require_GET
 def page(request: HttpRequest) -> HttpResponse:
     """The tables that wait to be confirmed, and the latest confirmations."""
-    return _draw(request)
+    return _draw(request, ConfirmForm())
 
 
-def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
+def _draw(request: HttpRequest, form: ConfirmForm, refused: Refused | None = None) -> HttpResponse:
     rows = LogEntry.objects.filter(subject=SUBJECT, kind=RestoreConfirmed.kinds[0]).order_by("-pk")
     confirmed = [
         Confirmed(name, read_as(RestoreConfirmed, body), moment)
@@ -102,7 +110,7 @@ def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "waiting": waiting(),
         "confirmed": confirmed,
         "key": uuid4(),
-        "typed": request.POST,
+        "typed": form.data,
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/restored.html", context, status=refused.status if refused else 200)
@@ -113,21 +121,17 @@ def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
 @require_POST
 def confirm(request: HttpRequest, pk: int) -> HttpResponse:
     """A pit boss confirms a table by badge and PIN, with what the hands show."""
-    table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    try:
-        key, seq = UUID(request.POST.get("key", "")), int(request.POST.get("seq", ""))
-    except ValueError:
-        refused = Refused("bad_form", "This form was incomplete: look at the table, then confirm again.", 400)
-        return _draw(request, refused)
-    entered = ConfirmRestored(request.POST.get("note", ""))
+    table, form = get_object_or_404(Table.objects.select_related("book"), pk=pk), ConfirmForm(request.POST)
 
     def act(staff: Staff) -> recorder.Receipt:
-        return recorder.record(table, entered, by=staff, key=key, expected_seq=seq)
+        entered = ConfirmRestored(values["note"])
+        return recorder.record(table, entered, by=staff, key=values["key"], expected_seq=values["seq"])
 
     try:
+        values = form.values()
         by, _ = signatures.sign(request, act)
     except Refused as refusal:
-        return _draw(request, refusal)
+        return _draw(request, form, refusal)
     messages.success(request, f"{table.name} is confirmed by {by.name}, and deals on.", extra_tags="restore_confirmed")
     return redirect("pit:restored")
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import segno
 from csp.constants import NONE, SELF
+from django import forms
 from django.contrib.auth.views import redirect_to_login
 from django.core.cache import cache
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -22,11 +23,13 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from dealer_ui.entry_forms import EntryForm, ListField
 from dealer_ui.live import admission
 from dealer_ui.outages import forget_session
 from dealer_ui.players.seat_context import SeatScreen
 from tables.floor import inputs, player_pages, recorder
 from tables.floor.command_context import AtSeat
+from tables.form_fields import WholeNumberField
 from tables.games.protocol import Choose
 from tables.models import SeatPage, Staff, Table
 from tables.refusals import Refused
@@ -122,9 +125,10 @@ def choose(request: HttpRequest, page: SeatPage, token: str) -> HttpResponse:
     refused = None
     scripted = request.headers.get("X-Part") == "board"
     try:
-        key, seq, chosen = _sent(request.POST, page.seat)
+        form = ChoiceForm(request.POST)
+        values, chosen = form.values(), form.chosen(page.seat)
         by = AtSeat(page.seat, page.pk)
-        recorder.record(page.table, chosen, by=by, key=key, expected_seq=seq)
+        recorder.record(page.table, chosen, by=by, key=values["key"], expected_seq=values["seq"])
     except Refused as refusal:
         refused = _plainly(refusal)
     if refused is None and not scripted:
@@ -159,25 +163,35 @@ def _plainly(refused: Refused) -> Refused:
 # --- Reading what was tapped -----------------------------------------------------------------------------------
 
 
-def _sent(form: QueryDict, seat: int) -> tuple[UUID, int, Choose]:
-    try:
-        key, seq = UUID(form.get("key", "")), int(form.get("seq", "")[:18])
-        chosen = _put_together(form, seat) if "way" in form else inputs.read(form.get("choice", ""))
-    except ValueError:
-        raise Refused("bad_input", "This page was incomplete: choose again.", 400) from None
-    if not isinstance(chosen, Choose):
-        raise Refused("bad_input", "Choose one of the things that are offered.", 400)
-    return key, seq, chosen
+class ChoiceForm(EntryForm):
+    """A choice that is offered, or a way (``way``) with cards: a set, or all of them in the order of their places."""
 
+    code = "bad_input"
+    message = "This page was incomplete: choose again."
+    choice = forms.CharField(required=False)
+    way = forms.CharField(max_length=40, required=False)
+    card = ListField(coerce=int)
+    place = ListField(coerce=int)
 
-def _put_together(form: QueryDict, seat: int) -> Choose:
-    """A set of cards that were ticked, or all of them in the order of their places."""
-    way, ranks = form.get("way", "")[:40], [int(rank) for rank in form.getlist("card")[:60]]
-    places = [int(place) for place in form.getlist("place")[:60]]
-    if places and sorted(places) != list(range(1, len(ranks) + 1)):
-        raise Refused("bad_order", "Give each card a place of its own, 1 on top.", 422)
-    ordered = [rank for _, rank in sorted(zip(places, ranks, strict=True))] if places else ranks
-    return Choose(seat, way, cards=tuple(ordered))
+    def chosen(self, seat: int) -> Choose:
+        """The choice of a seat. Raises Refused."""
+        values = self.values()
+        if "way" in self.data:
+            return self._put_together(seat, values["way"], values["card"], values["place"])
+        try:
+            chosen = inputs.read(values["choice"])
+        except ValueError:
+            raise Refused(self.code, self.message, self.status) from None
+        if not isinstance(chosen, Choose):
+            raise Refused(self.code, "Choose one of the things that are offered.", self.status)
+        return chosen
+
+    @staticmethod
+    def _put_together(seat: int, way: str, ranks: list[int], places: list[int]) -> Choose:
+        if places and sorted(places) != list(range(1, len(ranks) + 1)):
+            raise Refused("bad_order", "Give each card a place of its own, 1 on top.", 422)
+        ordered = [rank for _, rank in sorted(zip(places, ranks, strict=True))] if places else ranks
+        return Choose(seat, way, cards=tuple(ordered))
 
 
 # --- Handing a page over ---------------------------------------------------------------------------------------
@@ -219,15 +233,19 @@ def _seats(table: Table) -> list[tuple[int, bool]]:
     return [(seat, seat in having) for seat in range(1, table.seats + 1)]
 
 
+class HandOverForm(EntryForm):
+    """The seat that is given a page."""
+
+    message = "This form was incomplete: choose the seat again."
+    seat = WholeNumberField()
+
+
 def _make(request: HttpRequest, table: Table, viewer: Staff) -> dict[str, Any]:
-    form = request.POST
-    try:
-        key, seq, wanted = UUID(form.get("key", "")), int(form.get("seq", "")[:18]), int(form.get("seat", "")[:3])
-    except ValueError:
-        raise Refused("bad_form", "This form was incomplete: choose the seat again.", 400) from None
+    values = HandOverForm(request.POST).values()
+    seat = values["seat"]
     if viewer.has_perm("tables.deal"):
         terminals.for_dealing(request, table)
-    token = recorder.give_seat_page(table, wanted, by=viewer, key=key, expected_seq=seq)
+    token = recorder.give_seat_page(table, seat, by=viewer, key=values["key"], expected_seq=values["seq"])
     address = request.build_absolute_uri(reverse("seat", args=[token]))
     image = segno.make(address, micro=False).svg_inline(scale=6)
-    return {"seat": wanted, "address": address, "code": mark_safe(image)}  # noqa: S308 -- image here, from our own link
+    return {"seat": seat, "address": address, "code": mark_safe(image)}  # noqa: S308 -- image here, from our own link

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from operator import itemgetter
 from typing import Any, Final
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -26,6 +27,7 @@ from dealer_ui.replica_pages import reads_replica
 from ledger.models import HOUSE
 from ledger.proof.chips import called
 from tables.cage import cage_desk
+from tables.form_fields import InputForm
 from tables.log import attestation
 from tables.models import Staff, Table
 from tables.refusals import Refused
@@ -289,13 +291,19 @@ FIGURES: Final = Report[FiguresQuery, Mapping[str, Any]](
 )
 
 
+class FiguresForm(InputForm):
+    """The digest of the figures that are signed."""
+
+    digest = forms.CharField(required=False)
+
+
 @watches
 @sensitive_post_parameters("pin")
 @require_POST
 def close_day(request: HttpRequest, day: date) -> HttpResponse:
     """Sign a day's figures: a pit boss first, then an operator."""
     try:
-        signature = DaySignature(day, request.POST.get("digest", ""), signatures.attested(request))
+        signature = DaySignature(day, **FiguresForm(request.POST).values(), attested=signatures.attested(request))
         by, _ = signatures.sign(request, signature.give, signature.rehearse)
         if signature.digest:
             messages.success(request, f"{day} is closed by {by.name}.", extra_tags="day_closed")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+from django import forms
 from django.http import QueryDict
 
+from dealer_ui.entry_forms import ListField
+from tables.form_fields import WholeNumberField
 from tables.games.catalog import GAMES
-from tables.training.providers import provider
+from tables.training.providers import PROVIDERS, provider
+
+FIRST: Final = "rocket"
+"""The game that the start page shows first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +75,35 @@ def _values(kind: Any, spots: tuple[str, ...]) -> tuple[Any, ...]:
     raise TypeError(f"a start page has no list for {kind}")
 
 
-def chosen(game: str, sent: QueryDict) -> dict[str, Any]:
-    """The options as they were sent; what was not sent, or is no value of its option, is as the game has it."""
-    options = {}
-    for option in options_of(game, {}):
-        picked = [value for text, _, value in option.values if text in sent.getlist(option.name)]
-        if option.several and f"{option.name}_asked" in sent:
-            options[option.name] = picked
-        elif picked and not option.several:
-            options[option.name] = picked[0]
-    return options
+class PracticeForm(forms.Form):
+    """The game of a practice with its options. A value that is no choice of its field counts as not sent."""
+
+    game = forms.CharField(required=False)
+    unit_cents = WholeNumberField(required=False)
+    table = WholeNumberField(required=False)
+    pays_of = WholeNumberField(required=False)
+
+    def __init__(self, data: QueryDict) -> None:
+        super().__init__(data)
+        game = data.get("game") or FIRST
+        self.options = options_of(game, {}) if game in PROVIDERS else []
+        for option in self.options:
+            self.fields |= {option.name: ListField(), f"{option.name}_asked": forms.BooleanField(required=False)}
+        self.full_clean()
+
+    def clean_game(self) -> str:
+        return self.cleaned_data["game"] or FIRST
+
+    def chosen(self) -> dict[str, Any]:
+        """The options that were chosen; others are as the game has them."""
+        options = {}
+        for option in self.options:
+            picked = [value for text, _, value in option.values if text in self.cleaned_data[option.name]]
+            if option.several and self.cleaned_data[f"{option.name}_asked"]:
+                options[option.name] = picked
+            elif picked and not option.several:
+                options[option.name] = picked[0]
+        return options
 
 
 def in_words(options: Mapping[str, Any]) -> list[tuple[str, str]]:

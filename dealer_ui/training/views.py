@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
@@ -18,11 +19,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui import signatures
 from dealer_ui.cage.slips import on_paper
+from dealer_ui.entry_forms import SignatureForm
 from dealer_ui.guards import dealers
-from dealer_ui.numbers import cents, number
 from dealer_ui.training import felt, options
+from dealer_ui.training.options import PracticeForm
 from ledger.proof import chips as proof
 from ledger.proof.chips import money
+from tables.form_fields import MoneyField, WholeNumberField
 from tables.games.catalog import GAMES
 from tables.models import Certificate, Denomination, Practice, Staff, Table
 from tables.refusals import Refused
@@ -34,7 +37,6 @@ from tables.training.practice import CourseSpec, Question
 from tables.training.providers import PROVIDERS
 
 SHOWN: Final = 10
-_FIRST: Final = "rocket"
 _UNIT_CENTS: Final = 100
 
 
@@ -69,12 +71,12 @@ class AnswerLine:
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
     """A dealer's own practices and certificates; a new practice."""
-    refused = None
+    form, refused = PracticeForm(request.GET), None
     if request.method == "POST":
-        sent = request.POST
-        game, unit_cents = sent.get("game", _FIRST), number(sent.get("unit_cents")) or _UNIT_CENTS
+        form = PracticeForm(request.POST)
+        game, unit_cents = form.cleaned_data["game"], form.cleaned_data.get("unit_cents") or _UNIT_CENTS
         try:
-            set_to = options.chosen(game, sent) | _pays_of(game, sent) if game in PROVIDERS else {}
+            set_to = form.chosen() | _pays_of(game, form.cleaned_data.get("pays_of"))
             return redirect("practice:session", training.start(viewer, game, set_to, unit_cents).pk)
         except Refused as refusal:
             refused = refusal
@@ -83,19 +85,18 @@ def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "refused": refused,
         "sessions": [session for row in rows if (session := _readable(row))],
         "certificates": Certificate.objects.filter(dealer=viewer).select_related("practice"),
-        **_offer(request, refused),
+        **_offer(form, refused),
     }
     return render(request, "dealer_ui/training/begin.html", context, status=refused.status if refused else 200)
 
 
-def _offer(request: HttpRequest, refused: Refused | None) -> dict[str, Any]:
+def _offer(form: PracticeForm, refused: Refused | None) -> dict[str, Any]:
     """The games, and the options of the one that is looked at: its own, or those of a table."""
-    query = request.POST if refused else request.GET
-    game = query.get("game", _FIRST)
-    game = game if game in PROVIDERS else _FIRST
+    values = form.cleaned_data
+    game = values["game"] if values["game"] in PROVIDERS else options.FIRST
     tables = list(Table.objects.filter(game=game).order_by("name"))
-    like = next((table for table in tables if table.pk == number(query.get("table"))), None)
-    set_to = options.chosen(game, request.POST) if refused else like.options if like else {}
+    like = next((table for table in tables if table.pk == values.get("table")), None)
+    set_to = form.chosen() if refused else like.options if like else {}
     return {
         "game": GAMES[game],
         "games": [practised.game for practised in PROVIDERS.values()],
@@ -106,9 +107,9 @@ def _offer(request: HttpRequest, refused: Refused | None) -> dict[str, Any]:
     }
 
 
-def _pays_of(game: str, sent: QueryDict) -> dict[str, Any]:
+def _pays_of(game: str, pk: int | None) -> dict[str, Any]:
     """The pay table of the table that a practice is to be like, if an operator made one for it."""
-    table = Table.objects.filter(game=game, pk=number(sent.get("pays_of")) or 0).first()
+    table = Table.objects.filter(game=game, pk=pk or 0).first()
     return {"pays": table.options["pays"]} if table and "pays" in table.options else {}
 
 
@@ -126,13 +127,34 @@ def session(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     return _draw(request, viewer, _row(viewer, pk))
 
 
+class AnswerForm(forms.Form):
+    """The answer to a question: that of a button, or an amount taken, paid or given back."""
+
+    number = WholeNumberField(required=False)
+    answer = forms.CharField(required=False)
+    way = forms.CharField(required=False)
+    amount = MoneyField(required=False)
+
+    def spelled(self) -> str:
+        """The answer as the practice records it. Raises Refused."""
+        way, amount = self.cleaned_data["way"], self.cleaned_data.get("amount")
+        if not way:
+            return str(self.cleaned_data["answer"])
+        if way == "back":
+            return "0"
+        if amount is None:
+            raise Refused("bad_amount", "Type the amount in plain digits, such as 12, then Take or Pay.", 422)
+        return str(amount if way == "pay" else -amount)
+
+
 @dealers
 @require_POST
 def answer(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Record the trainee's answer to a question."""
-    row = get_object_or_404(Practice.objects.select_related("dealer"), pk=pk)
+    row, form = get_object_or_404(Practice.objects.select_related("dealer"), pk=pk), AnswerForm(request.POST)
+    form.full_clean()
     try:
-        training.answer(row, number(request.POST.get("number")) or 0, _said(request), by=viewer)
+        training.answer(row, form.cleaned_data.get("number") or 0, form.spelled(), by=viewer)
     except Refused as refused:
         return _draw(request, viewer, _row(viewer, pk), refused)
     return redirect("practice:session", pk)
@@ -162,18 +184,6 @@ def _row(viewer: Staff, pk: int) -> Practice:
     return row
 
 
-def _said(request: HttpRequest) -> str:
-    """A button's answer; or an amount, taken or paid."""
-    if "way" not in request.POST:
-        return request.POST.get("answer", "")
-    if request.POST["way"] == "back":
-        return "0"
-    amount = cents(request.POST.get("amount"))
-    if amount is None or amount < 0:
-        raise Refused("bad_amount", "Type the amount in plain digits, such as 12, then Take or Pay.", 422)
-    return str(amount if request.POST["way"] == "pay" else -amount)
-
-
 def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused | None = None) -> HttpResponse:
     try:
         session = training.session(row)
@@ -185,7 +195,7 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
     context: dict[str, Any] = {"session": session, "lines": lines, "row": row, "refused": refused}
     if session.over or not own:
         context["certificate"] = Certificate.objects.filter(practice=row).first()
-        context["badge"] = request.POST.get("badge", "")
+        context["typed"] = SignatureForm(request.POST).data
         return render(request, "dealer_ui/training/result.html", context, status=status)
     due = session.due
     assert due is not None  # noqa: S101 -- it is not over
