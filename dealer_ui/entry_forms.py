@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.generic import FormView
 
 from tables.form_fields import InputForm, WholeNumberField
-from tables.models import PIN_DIGITS
+from tables.models.staff import PIN_DIGITS
 from tables.refusals import Refused
 
 BADGE_PATTERN: Final = r"^[0-9]{3,8}\Z"

@@ -22,7 +22,7 @@ from dealer_ui.guards import viewer_of
 from ledger.site_log import digest_of
 from tables.floor import signature_checks
 from tables.form_fields import InputForm
-from tables.models import PASSWORD, PIN, Passkey, Staff, Terminal
+from tables.models import Passkey, Staff, Terminal
 from tables.models.staff import PASSWORD, PIN
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies

@@ -17,7 +17,7 @@ from dealer_ui import signatures
 from dealer_ui.accounts import account
 from dealer_ui.accounts.sign_in import PasswordAgainForm
 from tables.form_fields import InputForm
-from tables.models import PASSWORD, Passkey, Staff
+from tables.models import Passkey, Staff
 from tables.models.staff import PASSWORD
 from tables.refusals import Refused
 from tables.staff import devices, required_actions, terminals

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dealer_ui.entry_forms import InputFormView, SignatureForm
 from dealer_ui.guards import viewer_of
 from tables.form_fields import InputForm
-from tables.models import PASSWORD, SECRETS, EmergencyCode, Terminal
+from tables.models import EmergencyCode, Terminal
 from tables.models.staff import PASSWORD, SECRETS
 from tables.refusals import Refused
 from tables.roles import Role
