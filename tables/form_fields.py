@@ -16,7 +16,7 @@ from tables.refusals import Refused, sentence
 
 MOST_WHOLE: Final = 2**31 - 1
 """The largest number of a seat, round, table or entry."""
-_AMOUNT: Final = re.compile(r"[0-9]{1,13}(\.[0-9]{1,2})?", re.ASCII)
+_AMOUNT: Final = re.compile(r"([+-]?)(\d{1,40}|\d{1,3}(?:,\d{3}){1,12})(?:\.(\d{1,2}))?", re.ASCII)
 _Date = TypeVar("_Date", bound=date)
 
 
@@ -40,12 +40,26 @@ class InputForm(forms.Form):
         return self.cleaned_data
 
 
+def parse_cents(text: str) -> int | None:
+    """Minor units of an amount as people write it, such as 20, 2.50, 1,000 or −16; None for any other text.
+
+    A comma separates thousands and nothing else: 1,50 is no amount.
+    """
+    match = _AMOUNT.fullmatch(text.strip().replace("−", "-"))
+    if match is None:
+        return None
+    sign, whole, part = match.groups()
+    cents = int(whole.replace(",", "")) * 100 + int((part or "").ljust(2, "0"))
+    return -cents if sign == "-" else cents
+
+
 class MoneyField(forms.Field):
     """An amount as people write it, such as 10, 2.50 or 1,000. The value is in minor units and never passes through a
     float. With ``is_signed`` a plus or minus sign may precede the digits."""
 
     widget = forms.TextInput
     default_error_messages = {"invalid": "Write an amount as 10 or 2.50."}
+    most_cents: int | None = 10**15 - 1
 
     def __init__(self, *, is_signed: bool = False, **options: Any) -> None:
         super().__init__(**options)
@@ -53,15 +67,13 @@ class MoneyField(forms.Field):
 
     def to_python(self, value: Any) -> int | None:
         """Minor units; None for an empty field."""
-        if value in self.empty_values:
+        if value in self.empty_values or not (text := str(value).strip()):
             return None
-        text = str(value).strip().replace(",", "").replace("−", "-")
-        sign, digits = (text[:1], text[1:]) if self.is_signed and text[:1] in ("+", "-") else ("", text)
-        if not _AMOUNT.fullmatch(digits):
-            raise ValidationError(self.error_messages["invalid"], code="invalid")
-        whole, _, part = digits.partition(".")
-        cents = int(whole) * 100 + int(part.ljust(2, "0"))
-        return -cents if sign == "-" else cents
+        cents = parse_cents(text)
+        is_beyond = cents is not None and self.most_cents is not None and abs(cents) > self.most_cents
+        if cents is None or is_beyond or (text[0] in "+-−" and not self.is_signed):
+            raise ValidationError(self.error_messages["invalid"], code="invalid", params={"value": text[:20]})
+        return cents
 
     def prepare_value(self, value: Any) -> Any:
         return money(value).replace(",", "") if isinstance(value, int) else value
