@@ -32,12 +32,15 @@ class EntryForm(KeyForm):
 
 
 class SignatureForm(InputForm):
-    """Badge and PIN of a signer."""
+    """Badge and PIN of a signer. ``second_`` is the prefix of a second signer."""
 
     code = "wrong_credentials"
     message = "Sign with your badge number and your PIN: both are digits."
     badge = forms.RegexField(BADGE_PATTERN)
     pin = forms.RegexField(PIN_PATTERN)
+
+    def add_prefix(self, field_name: str) -> str:
+        return f"{self.prefix or ''}{field_name}"
 
 
 class ListField(forms.TypedMultipleChoiceField):

@@ -1,4 +1,4 @@
-"""A signature on a form: whose badge and PIN stand in it, and what is done with them."""
+"""Signatures on forms: badge and PIN of a signer, of a second signer where policy asks for one, and the attestation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,6 @@ from tables.staff import passkeys, signatures, terminals
 
 Signed = TypeVar("Signed")
 _LONGEST: Final = 4_000
-
-
-class SecondSignatureForm(SignatureForm):
-    """Badge and PIN of the second signer of a form."""
-
-    def add_prefix(self, field_name: str) -> str:
-        return f"second_{field_name}"
 
 
 class AttestationForm(InputForm):
@@ -58,18 +51,18 @@ def second(request: HttpRequest, roles: Sequence[str]) -> str:
     """
     if not roles:
         return ""
-    form = SecondSignatureForm(request.POST)
+    form = SignatureForm(request.POST, prefix="second_")
     terminal = terminals.here(request)
     if terminal is None:
         raise terminals.not_enrolled(request)
+    signers = slip_workflow.either(roles)
     if not form.is_valid():
-        signers = slip_workflow.either(roles)
-        says = f"The second signature is missing: {signers} signs by badge number and PIN, both digits."
-        raise Refused("second_signature", says, 422)
+        message = f"The second signature is missing: {signers} signs by badge number and PIN, both digits."
+        raise Refused("second_signature", message, 422)
 
     def agree(staff: Staff) -> str:
         if staff.role not in roles:
-            raise Refused("wrong_role", f"The second signature is that of {slip_workflow.either(roles)}.", 403)
+            raise Refused("wrong_role", f"The second signature is that of {signers}.", 403)
         return staff.username
 
     try:
@@ -82,6 +75,11 @@ def typed(request: HttpRequest) -> tuple[str, str]:
     """The badge and the PIN of this form. Raises Refused."""
     values = SignatureForm(request.POST).values()
     return values["badge"], values["pin"]
+
+
+def typed_badge(request: HttpRequest, prefix: str = "") -> str:
+    """The badge typed on this form, to be shown again after a refusal."""
+    return SignatureForm(request.POST, prefix=prefix)["badge"].value() or ""
 
 
 def sign(

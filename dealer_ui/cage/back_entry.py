@@ -6,26 +6,30 @@ person who compares entries with their paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Final
 from uuid import UUID, uuid4, uuid5
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui import dates, signatures
+from dealer_ui import signatures
 from dealer_ui.cage.slips import on_paper
+from dealer_ui.entry_forms import KeyForm
+from dealer_ui.input_fields import PaperMomentField
 from tables.cage import back_entry
 from tables.cage.back_entry import BackEntryBook
 from tables.floor import recorder
 from tables.floor.back_entry import refuse_beginner, refused
 from tables.floor.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
+from tables.form_fields import InputForm
 from tables.log.back_entry import BEGIN, REASONS, refuse_pair
 from tables.log.slip_workflow import Wrong
 from tables.models import Staff
@@ -33,6 +37,43 @@ from tables.refusals import Refused
 from tables.roles import Role
 
 LAST_HOUR: Final = timedelta(hours=1)
+
+
+class BackEntryForm(KeyForm):
+    """What each form of the page sends."""
+
+    message = "This form was incomplete: look at the page again, then sign once more."
+    do = forms.ChoiceField(choices=[(name, name) for name in ("begin", "end", "compare")])
+    number = forms.CharField(required=False)
+    """Of the paper that was compared."""
+
+
+class LogsForm(InputForm):
+    """The logs that a form is about."""
+
+    code = "no_place"
+    message = "Say which tables it is about, or the cage."
+
+    def __init__(self, data: QueryDict, places: Sequence[BackEntryBook]) -> None:
+        super().__init__(data)
+        self.places = places
+        self.fields["where"] = forms.MultipleChoiceField(choices=[(place.number, place.name) for place in places])
+
+    def chosen(self) -> list[BackEntryBook]:
+        """The logs that were ticked, the cage first. Raises Refused."""
+        ticked = self.values()["where"]
+        return [place for place in self.places if str(place.number) in ticked]
+
+
+class OutageForm(InputForm):
+    """An outage: what failed, and when."""
+
+    code = "bad_moment"
+    message = "Write the times as 2026-01-31T21:30, by the house's clock."
+    reason = forms.CharField(required=False)
+    since = PaperMomentField()
+    until = PaperMomentField()
+    note = forms.CharField(required=False)
 
 
 @on_paper
@@ -49,13 +90,16 @@ def papers(request: HttpRequest, viewer: Staff) -> HttpResponse:
             return redirect("slips:papers")
         except Refused as caught:
             refusal = caught
-    places, moment, chosen = back_entry.places(), timezone.localtime(), set(request.POST.getlist("where"))
+    places, moment = back_entry.places(), timezone.localtime()
+    chosen = LogsForm(request.POST, places)["where"].value()
     context = {
         "standing": [(place, f"compare-{place.number}-") for place in places if place.mode],
         "others": [(place, not chosen or str(place.number) in chosen) for place in places if not place.mode],
         "may_begin": viewer.role in BEGIN,
         "reasons": REASONS,
-        "typed": request.POST,
+        "outage": OutageForm(request.POST),
+        "number": BackEntryForm(request.POST)["number"].value(),
+        "badge": signatures.typed_badge(request),
         "since": (moment - LAST_HOUR).strftime("%Y-%m-%dT%H:%M"),
         "until": moment.strftime("%Y-%m-%dT%H:%M"),
         "key": uuid4(),
@@ -66,38 +110,26 @@ def papers(request: HttpRequest, viewer: Staff) -> HttpResponse:
 
 def _enter(request: HttpRequest, viewer: Staff) -> None:
     """What a form of the page sends. Raises Refused."""
-    deed = _DEEDS.get(request.POST.get("do", ""))
-    try:
-        key = UUID(request.POST.get("key", ""))
-    except ValueError:
-        deed = None
-    if deed is None:
-        raise Refused("bad_form", "This form was incomplete: look at the page again, then sign once more.", 400)
-    deed(request, viewer, key)
+    values = BackEntryForm(request.POST).values()
+    places = LogsForm(request.POST, back_entry.places()).chosen()
+    _ACTIONS[values["do"]](request, viewer, values["key"], places)
 
 
-def _begin(request: HttpRequest, viewer: Staff, key: UUID) -> None:
-    since, until = _moment(request, "since"), _moment(request, "until")
-    reason, note = request.POST.get("reason", ""), request.POST.get("note", "")
-    places = _chosen(request)
-    second = _by_two(request, viewer, key, places, lambda by: BeginBackEntry(reason, since, until, note, by.username))
-    names = ", ".join(place.name for place in places)
-    messages.success(
-        request,
-        f"Back-entry has begun, signed by {viewer.name} and {second.name}: {names}.",
-        extra_tags="back_entry_begun",
-    )
+def _begin(request: HttpRequest, viewer: Staff, key: UUID, places: list[BackEntryBook]) -> None:
+    outage = OutageForm(request.POST).values()
+    second = _by_two(request, viewer, key, places, lambda by: BeginBackEntry(**outage, second=by.username))
+    message = f"Back-entry has begun, signed by {viewer.name} and {second.name}: {_names(places)}."
+    messages.success(request, message, extra_tags="back_entry_begun")
 
 
-def _end(request: HttpRequest, viewer: Staff, key: UUID) -> None:
-    places = _chosen(request)
+def _end(request: HttpRequest, viewer: Staff, key: UUID, places: list[BackEntryBook]) -> None:
     second = _by_two(request, viewer, key, places, lambda by: EndBackEntry(by.username))
-    names = ", ".join(place.name for place in places)
-    messages.success(
-        request,
-        f"Back-entry has ended, signed by {viewer.name} and {second.name}: {names}.",
-        extra_tags="back_entry_ended",
-    )
+    message = f"Back-entry has ended, signed by {viewer.name} and {second.name}: {_names(places)}."
+    messages.success(request, message, extra_tags="back_entry_ended")
+
+
+def _names(places: Iterable[BackEntryBook]) -> str:
+    return ", ".join(place.name for place in places)
 
 
 def _by_two(
@@ -107,8 +139,10 @@ def _by_two(
     places: list[BackEntryBook],
     entered: Callable[[Staff], BackEntryInput],
 ) -> Staff:
-    """Enter it in each of the books, one after the other: what was entered before stands, and the same form goes on
-    where it was interrupted. The second person, whose badge and PIN the form has. Raises Refused."""
+    """Enter it in each of the logs, one after the other. Returns the second person, who signs by badge and PIN.
+
+    After an interruption the form is sent again, and its keys keep it from being entered twice. Raises Refused.
+    """
 
     def rehearse(second: Staff) -> None:
         try:
@@ -126,7 +160,7 @@ def _by_two(
 
 
 def _into(place: BackEntryBook, entered: BackEntryInput, by: Staff, key: UUID) -> None:
-    """Enter it in the book that it is about. Raises Refused with the place."""
+    """Enter it in one log. Raises Refused with the place."""
     try:
         if place.table is not None:
             recorder.record(place.table, entered, by=by, key=key, expected_seq=None)
@@ -136,33 +170,15 @@ def _into(place: BackEntryBook, entered: BackEntryInput, by: Staff, key: UUID) -
         raise Refused(caught.code, f"{place.name}: {caught.sentence}", caught.status, **caught.facts) from None
 
 
-def _compare(request: HttpRequest, viewer: Staff, key: UUID) -> None:
-    number = request.POST.get("number", "")
-    [place] = _chosen(request)
+def _compare(request: HttpRequest, viewer: Staff, key: UUID, places: list[BackEntryBook]) -> None:
+    number, (place, *_) = BackEntryForm(request.POST).values()["number"], places
     by, _ = signatures.sign(request, lambda by: _into(place, ComparePaper(number), by, key))
-    messages.success(
-        request, f"{place.name}: paper no. {number} is compared by {by.name}.", extra_tags="paper_compared"
-    )
+    message = f"{place.name}: paper no. {number} is compared by {by.name}."
+    messages.success(request, message, extra_tags="paper_compared")
 
 
-_DEEDS: Final[Mapping[str, Callable[[HttpRequest, Staff, UUID], None]]] = {
+_ACTIONS: Final[Mapping[str, Callable[[HttpRequest, Staff, UUID, list[BackEntryBook]], None]]] = {
     "begin": _begin,
     "end": _end,
     "compare": _compare,
 }
-
-
-def _chosen(request: HttpRequest) -> list[BackEntryBook]:
-    """The books that were ticked. Raises Refused."""
-    ticked = set(request.POST.getlist("where"))
-    places = [place for place in back_entry.places() if str(place.number) in ticked]
-    if not places or len(places) != len(ticked):
-        raise Refused("no_place", "Say which tables it is about, or the cage.", 422)
-    return places
-
-
-def _moment(request: HttpRequest, name: str) -> datetime:
-    moment = dates.moment(request.POST.get(name))
-    if moment is None:
-        raise Refused("bad_moment", "Write the times as 2026-01-31T21:30, by the house's clock.", 422)
-    return moment

@@ -3,36 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui import denomination_fields, pieces, signatures
-from dealer_ui.cage import paper_fields
+from dealer_ui import pieces, signatures
+from dealer_ui.cage.paper_form import PaperForm
 from dealer_ui.charts.rows import shares
+from dealer_ui.denomination_form import DenominationForm
+from dealer_ui.entry_forms import KeyForm
 from dealer_ui.guards import viewer_of
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.cage import back_entry, cage_desk, chip_series, custody_items
 from tables.cage.cage_desk import Holdings
 from tables.cage.chip_series import Candidates
+from tables.form_fields import InputForm
 from tables.log import attestation
 from tables.log.policies import CURRENCIES
-from tables.log.slip_types import offered, total
+from tables.log.slip_types import Chips, offered, total
 from tables.models import Denomination
 from tables.refusals import Refused
 from tables.reports import cash_shifts
 from tables.setup import cash_policies
 
-_DEEDS: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
+_EXCHANGES: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage_desk.redeem, "Chips are redeemed")}
+
+
+class CounterForm(KeyForm):
+    """An exchange at the counter; the cage sells chips for cash, or redeems them."""
+
+    message = "This form was incomplete: fill it in again."
+    do = forms.ChoiceField(choices=[(name, name) for name in _EXCHANGES])
+    currency = forms.CharField(required=False)
+
+
+class SeriesField(forms.CharField):
+    """The series of the chips of one kind: known, or to be read off the chips."""
+
+    def __init__(self, value_cents: int, candidates: Candidates, last_days: Mapping[str, date | None]) -> None:
+        super().__init__(required=False)
+        self.value_cents, self.candidates = value_cents, candidates
+        self.choices = [(name, last_days.get(name)) for name in candidates.names]
+        """Each series, with its last day where it is retired."""
+
+    def clean(self, value: Any) -> Any:
+        return self.candidates.only or super().clean(value)
+
+
+class SeriesForm(InputForm):
+    """A field for each kind of chip that has a series, the largest first. A name in HTML is of-series-500."""
+
+    prefix = "of-series"
+
+    def __init__(self, data: QueryDict) -> None:
+        super().__init__(data)
+        last_days = {row.name: chip_series.last_day_of(row) for row in chip_series.all_of_them()}
+        kinds = sorted(chip_series.candidates().items(), reverse=True)
+        self.fields |= {str(value): SeriesField(value, candidates, last_days) for value, candidates in kinds}
+
+    def of(self, chips: Chips) -> tuple[tuple[int, str], ...]:
+        """The series of each kind that is among the chips, if it is known."""
+        counted = {str(value) for value, _ in chips}
+        return tuple((int(value), name) for value, name in self.values().items() if name and value in counted)
 
 
 @sensitive_post_parameters("pin")
@@ -67,7 +108,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "envelopes": custody_items.envelopes().values(),
         "ways": [series for series in ways if not series.cash],
         "cash_ways": [series for series in ways if series.cash],
-        "series": _asked_series(request),
+        "series": SeriesForm(request.POST),
         "no_series": chip_series.NO_SERIES if chip_series.has_older_chips() else "",
         "runs": viewer_of(request).has_perm("tables.run_cage"),
         "key": uuid4(),
@@ -75,41 +116,12 @@ def cage(request: HttpRequest) -> HttpResponse:
         | {"format": attestation.COUNTER, "book": cage_desk.BOOK},
         "refused": refused,
         "mode": back_entry.mode_at(None),
-        "typed": request.POST,
-        "asked": denomination_fields.asked(request.POST, Denomination.objects.all()),
+        "paper": PaperForm(request.POST),
+        "asked": [*DenominationForm(request.POST, Denomination.objects.all())],
         "kinds": Denomination.objects.all(),
-        "badge": request.POST.get("badge", ""),
+        "badge": signatures.typed_badge(request),
     }
     return render(request, "dealer_ui/cage/cage.html", context, status=refused.status if refused else 200)
-
-
-@dataclass(frozen=True, slots=True)
-class AskedSeries:
-    """Of which series chips of one kind are: known, or to be looked at."""
-
-    value_cents: int
-    candidates: Candidates
-    chosen: str
-    last_days: Mapping[str, date | None]
-
-    @property
-    def field(self) -> str:
-        return f"of-series-{self.value_cents}"
-
-    @property
-    def choices(self) -> list[tuple[str, date | None]]:
-        """Each series, with its last day where it is retired."""
-        return [(name, self.last_days.get(name)) for name in self.candidates.names]
-
-
-def _asked_series(request: HttpRequest) -> list[AskedSeries]:
-    """One for each kind of chip that has a series, the largest first."""
-    last_days = {row.name: chip_series.last_day_of(row) for row in chip_series.all_of_them()}
-    kinds = sorted(chip_series.candidates().items(), reverse=True)
-    typed = request.POST
-    return [
-        AskedSeries(value, kind, kind.only or typed.get(f"of-series-{value}", ""), last_days) for value, kind in kinds
-    ]
 
 
 def _labels(places: Collection[str]) -> list[str]:
@@ -125,24 +137,13 @@ def _cash(held: Holdings, unseen: Collection[str]) -> list[tuple[str, int | None
 
 def _exchange(request: HttpRequest) -> None:
     """Chips for cash or cash for chips, signed by a cashier. Raises Refused."""
-    deed = _DEEDS.get(request.POST.get("do", ""))
-    try:
-        key = UUID(request.POST.get("key", ""))
-    except ValueError:
-        deed = None
-    if deed is None:
-        raise Refused("bad_form", "This form was incomplete: fill it in again.", 400)
-    chips = denomination_fields.chips_of(request.POST, Denomination.objects.all())
+    values = CounterForm(request.POST).values()
+    chips = DenominationForm(request.POST, Denomination.objects.all()).chips()
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
-    exchange, done = deed
-    choices = ((row.value_cents, row.chosen) for row in _asked_series(request))
-    counted = {value for value, _ in chips}
-    of_series = tuple((value, name) for value, name in choices if name and value in counted)
-    extra: dict[str, Any] = {"currency": request.POST.get("currency", ""), "of_series": of_series}
-    paper = paper_fields.of_form(request)
+    exchange, result = _EXCHANGES[values["do"]]
+    of_series, paper = SeriesForm(request.POST).of(chips), PaperForm(request.POST).from_paper()
+    extra = {"key": values["key"], "currency": values["currency"], "of_series": of_series, "paper": paper}
     attested = signatures.attested(request)
-    by, _ = signatures.sign(
-        request, lambda by: exchange(amount, chips=chips, by=by, key=key, attested=attested, paper=paper, **extra)
-    )
-    messages.success(request, f"{done}: {money(amount)}, signed by {by.name}.", extra_tags=request.POST["do"])
+    by, _ = signatures.sign(request, lambda by: exchange(amount, chips=chips, by=by, attested=attested, **extra))
+    messages.success(request, f"{result}: {money(amount)}, signed by {by.name}.", extra_tags=values["do"])

@@ -19,15 +19,14 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui import denomination_fields, signatures
-from dealer_ui.cage import paper_fields
-from dealer_ui.denomination_fields import DenominationField
+from dealer_ui import signatures
+from dealer_ui.cage.paper_form import PaperForm
+from dealer_ui.cage.slip_forms import FactsForm, PasskeyForm, StepForm, questioned_note_forms, questioned_notes
+from dealer_ui.denomination_form import DenominationForm
 from dealer_ui.guards import viewer_of
-from dealer_ui.numbers import amount_cents, number
-from ledger.proof.chips import money
+from dealer_ui.numbers import number
 from ledger.proof.slip_name import SlipName, series_in
-from tables.cage import back_entry, cage_desk, chip_series, slip_records, table_desk
-from tables.cage import slip_fields as slip_facts
+from tables.cage import back_entry, cage_desk, slip_records, table_desk
 from tables.cage.slip_records import SlipRecord, SlipStep
 from tables.floor import recorder, table_opening
 from tables.floor.back_entry import FromPaper
@@ -35,20 +34,7 @@ from tables.floor.inputs import BeginSlip, SignSlip, SlipInput, VoidSlip
 from tables.floor.signature_checks import HOW_TO_GET_ONE
 from tables.log import attestation, slip_workflow
 from tables.log.attestation import Attestation
-from tables.log.slip_types import (
-    CHIP_SERIES,
-    DAY,
-    KEPT_APART,
-    MOMENT,
-    SLIP,
-    SLIPS,
-    VOID_ASKED,
-    Chips,
-    SlipField,
-    SlipType,
-    Stage,
-    offered,
-)
+from tables.log.slip_types import SLIPS, VOID_ASKED, SlipType, Stage, offered
 from tables.models import Denomination, Staff, Table
 from tables.refusals import Refused
 from tables.reports import gaming_hours, keys_and_drops
@@ -205,8 +191,8 @@ def passkey(request: HttpRequest, viewer: Staff) -> HttpResponse:
     """Which passkeys may sign for a badge, before a page asks the browser for one. On terminals alone."""
     if terminals.here(request) is None:
         raise PermissionDenied
-    series = series_in(request.POST.get("slip", "")[:40])
-    asked = passkeys.asked_of(request.POST.get("badge", "")[:8], series)
+    values = PasskeyForm(request.POST).values()
+    asked = passkeys.asked_of(values["badge"][:8], series_in(values["slip"][:40]))
     sentence = f"This takes a passkey beside badge and PIN, and you have none that signs slips: {HOW_TO_GET_ONE}."
     lacks = asked.is_wanted and not asked.credentials
     answer = {"credentials": asked.credentials, "sentence": sentence if lacks else ""}
@@ -218,57 +204,6 @@ def passkey(request: HttpRequest, viewer: Staff) -> HttpResponse:
 
 NOTE: Final = "d"
 """What the fields of a delivery note begin with."""
-_INPUTS: Final = {DAY: "date", MOMENT: "datetime-local"}
-
-
-@dataclass(frozen=True, slots=True)
-class FilledField:
-    """A field of a step's form, with what was typed."""
-
-    field: SlipField
-    typed: str
-    choices: list[tuple[str, str]] | None
-
-    @property
-    def id(self) -> str:
-        """Its name in the form, too."""
-        return _id_of(self.field)
-
-    @property
-    def input(self) -> str:
-        """The type of its input element."""
-        return _INPUTS.get(self.field.kind, "text")
-
-
-def _id_of(field: SlipField) -> str:
-    return f"fact-{field.name}"
-
-
-def _typed_facts(request: HttpRequest, stage: Stage) -> dict[str, str]:
-    """The text of the slip's fields, without empty ones."""
-    typed = {field.name: request.POST.get(_id_of(field), "").strip() for field in stage.fields}
-    return {name: text for name, text in typed.items() if text}
-
-
-def _filled_fields(request: HttpRequest, series: SlipType, stage: Stage) -> list[FilledField]:
-    return [FilledField(field, request.POST.get(_id_of(field), ""), _choices(field, series)) for field in stage.fields]
-
-
-def _choices(field: SlipField, series: SlipType) -> list[tuple[str, str]] | None:
-    """The options of a field, as value and label; None for a field that is typed."""
-    if field.kind == CHIP_SERIES:
-        rows = chip_series.all_of_them()
-        wants_retired = series.chip_series == "expired"
-        offered_rows = [
-            row for row in rows if not series.chip_series or (chip_series.last_day_of(row) is not None) is wants_retired
-        ]
-        return [(row.name, f"{row.name}, {row.manufacturer} {row.year}") for row in offered_rows]
-    if field.kind == SLIP:
-        waiting = slip_facts.left_of(series)
-        return [(slip.name, f"{slip.label}, {slip.facts['place']}: {money(cents)}") for slip, cents in waiting]
-    if field.kind in KEPT_APART:
-        return [(name, name) for name in sorted(cage_desk.choices(field.kind))]
-    return None
 
 
 def _table(pk: int) -> Table | None:
@@ -283,29 +218,31 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
     """A new slip: what it is about, and its first signature."""
     table = _table(pk)
     record, refused = _series(viewer, series, table), None
+    step, facts = StepForm(request.POST), FactsForm(request.POST, record, record.first)
+    counted = _count_form(request, table, record)
+    noted = _count_form(request, table, record, NOTE) if record.begins_with_note else None
+    apart = questioned_note_forms(request.POST)
     if request.method == "POST":
         try:
-            chips = _chips(request, table, record)
-            box = request.POST.get("box", "").strip()
-            noted = _chips(request, table, record, NOTE) if record.begins_with_note else ()
-            begun = BeginSlip(series, chips, box, _typed_facts(request, record.first), noted, _apart(request))
+            chips, note = counted.chips(), noted.chips() if noted else ()
+            begun = BeginSlip(series, chips, step.values()["box"], facts.facts(), note, questioned_notes(apart))
             return redirect(_enter(request, table, begun))
         except Refused as refusal:
             refused = refusal
     context = {
         "table": table,
         "series": record,
-        "asked": _asked(request, table, record) if record.begins_with_chips else (),
-        "noted": _asked(request, table, record, NOTE) if record.begins_with_note else (),
-        "fields": _filled_fields(request, record, record.first),
-        "apart": _asked_apart(request) if record.first.is_count and record.cash else (),
+        "asked": [*counted] if record.begins_with_chips else (),
+        "noted": [*noted] if noted else (),
+        "facts": facts,
+        "apart": apart if record.first.is_count and record.cash else (),
         "reasons": slip_workflow.APART,
         "mode": back_entry.mode_at(table),
-        "typed": request.POST,
+        "paper": PaperForm(request.POST),
         "where": table.name if table else "House",
         "kinds": _denominations(table),
-        "box": request.POST.get("box", ""),
-        "badge": request.POST.get("badge", ""),
+        "step": step,
+        "badge": signatures.typed_badge(request),
         "key": uuid4(),
         "terms": _terms(table, series, record.first.name, asks=record.begins_with_chips)
         | ({"box": None} if record.is_boxed else {})
@@ -324,7 +261,7 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
     """A slip on its paper, with the step that is to be signed next."""
     table = _table(pk)
     record, refused = _series(viewer, series, table), None
-    name = SlipName(series, year, number)
+    name, step = SlipName(series, year, number), StepForm(request.POST)
     if request.method == "POST":
         try:
             return redirect(_enter(request, table, _entered(request, table, record, name)))
@@ -343,17 +280,17 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "due": due,
         "dealer": _dealer(table),
         "here": _here(viewer),
-        "asked": _asked(request, table, record) if due is not None and due.is_count else (),
-        "fields": _filled_fields(request, record, due) if due is not None else (),
-        "apart": _asked_apart(request) if due is not None and due.is_count and record.cash else (),
+        "asked": [*_count_form(request, table, record)] if due and due.is_count else (),
+        "facts": FactsForm(request.POST, record, due) if due else (),
+        "apart": questioned_note_forms(request.POST) if due and due.is_count and record.cash else (),
         "reasons": slip_workflow.APART,
         "mode": back_entry.mode_at(table),
-        "typed": request.POST,
+        "paper": PaperForm(request.POST),
         "from_paper": {line.of: line for line in back_entry.about(sheet.book_id, str(name), is_house=table is None)},
         "voidable": sheet.is_voidable,
-        "voiding": refused is not None and request.POST.get("void") == "on",
-        "badge": request.POST.get("badge", ""),
-        "reason": request.POST.get("reason", ""),
+        "voiding": refused is not None and step["void"].value() == "on",
+        "badge": signatures.typed_badge(request),
+        "step": step,
         "terms": _terms_of_step(table, str(name), record, due) if due else None,
         "void_terms": _terms(table, str(name), VOID_ASKED) | {"reason": None},
         "key": uuid4(),
@@ -405,25 +342,23 @@ def _begun(sheet: SlipRecord) -> Begun | None:
 
 def _entered(request: HttpRequest, table: Table | None, series: SlipType, name: SlipName) -> SlipInput:
     """The signature that a form sends: a void, or the step that was due when it was drawn."""
-    if request.POST.get("void") == "on":
-        return VoidSlip(str(name), request.POST.get("reason", ""))
-    step = request.POST.get("stage", "")
-    stage = series.stage(step)
+    values = StepForm(request.POST).values()
+    if values["void"] == "on":
+        return VoidSlip(str(name), values["reason"])
+    stage = series.stage(values["stage"])
     if stage is None:
-        return SignSlip(str(name), step)
-    chips = _chips(request, table, series) if stage.is_count else ()
-    return SignSlip(str(name), step, chips, _typed_facts(request, stage), _apart(request))
+        return SignSlip(str(name), values["stage"])
+    chips = _count_form(request, table, series).chips() if stage.is_count else ()
+    facts = FactsForm(request.POST, series, stage).facts()
+    return SignSlip(str(name), stage.name, chips, facts, questioned_notes(questioned_note_forms(request.POST)))
 
 
 def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str:
-    """Record a signature, and say where to go on. Raises Refused."""
-    try:
-        key = UUID(request.POST.get("key", ""))
-    except ValueError:
-        raise Refused("bad_form", "This form was incomplete: look at the slip, then sign again.", 400) from None
-    beside = SignatureMetadata(signatures.attested(request), paper_fields.of_form(request))
-    by, spelled = signatures.sign(request, partial(_recorded, table, entered, key, beside))
-    name = SlipName.parse(spelled)
+    """Record a signature. Returns the address of the slip. Raises Refused."""
+    key = StepForm(request.POST).values()["key"]
+    metadata = SignatureMetadata(signatures.attested(request), PaperForm(request.POST).from_paper())
+    by, written = signatures.sign(request, partial(_recorded, table, entered, key, metadata))
+    name = SlipName.parse(written)
     messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.", extra_tags="signed")
     return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])
 
@@ -436,56 +371,19 @@ class SignatureMetadata:
     paper: FromPaper | None
 
 
-def _recorded(table: Table | None, entered: SlipInput, key: UUID, beside: SignatureMetadata, by: Staff) -> str:
+def _recorded(table: Table | None, entered: SlipInput, key: UUID, metadata: SignatureMetadata, by: Staff) -> str:
     """Record the signature in the table's log, or in the site's without a table. Returns the slip's name."""
-    attested, on_paper = beside.attested, beside.paper
+    attested, paper = metadata.attested, metadata.paper
     if table is None:
-        return cage_desk.sign(entered, by=by, key=key, attested=attested, paper=on_paper)
-    answer = recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested, paper=on_paper)
+        return cage_desk.sign(entered, by=by, key=key, attested=attested, paper=paper)
+    answer = recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested, paper=paper)
     return table_desk.name_at(table.book_id, answer.entry)
-
-
-def _asked(request: HttpRequest, table: Table | None, series: SlipType, prefix: str = "n") -> list[DenominationField]:
-    """Every chip of the table, or the notes and coins of a box, the largest first."""
-    return denomination_fields.asked(request.POST, _denominations(table), series.cash, prefix)
-
-
-NOTES_APART: Final = 3
-"""The number of lines for notes in question on one form."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionedNoteFields:
-    """A line for a note that is counted as worth nothing, with what was typed."""
-
-    number: int
-    kind: str
-    worth: str
-    envelope: str
-
-
-def _asked_apart(request: HttpRequest) -> list[QuestionedNoteFields]:
-    typed = request.POST
-    return [
-        QuestionedNoteFields(
-            line, *(typed.get(f"apart-{line}-{name}", "").strip() for name in ("kind", "worth", "envelope"))
-        )
-        for line in range(1, NOTES_APART + 1)
-    ]
-
-
-def _apart(request: HttpRequest) -> tuple[tuple[str, int, str], ...]:
-    """The notes that were put apart. Raises Refused for a line that is half filled in."""
-    lines = [line for line in _asked_apart(request) if line.kind or line.worth or line.envelope]
-    for line in lines:
-        if not (line.kind and line.worth and line.envelope):
-            raise Refused("bad_apart", "A note that is put apart has a kind, a worth and an envelope: give all.", 422)
-    return tuple((line.kind, amount_cents(line.worth, "bad_apart"), line.envelope) for line in lines)
 
 
 def _denominations(table: Table | None) -> Iterable[Denomination]:
     return table.denominations.all() if table else Denomination.objects.all()
 
 
-def _chips(request: HttpRequest, table: Table | None, series: SlipType, prefix: str = "n") -> Chips:
-    return denomination_fields.chips_of(request.POST, _denominations(table), series.cash, prefix)
+def _count_form(request: HttpRequest, table: Table | None, series: SlipType, prefix: str = "n") -> DenominationForm:
+    """Every chip of the table, or the notes and coins of a box."""
+    return DenominationForm(request.POST, _denominations(table), series.cash, prefix)

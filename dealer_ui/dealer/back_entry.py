@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -16,17 +17,34 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui import dates, signatures
-from dealer_ui.dealer.forms import key_of, seq_of
+from dealer_ui import signatures
+from dealer_ui.dealer.forms import DealerEntryForm
 from dealer_ui.guards import dealers
+from dealer_ui.input_fields import PaperMomentField
 from tables.floor import recorder
 from tables.floor.inputs import AnnounceRound, ComparePaper
+from tables.form_fields import InputForm
 from tables.log.back_entry import ROUNDS, Mode
 from tables.log.state import HOUSE_SHOE, TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
 from tables.staff import terminals
 from tables.state import table_state as standings
+
+
+class RoundPaperForm(DealerEntryForm):
+    """The number of a paper: of the next round, or of one that a second person compared."""
+
+    do = forms.CharField(required=False)
+    number = forms.CharField(required=False)
+
+
+class RoundMomentForm(InputForm):
+    """The time of the next round by its paper."""
+
+    code = "bad_moment"
+    message = "Type the time of the round that stands on the paper, as 2026-01-31T21:30."
+    happened = PaperMomentField()
 
 
 @dealers
@@ -43,7 +61,8 @@ def papers(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             return _enter(request, viewer, table)
         except Refused as refusal:
             refused = refusal
-    context = _drawn(table, standings.of(table)) | {"typed": request.POST, "refused": refused}
+    context = _drawn(table, standings.of(table)) | {"refused": refused}
+    context |= {"form": RoundPaperForm(request.POST), "happened": RoundMomentForm(request.POST)["happened"].value()}
     return render(request, "dealer_ui/dealer/papers.html", context, status=refused.status if refused else 200)
 
 
@@ -74,16 +93,14 @@ def _latest(mode: Mode | None) -> str:
 
 def _enter(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:
     """Raises Refused."""
-    form = request.POST
-    key, seq, number = key_of(form), seq_of(form), form.get("number", "")
+    values = RoundPaperForm(request.POST).values()
+    key, number = values["key"], values["number"]
     terminals.for_dealing(request, table)
-    if form.get("do") == "compare":
+    if values["do"] == "compare":
         entered = ComparePaper(number)
         by, _ = signatures.sign(request, lambda by: recorder.record(table, entered, by=by, key=key, expected_seq=None))
         messages.success(request, f"Paper no. {number} is compared by {by.name}.")
         return redirect("dealer:papers", table.pk)
-    happened = dates.moment(form.get("happened"))
-    if happened is None:
-        raise Refused("bad_moment", "Type the time of the round that stands on the paper, as 2026-01-31T21:30.", 422)
-    recorder.record(table, AnnounceRound(number, happened), by=viewer, key=key, expected_seq=seq)
+    announced = AnnounceRound(number, RoundMomentForm(request.POST).values()["happened"])
+    recorder.record(table, announced, by=viewer, key=key, expected_seq=values["seq"])
     return redirect("dealer:screen", table.pk)

@@ -10,21 +10,24 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui import denomination_fields
-from dealer_ui.dealer.forms import key_of
+from dealer_ui.dealer.forms import DealerKeyForm
 from dealer_ui.dealer.views import why_gone
+from dealer_ui.denomination_form import DenominationForm
 from dealer_ui.guards import dealers, gone
-from dealer_ui.numbers import amount_cents, number
+from dealer_ui.input_fields import TypedAmountField
+from dealer_ui.numbers import number
 from ledger.proof.chips import money
 from tables.board.descriptions import Chips as Pile
 from tables.floor import recorder
 from tables.floor.cash import chips_entry, kinds_at
 from tables.floor.inputs import ChangeChips, Input, SellChips, UndoSale
+from tables.form_fields import InputForm
 from tables.games.catalog import GAMES
 from tables.log.entries.chips import ChipsChanged, ChipsSold, SaleUndone
 from tables.log.game_kinds import kind_of
@@ -60,6 +63,17 @@ SALE: Final = CashAction("sale", "Cash for chips", "Cash")
 UP: Final = CashAction("up", "Colour up", "Chips")
 SMALLER: Final = CashAction("smaller", "Into smaller", "Chips", smaller=True)
 WAYS: Final = (SALE, UP, SMALLER)
+
+
+class CashForm(InputForm):
+    """The fields of the page without the counts: what is exchanged, its amount, and the button that was pressed."""
+
+    code = "bad_amount"
+    way = forms.CharField(required=False)
+    amount = TypedAmountField()
+    step = forms.CharField(required=False)
+    out = forms.CharField(required=False)
+    undo = forms.CharField(required=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +128,11 @@ def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     refused, exchange = None, None
     if request.method == "POST":
         try:
-            if "undo" in request.POST:
-                return _undo(request, viewer, table)
-            exchange = _exchange(request.POST, table)
-            if request.POST.get("step") == "confirm":
+            form = CashForm(request.POST)
+            if undone := form["undo"].value():
+                return _undo(request, viewer, table, number(undone))
+            exchange = _exchange(request, table)
+            if form["step"].value() == "confirm":
                 return _enter(request, viewer, table, exchange.entered)
         except Refused as refusal:
             refused = refusal
@@ -126,30 +141,31 @@ def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 
 
 def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refused: Refused | None) -> dict[str, Any]:
-    way, typed = _way(request, table), request.POST
-    kinds = list(table.denominations.all())
-    is_shown = exchange is not None and typed.get("step") != "edit"
+    form, key = CashForm(request.POST), DealerKeyForm(request.POST)
+    way, kinds = _way(request, table), list(table.denominations.all())
+    shown = exchange if form["step"].value() != "edit" else None
     return {
         "table": table,
         "ways": _ways(table),
         "way": way,
         "kinds": kinds,
         "currency": cash_policies.currency(),
-        "amount": typed.get("amount", ""),
-        "given": denomination_fields.asked(typed, kinds, NOTES if way is SALE else (), _GIVEN),
-        "exchange": exchange if is_shown else None,
-        "handed": denomination_fields.asked(_filled_in(exchange), kinds, prefix=_HANDED) if is_shown else (),
+        "amount": form["amount"].value() or "",
+        "given": DenominationForm(request.POST, kinds, NOTES if way is SALE else (), _GIVEN),
+        "exchange": shown,
+        "handed": DenominationForm(None, kinds, prefix=_HANDED, initial=dict(shown.handed)) if shown else (),
         "piles": _piles(kinds, exchange.handed) if exchange else (),
-        "key": _key(typed) if refused and is_shown else uuid4(),
+        # A form that was refused keeps its key: if it was entered after all, it is not entered twice.
+        "key": key.cleaned_data["key"] if refused and shown and key.is_valid() else uuid4(),
         "refused": refused,
-        "sale": None if is_shown else _newest_sale(table),
+        "sale": None if shown else _newest_sale(table),
     }
 
 
 def _way(request: HttpRequest, table: Table) -> CashAction:
-    asked = request.POST.get("way") or request.GET.get("way")
+    name = CashForm(request.POST)["way"].value() or request.GET.get("way")
     ways = _ways(table)
-    return next((way for way in ways if way.name == asked), ways[0])
+    return next((way for way in ways if way.name == name), ways[0])
 
 
 def _ways(table: Table) -> list[CashAction]:
@@ -157,43 +173,27 @@ def _ways(table: Table) -> list[CashAction]:
     return [way for way in WAYS if way is not SALE or kind_of(GAMES[table.game]).sells_chips]
 
 
-def _key(typed: QueryDict) -> UUID:
-    """A form that was refused keeps its key: if it was entered after all, it is not entered twice."""
-    try:
-        return key_of(typed)
-    except Refused:
-        return uuid4()
-
-
-def _exchange(typed: QueryDict, table: Table) -> Exchange:
+def _exchange(request: HttpRequest, table: Table) -> Exchange:
     """The exchange from a form. Raises Refused."""
-    way = next((way for way in WAYS if way.name == typed.get("way")), None)
+    form, kinds = CashForm(request.POST), list(table.denominations.all())
+    way = next((way for way in WAYS if way.name == form["way"].value()), None)
     if way is None:
         raise Refused("bad_input", "Say what it is: cash for chips, or chips for others.", 400)
-    kinds = list(table.denominations.all())
-    received = denomination_fields.chips_of(typed, kinds, NOTES if way is SALE else (), _GIVEN)
-    amount = _amount(typed.get("amount", ""), received)
-    handed = denomination_fields.chips_of(typed, kinds, prefix=_HANDED) if "out" not in typed else ()
-    smaller = typed.get("out") == "smaller" if "out" in typed else way.smaller
+    received = DenominationForm(request.POST, kinds, NOTES if way is SALE else (), _GIVEN).chips()
+    amount, out = _amount(form, received), form["out"].value()
+    handed = () if out else DenominationForm(request.POST, kinds, prefix=_HANDED).chips()
+    smaller = out == "smaller" if out else way.smaller
     return Exchange(way, amount, received, handed or handed_out(amount, kinds_at(table), smaller=smaller))
 
 
-def _amount(typed: str, received: Chips) -> int:
-    """The amount, or what was counted of notes or chips. Raises Refused where both stand there and differ."""
-    counted = total(received)
-    amount = amount_cents(typed, "bad_amount") if typed.strip() or not received else counted
-    if received and amount != counted:
+def _amount(form: CashForm, received: Chips) -> int:
+    """The amount, or what was counted of notes or chips. Raises Refused if the two differ."""
+    form.fields["amount"].required = not received
+    amount, counted = form.values()["amount"], total(received)
+    if received and amount not in (None, counted):
         message = f"What was counted comes to {money(counted)}, the amount is {money(amount)}: correct one of them."
         raise Refused("bad_amount", message, 422)
-    return amount
-
-
-def _filled_in(exchange: Exchange | None) -> QueryDict:
-    """The chips that are handed out, as the fields of a form have them."""
-    fields = QueryDict(mutable=True)
-    for value, count in exchange.handed if exchange else ():
-        fields[f"{_HANDED}{value}"] = str(count)
-    return fields
+    return counted if received else int(amount)
 
 
 def _piles(kinds: Iterable[Denomination], chips: Chips) -> tuple[Pile, ...]:
@@ -204,7 +204,9 @@ def _piles(kinds: Iterable[Denomination], chips: Chips) -> tuple[Pile, ...]:
 def _enter(request: HttpRequest, viewer: Staff, table: Table, entered: Input) -> HttpResponse:
     """Record the exchange, and show the chips to hand out. Raises Refused."""
     terminals.for_dealing(request, table)
-    answer = recorder.record(table, entered, by=viewer, key=key_of(request.POST), expected_seq=None)
+    answer = recorder.record(
+        table, entered, by=viewer, key=DealerKeyForm(request.POST).values()["key"], expected_seq=None
+    )
     return redirect(f"{reverse('dealer:cash', args=[table.pk])}?entry={answer.entry}")
 
 
@@ -247,9 +249,8 @@ def _newest_sale(table: Table) -> Receipt | None:
     return _receipt(table, state, state.seq) if is_sale else None
 
 
-def _undo(request: HttpRequest, viewer: Staff, table: Table) -> HttpResponse:
+def _undo(request: HttpRequest, viewer: Staff, table: Table, seq: int | None) -> HttpResponse:
     """A change is taken back by the opposite one, a sale by its own undoing. Raises Refused."""
-    seq = number(request.POST.get("undo"))
     event = _event(table, seq)
     if isinstance(event, SaleUndone):
         raise Http404("What was undone is entered anew.")

@@ -1,29 +1,47 @@
-"""Hidden fields of every form of the dealer: the idempotency key of its rendering, and its sequence number."""
+"""Forms of the dealer: the hidden fields of each, and the amount of a bet or buy-in."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import QueryDict
-
-from tables.refusals import Refused
-
-
-def key_of(form: QueryDict) -> UUID:
-    """The idempotency key of a form's rendering. Raises Refused."""
-    try:
-        return UUID(form.get("key", ""))
-    except ValueError:
-        raise _incomplete() from None
+from dealer_ui.entry_forms import EntryForm, KeyForm
+from dealer_ui.input_fields import TypedAmountField
+from tables.form_fields import InputForm
 
 
-def seq_of(form: QueryDict) -> int:
-    """The sequence number that a form was drawn from. Raises Refused."""
-    typed = form.get("seq", "")
-    if not (typed.isascii() and typed.isdecimal() and len(typed) < 19):
-        raise _incomplete()
-    return int(typed)
+class DealerKeyForm(KeyForm):
+    """The key alone, of forms that do not depend on the state of the table."""
+
+    code = "bad_input"
+    message = "This form was incomplete: enter it again."
 
 
-def _incomplete() -> Refused:
-    return Refused("bad_input", "This form was incomplete: enter it again.", 400)
+class DealerEntryForm(EntryForm):
+    """The key, and the sequence number of the last entry when the form was drawn."""
+
+    code = "bad_input"
+    message = DealerKeyForm.message
+
+    def key_and_seq(self) -> tuple[UUID, int]:
+        """Both of them. Raises Refused."""
+        values = self.values()
+        return values["key"], values["seq"]
+
+
+class BetForm(InputForm):
+    """The amount of a bet."""
+
+    code = "bad_bet"
+    amount = TypedAmountField()
+
+
+class SpotForm(BetForm):
+    """The amount for a wager of a seat. Without one the bet there is removed."""
+
+    amount = TypedAmountField(required=False)
+
+
+class BuyInForm(BetForm):
+    """The amount of a buy-in."""
+
+    code = "bad_amount"

@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import signatures
-from dealer_ui.dealer.forms import key_of, seq_of
+from dealer_ui.dealer.forms import BetForm, DealerEntryForm
 from dealer_ui.guards import dealers
-from dealer_ui.numbers import amount_cents, number
+from dealer_ui.numbers import number
 from tables.board.buttons import entries_of
 from tables.floor import recorder, rounds
 from tables.floor.inputs import (
@@ -62,6 +63,19 @@ _CLOSE: Final = frozenset({"abandon", "lock"})
 _KEYS: Final = "123456789ABCDEFGH"
 
 
+class ActForm(DealerEntryForm):
+    """An action of an irregularity."""
+
+    act = forms.CharField(required=False)
+    card = forms.CharField(required=False)
+    called = forms.CharField(required=False)
+    note = forms.CharField(required=False)
+    reason = forms.CharField(required=False)
+    seat = forms.CharField(required=False)
+    wager = forms.CharField(required=False)
+    unknown = forms.BooleanField(required=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """An irregularity on the list, with the key that opens it."""
@@ -99,7 +113,13 @@ def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> Http
         except Refused as refusal:
             refused = refusal
             state = standings.of(table)
-    context = _drawn(table, state, mishap, viewer) | {"typed": request.POST} | {"refused": refused}
+    context = _drawn(table, state, mishap, viewer) | {"refused": refused}
+    context |= {
+        "typed": ActForm(request.POST),
+        "amount": BetForm(request.POST)["amount"].value(),
+        "badge": signatures.typed_badge(request),
+        "second_badge": signatures.typed_badge(request, "second_"),
+    }
     return render(request, "dealer_ui/dealer/mishap.html", context, status=refused.status if refused else 200)
 
 
@@ -180,12 +200,13 @@ def _cards(table: Table, state: TableState) -> list[str]:
 
 
 def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) -> HttpResponse:
-    form = request.POST
-    key, seq, act = key_of(form), seq_of(form), form.get("act", "")
+    form = ActForm(request.POST)
+    values = form.values()
+    key, seq, act, note = values["key"], values["seq"], values["act"], values["note"]
     terminals.for_dealing(request, table)
     if act in SIGNED or (act == "play_on" and not _rules_alone()):
         second = signatures.second(request, policies.words(SECOND[act])) if act in SECOND else ""
-        entered = _signed(form, act, second)
+        entered = _signed(request, values, second)
         since = None if act == "abandon" else seq
         boss, _ = signatures.sign(
             request, lambda by: recorder.record(table, entered, by=by, key=key, expected_seq=since)
@@ -193,17 +214,16 @@ def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) ->
         messages.success(request, f"{ACTS_DONE[act]}, signed by {boss.name}.")
         return redirect("dealer:tables") if act == "abandon" else redirect("dealer:screen", table.pk)
     if act == "play_on":
-        recorder.record(table, _signed(form, act, ""), by=viewer, key=key, expected_seq=seq)
+        recorder.record(table, _signed(request, values, ""), by=viewer, key=key, expected_seq=seq)
         return redirect("dealer:screen", table.pk)
     if act == "lock":
-        recorder.record(table, LockRack(form.get("note", "")), by=viewer, key=key, expected_seq=None)
+        recorder.record(table, LockRack(note), by=viewer, key=key, expected_seq=None)
         messages.success(request, "The rack is locked.")
         return redirect("dealer:screen", table.pk)
-    card = form.get("card", "")
-    if act == "set_aside" and "card" in form and not card:
+    if act == "set_aside" and form["card"].value() == "":
         raise Refused("no_card", "Choose the card that was set aside, or say that nobody saw it.", 422)
-    card = "" if card == _UNSEEN else card
-    mishap_entered = EnterMishap(mishap.name, act, card, form.get("called", ""), form.get("note", ""))
+    card = "" if values["card"] == _UNSEEN else values["card"]
+    mishap_entered = EnterMishap(mishap.name, act, card, values["called"], note)
     recorder.record(table, mishap_entered, by=viewer, key=key, expected_seq=seq)
     return redirect("dealer:screen", table.pk)
 
@@ -218,15 +238,15 @@ ACTS_DONE: Final = {
 }
 
 
-def _signed(form: QueryDict, act: str, second: str) -> FloorInput:
-    """The input that a pit boss signs, from the form."""
-    reason, note = form.get("reason", ""), form.get("note", "")
+def _signed(request: HttpRequest, values: Mapping[str, Any], second: str) -> FloorInput:
+    """The input that a pit boss signs. Raises Refused."""
+    act, reason, note, seat = values["act"], values["reason"], values["note"], number(values["seat"]) or 0
     if act == "void":
-        return VoidRound(reason, note, unknown="unknown" in form, second=second)
+        return VoidRound(reason, note, unknown=values["unknown"], second=second)
     if act == "unlock":
         return UnlockRack(note, second)
     if act in RULINGS:
-        return RuleOnHand(number(form.get("seat")) or 0, act, note)
+        return RuleOnHand(seat, act, note)
     if act == "abandon":
         return AbandonTable(reason, note)
-    return AcceptBet(number(form.get("seat")) or 0, amount_cents(form.get("amount", "")), form.get("wager") or MAIN)
+    return AcceptBet(seat, BetForm(request.POST).values()["amount"], values["wager"] or MAIN)

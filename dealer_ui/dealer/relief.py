@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -69,6 +70,12 @@ def _tables(request: HttpRequest, viewer: Staff, refused: Refused | None = None)
     return render(request, "dealer_ui/dealer/tables.html", context, status=refused.status if refused else 200)
 
 
+class ReliefForm(forms.Form):
+    """The user name of the dealer who agrees to the relief."""
+
+    relieves = forms.CharField(required=False)
+
+
 @dealers
 @require_POST
 def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
@@ -95,7 +102,7 @@ def _take_over(
     """Ask for consent to the relief; if another dealer has tapped in since, ask for that dealer's."""
     assert state.dealer is not None  # noqa: S101 -- the caller looked
     dealer, refused = state.dealer, None
-    if request.POST.get("relieves") == dealer.username:
+    if ReliefForm(request.POST)["relieves"].value() == dealer.username:
         try:
             signatures.sign(
                 request,
@@ -112,7 +119,7 @@ def _ask(request: HttpRequest, table: Table, state: TableState, refused: Refused
     """The page on which the dealer at the table agrees to the relief."""
     assert state.dealer is not None  # noqa: S101 -- the callers looked
     own = Staff.objects.filter(username=state.dealer.username).values_list("badge", flat=True).first()
-    badge = request.POST.get("badge", own or "")
+    badge = signatures.typed_badge(request) or own or ""
     context = {"table": table, "standing": state, "refused": refused, "badge": badge}
     return render(request, "dealer_ui/dealer/relieve.html", context, status=refused.status if refused else 200)
 
@@ -137,7 +144,7 @@ def hand_over(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused = refusal
-    context = {"table": table, "standing": state, "refused": refused, "badge": request.POST.get("badge", "")}
+    context = {"table": table, "standing": state, "refused": refused, "badge": signatures.typed_badge(request)}
     return render(request, "dealer_ui/dealer/relief.html", context, status=refused.status if refused else 200)
 
 

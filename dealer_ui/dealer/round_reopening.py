@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
-from dealer_ui.dealer.forms import key_of, seq_of
+from dealer_ui.dealer.forms import DealerEntryForm
 from dealer_ui.dealer.irregularities import here
 from dealer_ui.guards import dealers
 from ledger import cage
@@ -51,15 +51,15 @@ def reopen(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             return redirect("dealer:screen", pk)
         except Refused as refusal:
             refused, state = refusal, standings.of(table)
-    context = {"table": table, "standing": state, "refused": refused, "key": uuid4(), "typed": request.POST}
-    context |= {"is_signed": not rounds.reopens_alone()} | _drawn(table, state)
+    context = {"table": table, "standing": state, "refused": refused, "key": uuid4()} | _drawn(table, state)
+    context |= {"is_signed": not rounds.reopens_alone(), "badge": signatures.typed_badge(request)}
     return render(request, "dealer_ui/dealer/reopen.html", context, status=refused.status if refused else 200)
 
 
 def _reopen(request: HttpRequest, viewer: Staff, table: Table) -> None:
     """Reopen the round, with a supervisor's approval by badge and PIN where the policy of the site requires it. Raises
     Refused."""
-    key, seq = key_of(request.POST), seq_of(request.POST)
+    key, seq = DealerEntryForm(request.POST).key_and_seq()
 
     def record(entered: TakeBack | ReopenRound) -> None:
         recorder.record(table, entered, by=viewer, key=key, expected_seq=seq)

@@ -17,9 +17,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import acknowledgement
 from dealer_ui.dealer.board_context import DealerScreen, reader_line
-from dealer_ui.dealer.forms import key_of, seq_of
+from dealer_ui.dealer.forms import BetForm, BuyInForm, DealerEntryForm, SpotForm
 from dealer_ui.guards import by_script, dealers, gone
-from dealer_ui.numbers import amount_cents
 from ledger.proof.chips import money
 from tables.alerts import pit_calls
 from tables.board.buttons import entries_of
@@ -72,7 +71,7 @@ def enter(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Record one input and draw the board again; a refusal is shown with its sentence and the current board."""
     refused = after = entered = None
     try:
-        key, seq = key_of(request.POST), seq_of(request.POST)
+        key, seq = DealerEntryForm(request.POST).key_and_seq()
         table, entered = _table(pk), _entered(request.POST)
         terminals.for_dealing(request, table)
         receipt = acknowledgement.receipt_of(request, table.book_id)
@@ -213,7 +212,7 @@ def _entered(form: QueryDict) -> Input:
     if "spot" in form:
         return _on_spot(form)
     if "amount" in form:
-        return Bet(_seat(form), 0 if "off" in form else amount_cents(form.get("amount", "")))
+        return Bet(_seat(form), 0 if "off" in form else BetForm(form).values()["amount"])
     if "cards" in form:
         return ReadDecks(tuple(form.get("cards", "").split()))
     if "count1" in form:
@@ -225,12 +224,11 @@ def _entered(form: QueryDict) -> Input:
 def _on_spot(form: QueryDict) -> Bet:
     """A bet of the amount on a wager of a seat; without an amount, the bet there is removed."""
     seat, _, wager = form.get("spot", "").partition(":")
-    amount = form.get("amount", "").strip()
-    return Bet(_number(seat), amount_cents(amount) if amount else 0, wager)
+    return Bet(_number(seat), SpotForm(form).values()["amount"] or 0, wager)
 
 
 def _buy_in(form: QueryDict) -> BuyIn:
-    return BuyIn(_seat(form), amount_cents(form.get("amount", ""), "bad_amount"), chips="chips" in form, as_shown=True)
+    return BuyIn(_seat(form), BuyInForm(form).values()["amount"], chips="chips" in form, as_shown=True)
 
 
 def _nobody() -> tuple[int, ...]:

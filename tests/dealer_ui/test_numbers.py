@@ -6,11 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer_ui.numbers import MOST_CENTS, amount_cents, cents
+from dealer_ui.dealer.forms import BetForm
+from dealer_ui.numbers import MOST_CENTS, cents
 from ledger.proof.chips import money
 from tables.refusals import Refused
 
 AMOUNTS = st.integers(-MOST_CENTS, MOST_CENTS)
+
+
+def amount_cents(text: str) -> int:
+    """The amount of a bet as a dealer types it. Raises Refused."""
+    return int(BetForm({"amount": text}).values()["amount"])
 
 
 def spellings(amount: int) -> list[str]:
