@@ -71,7 +71,7 @@ def of_plan(
     up to 0.9.0, which did not apply the plan's own maximum to a wager without limits of its own."""
     if not needed(PLAN, terms):
         return None
-    is_same_place = all(before.get(name) == after.get(name) for name in _PLACE)
+    is_same_place = before.get("schedule") == after.get("schedule") and _tables(before) == _tables(after)
     earlier, later = (_highest_planned(values.get("values") or {}) for values in (before, after))
     limit = int(terms["two_people_limit_cents"])
     if raises(earlier if is_same_place else {}, later, limit):
@@ -84,13 +84,15 @@ def of_plan(
     return PLAN if raises(earlier, left, limit) else None
 
 
-_PLACE: Final = ("scope", "of", "schedule")
-"""The fields that set the place and time of a plan."""
+def _tables(plan: Mapping[str, Any]) -> tuple[Any, set[str], set[str]]:
+    """The tables at which a version of a plan applies: its scope, the names of its place, and the excluded tables."""
+    return plan.get("scope"), set(plan.get("tables") or (plan.get("of", ""),)), set(plan.get("excluded", ()))
 
 
 def _reaches(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether a version applies at every place and time of the previous one. An event may last longer."""
-    if any(before.get(name) != after.get(name) for name in ("scope", "of")):
+    (scope, places, excluded), (later_scope, later_places, later_excluded) = _tables(before), _tables(after)
+    if scope != later_scope or places - later_places or later_excluded - excluded:
         return False
     earlier, later = before["schedule"], after["schedule"]
     if earlier == later:

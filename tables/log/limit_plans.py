@@ -125,8 +125,10 @@ Schedule = Always | Hours | Occasion
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-def place_of(scope: Scope, of: str) -> Message:
+def place_of(scope: Scope, of: str, tables: Sequence[str] = ()) -> Message:
     """The place that a plan is for."""
+    if tables:
+        return Message("tables {names}", names=joined(tables))
     if scope == "house":
         return Message("the whole house")
     return Message("{scope} {name}", scope=Label(scope), name=of.replace("_", " "))
@@ -176,6 +178,10 @@ class Plan:
     keeps_seated: bool = False
     """Whether occupied seats keep the old minimum until the player leaves."""
     retired: bool = False
+    tables: tuple[str, ...] = ()
+    """The tables that it is for, if it is for several; ``of`` is empty then."""
+    excluded: tuple[str, ...] = ()
+    """The tables of its place at which it does not apply."""
 
     @property
     def rank(self) -> tuple[int, int, int]:
@@ -183,9 +189,14 @@ class Plan:
         return SCOPES.index(self.scope), self.schedule.rank, self.seq
 
     @property
+    def place(self) -> Message:
+        """The place that it is for."""
+        return place_of(self.scope, self.of, self.tables)
+
+    @property
     def where(self) -> str:
         """The text of the place that it is for."""
-        return text_of(place_of(self.scope, self.of))
+        return text_of(self.place)
 
     def is_over(self, moment: datetime) -> bool:
         """Whether it was for an event that has ended."""
@@ -208,9 +219,15 @@ class Facts:
     """The table's own settings: the bottom layer."""
 
     def concern(self, plan: Plan) -> bool:
-        """Whether a plan is for this table."""
-        names = {"house": "", "game": self.game, "pit": self.pit, "table": self.table}
-        return plan.of == names[plan.scope] and (plan.scope == "house" or bool(plan.of))
+        """Whether a plan applies to this table."""
+        return self.are_of(plan) and self.table not in plan.excluded
+
+    def are_of(self, plan: Plan) -> bool:
+        """Whether this table belongs to the place of a plan, which may exclude it."""
+        if plan.scope == "house":
+            return not plan.of
+        names = {"game": self.game, "pit": self.pit, "table": self.table}
+        return bool(names[plan.scope]) and names[plan.scope] in (plan.tables or (plan.of,))
 
     def have(self, name: str) -> bool:
         """Whether the table has such a limit at all: a wager may be another game's."""
@@ -243,7 +260,7 @@ class Layer:
             return Message("set at the table itself")
         plan: dict[str, Parameter] = {
             "name": self.plan.name,
-            "place": place_of(self.plan.scope, self.plan.of),
+            "place": self.plan.place,
             "schedule": self.plan.schedule.description(),
         }
         if not self.plan.note:

@@ -24,6 +24,8 @@ class LimitPlan(AppendOnly):
     retired = models.BooleanField(default=False)
     effective = models.DateTimeField("holds from")
     proposal = models.IntegerField(null=True)
+    tables = models.JSONField("tables", default=list, db_default=models.Value([], models.JSONField()))
+    excluded = models.JSONField("not at", default=list, db_default=models.Value([], models.JSONField()))
     by = models.CharField("set by", max_length=120)
     at = models.DateTimeField("set at")
 

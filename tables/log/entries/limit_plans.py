@@ -1,4 +1,4 @@
-"""Limit plans as operators set them: which limits hold for which tables, and when."""
+"""Limit plans as operators set them: which limits apply at which tables, and when."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tables.log.event import Event
 from tables.log.exception_categories import SETTINGS
 from tables.log.kind_record import NOTHING, KindRecord
 from tables.log.limit_plans import Plan, Schedule, Scope, Takes, Value, limits_of, place_of
-from tables.log.message import Message, Parameter, timestamp
+from tables.log.message import Message, Parameter, joined, timestamp
 from tables.log.published import limits as forms
 from tables.log.writers import staff_with
 
 
 class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A version of a limit plan; of those that hold from a moment or before, the latest stands."""
+    """A version of a limit plan; of those that have taken effect, the latest is in force."""
 
     subject: ClassVar[str] = "limit_plan"
     kinds: ClassVar[tuple[str, ...]] = ("set",)
@@ -32,7 +32,7 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     version: int
     scope: Scope
     of: str = ""
-    """Which game, pit or table; empty for the house."""
+    """The game, pit or table; empty for the whole site, and for several tables."""
     schedule: Schedule
     values: dict[str, Value]
     """Limits by their names (``limit_plans.Values``); a retired plan has none."""
@@ -41,12 +41,16 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
     keeps_seated: bool = False
     retired: bool = False
     effective: str
-    """From when it holds; ISO 8601 in UTC."""
+    """The moment from which it applies; ISO 8601 in UTC."""
     proposal: int | None = None
-    """The proposal that two people stand for, where it took two."""
+    """The approved proposal of a version under dual control."""
     effective_maxima: bool = False
-    """Whether two people were asked by the maxima that take effect, wager by wager. False in entries of releases up to
+    """Whether dual control compared the maxima that take effect, wager by wager. False in entries of releases up to
     0.9.0."""
+    tables: tuple[str, ...] = ()
+    """The tables that it is for, if it is for several: the scope is then ``table``, and ``of`` is empty."""
+    excluded: tuple[str, ...] = ()
+    """The tables of its place at which it does not apply, as its author confirmed: its limits do not fit there."""
 
     def plan(self, seq: int) -> Plan:
         """The plan that an entry of this number sets."""
@@ -63,6 +67,8 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
             takes=self.takes,
             keeps_seated=self.keeps_seated,
             retired=self.retired,
+            tables=self.tables,
+            excluded=self.excluded,
         )
 
     def description(self) -> Message:
@@ -73,10 +79,17 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
         }
         if self.retired:
             return Message("Limit plan {name}, version {version}: retired from {effective} UTC", **plan)
+        plan |= {
+            "place": place_of(self.scope, self.of, self.tables),
+            "schedule": self.schedule.description(),
+            "limits": limits_of(self.values),
+        }
+        if not self.excluded:
+            return Message(
+                "Limit plan {name}, version {version}, from {effective} UTC: {place}, {schedule}: {limits}", **plan
+            )
         return Message(
-            "Limit plan {name}, version {version}, from {effective} UTC: {place}, {schedule}: {limits}",
+            "Limit plan {name}, version {version}, from {effective} UTC: {place} except {excluded}, {schedule}: {limits}",
             **plan,
-            place=place_of(self.scope, self.of),
-            schedule=self.schedule.description(),
-            limits=limits_of(self.values),
+            excluded=joined(self.excluded),
         )

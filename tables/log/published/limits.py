@@ -18,7 +18,7 @@ class LimitPlanMade(FeedEvent, frozen=True, kw_only=True):
     scope: str
     """house, game, pit or table."""
     of_what: str
-    """Which game, pit or table; empty for the house."""
+    """The game, pit or table; several tables with commas between them; empty for the whole site."""
     effective: str
     """From when it holds."""
     values: dict[str, Any]
@@ -32,7 +32,7 @@ class LimitPlanMade(FeedEvent, frozen=True, kw_only=True):
             name=event.name,
             plan_version=event.version,
             scope=event.scope,
-            of_what=event.of,
+            of_what=event.of or ", ".join(event.tables),
             effective=event.effective,
             values=dict(event.values),
             retired=event.retired,
