@@ -22,7 +22,7 @@ from tables.edge import cached_sheets
 from tables.games.catalog import GAMES
 from tables.games.counted import CountedRules
 from tables.games.in_words import HOW_IT_GOES, OF_THE_PAYS, OF_THE_SHOE
-from tables.limits import plans
+from tables.limits import resolver
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, Values, values_of
 from tables.log.terms import (
@@ -157,7 +157,7 @@ def _coming(tables: Sequence[Table]) -> dict[str, list[LimitChange]]:
     """By table the limits that a plan sets next, and those that two people approved for a moment to come."""
     by_name = {table.name: table for table in tables}
     changes: dict[str, list[LimitChange]] = {}
-    for name, told in plans.outcomes(tables, timezone.now()).items():
+    for name, told in resolver.at_tables(tables, timezone.now()).items():
         coming = told.outcome.next
         if coming and any(limit in _SHOWN or limit.startswith(WAGER) for limit in coming.changed):
             changes[name] = [LimitChange(coming.moment, _planned(by_name[name], values_of(coming.layers)))]

@@ -31,7 +31,7 @@ from tables.approvals import proposals
 from tables.audit import protections, watch
 from tables.cage import cage_desk
 from tables.edge import favour
-from tables.limits import plans
+from tables.limits import resolver
 from tables.log.entries.staff import CALLED
 from tables.log.policies import title_of
 from tables.log.slip_workflow import Slip
@@ -213,7 +213,7 @@ def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[TaskRow]:
     if not viewer.has_perm("tables.view_limitplan"):
         return
     by_moment: dict[datetime, list[str]] = {}
-    for name, limits in plans.outcomes(tables, timezone.now()).items():
+    for name, limits in resolver.at_tables(tables, timezone.now()).items():
         if limits.outcome.next:
             by_moment.setdefault(limits.outcome.next.moment, []).append(name)
     for moment in sorted(by_moment)[:MOST_LINES]:

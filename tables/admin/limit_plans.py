@@ -17,19 +17,21 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
+from msgspec import structs
 from unfold import widgets
 
 from tables.admin.forms import EffectiveField, MomentField, MoneyField, as_error
 from tables.admin.pages import SetUp, number, operator
 from tables.approvals import proposals
 from tables.games.catalog import GAMES
-from tables.limits import cell_texts
+from tables.limits import cell_texts, resolver
 from tables.limits import plans as limit_plans
-from tables.limits.plans import TableLimits
+from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import (
     AMOUNTS,
+    LONGEST,
     WAGER,
     WEEKDAYS,
     Always,
@@ -65,7 +67,7 @@ class PlanForm(forms.Form):
     """A plan as somebody types it; another version of one begins with what stands."""
 
     name = forms.CharField(
-        max_length=limit_plans.LONGEST,
+        max_length=LONGEST,
         widget=widgets.UnfoldAdminTextInputWidget,
         help_text="Weekend nights, Derby day.",
     )
@@ -171,7 +173,7 @@ class PlanForm(forms.Form):
         moment = timezone.now()
         event = self.event()
         effective = event.effective or policies.spelled(moment)
-        judged = limit_plans.judged(event, effective)
+        judged = structs.replace(event, effective=effective)
         for setting, sentence in limit_plans.faults(judged, moment).items():
             field = self.FIELDS.get(setting, "when" if setting == "schedule" else setting)
             field = "wagers" if field.startswith(WAGER) else field
@@ -247,8 +249,8 @@ class PlanRow:
 
 def lines(limits: Mapping[str, TableLimits], moment: datetime) -> list[PlanRow]:
     """Every plan that stands or is to come, and where it holds."""
-    every = limit_plans.plans(moment)
-    standing = {plan.name: plan for plan in limit_plans.standing_plans(moment)}
+    every = resolver.plans(moment)
+    standing = {plan.name: plan for plan in every if plan.effective <= moment and not plan.retired}
     to_come = [plan for plan in every if plan.effective > moment]
     names = sorted({*standing, *(plan.name for plan in to_come)}, key=pits.natural)
     keys = {row.name: row.pk for row in LimitPlan.objects.filter(name__in=names).order_by("version")}
@@ -414,13 +416,13 @@ class LimitPlanAdmin(SetUp):
             raise PermissionDenied
         moment = timezone.now()
         tables = sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name))
-        limits = limit_plans.outcomes(tables, moment)
+        limits = resolver.at_tables(tables, moment)
         chosen = request.GET.get("table") or next(iter(limits), "")
         if chosen and chosen not in limits:
             raise Http404(f"There is no table {chosen}.")
         context: dict[str, Any] = {"lines": lines(limits, moment), "tables": list(limits), "chosen": chosen}
         if chosen:
-            table_limits, plans = limits[chosen], limit_plans.plans(moment)
+            table_limits, plans = limits[chosen], resolver.plans(moment)
             names = [
                 name for name in in_order(table_limits.outcome.stack) if len(table_limits.outcome.stack[name]) > 1
             ] or ["min_cents"]
@@ -444,9 +446,10 @@ class LimitPlanAdmin(SetUp):
         if not self.has_view_permission(request):
             raise PermissionDenied
         row = self.row(request, object_id)
-        newest = limit_plans.latest(row.name) or row
+        newest = LimitPlan.objects.versions(row.name).first() or row
         history = [
-            (version, in_words(LIMIT_PLANS.event_of(version).values)) for version in limit_plans.history(row.name)
+            (version, in_words(LIMIT_PLANS.event_of(version).values))
+            for version in LimitPlan.objects.versions(row.name)
         ]
         if not self.has_add_permission(request):
             return self._page(request, "limit_plan", f"Limit plan {row.name}", history=history)

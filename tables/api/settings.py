@@ -18,8 +18,8 @@ from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.views import FloorView, reach, table_of
 from tables.approvals import proposals
-from tables.limits import plans
-from tables.limits.plans import TableLimits
+from tables.limits import plans, resolver
+from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import NextChange, Schedule, Takes, Values
@@ -525,7 +525,7 @@ class TableLimitsNow(FloorView):
     def get(self, call: Call[Any, Any], pk: int) -> LimitsForm:
         """What the next round is opened under, what the plans say, and the next change."""
         table, _ = reach(call.caller, pk)
-        return limits_form(table, plans.outcomes([table], timezone.now())[table.name])
+        return limits_form(table, resolver.at_tables([table], timezone.now())[table.name])
 
 
 class LimitPlans(FloorView):

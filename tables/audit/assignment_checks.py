@@ -39,12 +39,12 @@ class AssignmentChecks:
         """Check an entry of the site log by which a floor supervisor acts at a table. Raises AuditFailure."""
         if self._is_idle:
             return
-        table, username = rule.table_of(event), self._posts.signatures.get(entry.by)
+        tables, username = rule.tables_of(event), self._posts.signatures.get(entry.by)
         if isinstance(event, AlertAcknowledged):
             username = self._posts.signatures.get(event.by)
-            table = _table_of_alert(event.alert) if username else ""
-        if table and username:
-            self._refuse([username], table, entry)
+            tables = _tables_of_alert(event.alert) if username else ()
+        for table in tables if username else ():
+            self._refuse(filter(None, [username]), table, entry)
 
     def _refuse(self, usernames: Iterable[str], table: str, entry: Entry) -> None:
         if entry.at is None or clock_corrections.of(entry.book_id, entry.seq, entry.seq):
@@ -55,5 +55,5 @@ class AssignmentChecks:
         rule.refuse(self._posts, usernames, table, entry.at, required=required)
 
 
-def _table_of_alert(number: int) -> str:
-    return Alert.objects.filter(pk=number).values_list("book__name", flat=True).first() or ""
+def _tables_of_alert(number: int) -> tuple[str, ...]:
+    return tuple(Alert.objects.filter(pk=number).values_list("book__name", flat=True))

@@ -18,7 +18,7 @@ from ledger.models import HOUSE, LogEntry
 from ledger.proof.chain import Entry
 from tables.approvals import proposals, signing
 from tables.floor.handlers import checks
-from tables.limits import plans
+from tables.limits import plans, resolver
 from tables.log import dual_control
 from tables.log import policies as catalogue
 from tables.log.catalog import read, read_as
@@ -149,7 +149,7 @@ def _histories() -> list[_TableHistory]:
     for book, moment, body in rows.order_by("book_id", "seq").values_list("book_id", "at", "body").iterator():
         before, history = newest.get(book), tables[book]
         newest[book] = after = settings_after(before, read_as(TableSet, body).after)
-        if before is None or plans.facts_of(before, "", "") != plans.facts_of(after, "", ""):
+        if before is None or resolver.facts_of(before, "", "") != resolver.facts_of(after, "", ""):
             history.moments.append(moment)
             history.settings.append(after)
     for history in tables.values():  # times that were mended may step back: an entry counts as soon as a later one does

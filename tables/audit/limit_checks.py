@@ -13,8 +13,7 @@ from django.db.models import QuerySet
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from tables.floor.handlers import checks
-from tables.limits import enforcement
-from tables.limits import plans as limit_plans
+from tables.limits import enforcement, resolver
 from tables.log import limit_notice, non_tracked
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.limits import LimitsAnnounced
@@ -50,8 +49,8 @@ def check(
         raise AuditFailure(f"no limit plan sets the {min(strange)} of a table")
     moment = _moment(plans, entry)
     _refuse_stale(plans, moment)
-    facts = limit_plans.facts_of(before, entry.book, pits.places(plans.house_seq).get(entry.book, NOWHERE).pit)
-    layers = layers_at(limit_plans.plans(moment, plans.house_seq), facts, moment)
+    facts = resolver.facts_of(before, entry.book, pits.places(plans.house_seq).get(entry.book, NOWHERE).pit)
+    layers = layers_at(resolver.plans(moment, plans.house_seq), facts, moment)
     _refuse_other(before, after, layers, plans)
     _refuse_other_author(entry, [layers[name].plan if name in layers else None for name in plans.layers])
     layered = [layers[name] for name in plans.layers if name in layers]

@@ -22,7 +22,7 @@ from tables.edge import cached_sheets
 from tables.edge.cached_sheets import Worths
 from tables.games.catalog import GAMES
 from tables.games.protocol import MAIN, Bet, Limits
-from tables.limits import plans
+from tables.limits import resolver
 from tables.log.catalog import read_as
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.rounds import Played
@@ -107,7 +107,7 @@ def _of_plan(proposal: Proposal) -> list[Effect]:
     if plan.retired:
         return []
     tables = sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name))
-    outcomes = plans.outcomes(tables, timezone.now())
+    outcomes = resolver.at_tables(tables, timezone.now())
     concerned = [table for table in tables if outcomes[table.name].facts.concern(plan)]
     effects: list[Effect] = []
     for table in concerned:

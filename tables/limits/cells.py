@@ -20,9 +20,9 @@ from django.utils import timezone
 from ledger import site_log
 from tables.approvals import proposals
 from tables.games.catalog import GAMES
-from tables.limits import cell_texts, plans
+from tables.limits import cell_texts, resolver
 from tables.limits.cell_texts import Spelling
-from tables.limits.plans import TableLimits
+from tables.limits.resolver import TableLimits
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import WAGER, Takes
 from tables.log.state import TableState
@@ -152,7 +152,7 @@ class Preview:
 def rows(tables: Sequence[Table]) -> list[TableRow]:
     """Tables in the order of their places, in the same queries however many there are."""
     places = pits.places()
-    limits = plans.outcomes(tables, timezone.now())
+    limits = resolver.at_tables(tables, timezone.now())
     lines = [TableRow(table, places.get(table.name, NOWHERE), texts_of(table), limits[table.name]) for table in tables]
     return sorted(lines, key=lambda row: row.place.order(row.name))
 

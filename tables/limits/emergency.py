@@ -16,9 +16,8 @@ from ledger import alerts, site_log
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.limits import enforcement, plans
-from tables.limits.plans import LONGEST
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, called, limits_in, limits_of
+from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, called, emergency_name, limits_in, limits_of
 from tables.log.message import text_of
 from tables.models import LimitPlan, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
@@ -27,11 +26,6 @@ from tables.setup import pit_assignments, policies
 
 LASTS: Final = timedelta(hours=4)
 PERMISSION: Final = "tables.propose_limits"
-
-
-def name_of(table: Table) -> str:
-    """How the plan of such a change is called."""
-    return f"Emergency {table.name}"[:LONGEST].strip()
 
 
 def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff) -> LimitPlan:
@@ -43,12 +37,13 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
         raise Refused("no_reason", "Say why in a few words: the operators hear of it at once.", 422)
     if sentences := _looser(table, values):
         raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+    name = emergency_name(table.name)
     with transaction.atomic():
         moment = site_log.lock().moment
-        newest = plans.latest(name_of(table))
+        newest = LimitPlan.objects.versions(name).first()
         starts, tightened = _running(newest, moment)
         event = LimitPlanSet(
-            name=name_of(table),
+            name=name,
             version=0,
             scope="table",
             of=table.name,

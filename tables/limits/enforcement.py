@@ -25,7 +25,7 @@ from ledger.models import Book
 from ledger.proof.chain import Head
 from ledger.proof.spelling import canonical
 from tables.approvals import proposals
-from tables.limits import plans as limit_plans
+from tables.limits import resolver
 from tables.log import limit_notice, non_tracked, terms
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.settings import ByPlans
@@ -73,7 +73,7 @@ class PlannedLimits:
 def bring_into_force() -> int:
     """Set every table as its plans say; how many were set otherwise, or got another notice."""
     moment, tables = timezone.now(), list(Table.objects.in_use().select_related("book"))
-    every, places, own = limit_plans.plans(moment), pits.places(), own_to_come()
+    every, places, own = resolver.plans(moment), pits.places(), own_to_come()
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     waiting = [
         table
@@ -93,7 +93,7 @@ def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
         head = log.lock(table.book_id)
         table.refresh_from_db()
         state, moment = table_state.at(head), head.moment
-        every, places = limit_plans.plans(moment, house_seq), pits.places(house_seq)
+        every, places = resolver.plans(moment, house_seq), pits.places(house_seq)
         target = due(table, state, every, places, own_to_come(), moment)
         if not _asks(table, state, target):
             return False
@@ -133,8 +133,8 @@ def due(
     table: Table, state: TableState, every: Iterable[Plan], places: dict[str, TablePlace], own: Own, moment: datetime
 ) -> PlannedLimits:
     """What plans ask of a table that stands so, and what has to be announced of what it is to be set to itself."""
-    before = limit_plans.settings_of_row(table)
-    facts = limit_plans.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
+    before = resolver.settings_of_row(table)
+    facts = resolver.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
     outcome, minutes = resolve(every, facts, moment), policies.number("limits_notice_minutes", moment)
     set_to = limits_in(before)
     values, waiting = limit_notice.due_now(

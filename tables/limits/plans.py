@@ -1,4 +1,4 @@
-"""Limit plans: setting them, and what they come to at tables. Rows are never changed, each has its entry.
+"""The service that sets limit plans: judges a version, refuses what is wrong, and appends its entry and row.
 
 A program sets one by ``set_plan(LimitPlanSet(...), expected_version=0, by=operator)``; the version is filled in, and
 so is the moment where it is empty.
@@ -6,16 +6,14 @@ so is the moment where it is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import Any, Final
 from zoneinfo import available_timezones
 
 import msgspec
 from django.db import transaction
-from django.db.models import F, Window
-from django.db.models.functions import RowNumber
 from django.utils import timezone
 from msgspec import structs
 
@@ -24,30 +22,27 @@ from ledger.proof.chain import Entry
 from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.games.protocol import MOST_CENTS
+from tables.limits import resolver
 from tables.log import dual_control, moments
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import (
     AMOUNTS,
+    LONGEST,
     SCOPES,
     WAGER,
     Always,
-    EffectiveLimits,
     Facts,
     Hours,
     Layer,
     Occasion,
-    Plan,
     Schedule,
     Stack,
     Values,
-    amount_of,
     by_name,
     called,
     in_settings,
-    limits_in,
     limits_of,
-    own_limits,
-    resolve,
+    place_of,
     stack_at,
 )
 from tables.log.message import text_of
@@ -61,129 +56,24 @@ from tables.setup.dual_control import ProposalDraft as ToPropose
 from tables.setup.pits import NOWHERE
 from tables.setup.table_settings import Faults
 
-LONGEST: Final = 40
 LONGEST_NOTE: Final = 200
-
-
-# --- Reading -----------------------------------------------------------------------------------------------------
-
-
-def plans(moment: datetime | None = None, through_seq: int | None = None) -> list[Plan]:
-    """Every version of every plan; with a moment, only those that may matter from then on: of each plan the one that
-    stands then, and those to come. As it was through an entry of the house's book."""
-    rows = LimitPlan.objects.order_by("seq")
-    rows = rows if through_seq is None else rows.filter(seq__lte=through_seq)
-    if moment is not None:
-        past = (
-            rows.filter(effective__lte=moment)
-            .order_by()
-            .annotate(
-                age=Window(RowNumber(), partition_by=[F("name")], order_by=[F("effective").desc(), F("seq").desc()])
-            )
-        )
-        rows = rows.filter(effective__gt=moment) | rows.filter(pk__in=past.filter(age=1).values("pk"))
-    return [LIMIT_PLANS.event_of(row).plan(row.seq) for row in rows]
-
-
-def standing_plans(moment: datetime) -> list[Plan]:
-    """The version of each plan that stands at a moment, by name; those that are retired are left out."""
-    newest: dict[str, Plan] = {}
-    for plan in sorted(plans(moment), key=lambda plan: (plan.effective, plan.seq)):
-        if plan.effective <= moment:
-            newest[plan.name] = plan
-    return [newest[name] for name in sorted(newest) if not newest[name].retired]
-
-
-def history(name: str) -> list[LimitPlan]:
-    """Every version of a plan, the newest first."""
-    return list(LimitPlan.objects.filter(name=name).order_by("-version"))
-
-
-def latest(name: str) -> LimitPlan | None:
-    """The version of a plan that was set last, whenever it holds from."""
-    return LimitPlan.objects.filter(name=name).order_by("-version").first()
-
-
-@dataclass(frozen=True, slots=True)
-class TableLimits:
-    """What the plans come to at a table, beside what it is set to now."""
-
-    facts: Facts
-    outcome: EffectiveLimits
-    set_to: Values
-    """What the next round is opened under."""
-
-    @property
-    def differs(self) -> tuple[str, ...]:
-        """The limits that do not hold yet as the plans say: they wait for the end of a notice, or for a shoe."""
-        due = self.outcome.values
-        return tuple(sorted(name for name in {**due, **self.set_to} if due.get(name) != self.set_to.get(name)))
-
-    @property
-    def next_words(self) -> str:
-        """The next change in words, by the house's clock: when, what and why; empty where plans change nothing."""
-        change = self.outcome.next
-        if change is None:
-            return ""
-        coming = [
-            f"{called(name)} {text_of(amount_of(change.layers[name].value))}, {change.layers[name].why}"
-            if name in change.layers
-            else f"no {called(name)}"
-            for name in change.changed
-        ]
-        return f"{timezone.localtime(change.moment):%a %Y-%m-%d %H:%M}: {'; '.join(coming)}"
-
-
-def outcomes(tables: Iterable[Table], moment: datetime) -> dict[str, TableLimits]:
-    """What the plans come to at tables, by their names, and what changes next: two queries for all of them."""
-    every, places = plans(moment), pits.places()
-    limits: dict[str, TableLimits] = {}
-    for table in tables:
-        facts = facts_of(settings_of_row(table), table.name, places.get(table.name, NOWHERE).pit)
-        limits[table.name] = TableLimits(facts, resolve(every, facts, moment), limits_in(table))
-    return limits
-
-
-def settings_of_row(table: Table) -> Settings:
-    """A table's settings as far as limits go, without a query."""
-    return Settings(
-        game=table.game,
-        options=table.options,
-        seats=table.seats,
-        source=table.source,
-        unit_cents=table.unit_cents,
-        min_cents=table.min_cents,
-        max_cents=table.max_cents,
-        bet_step_cents=table.bet_step_cents,
-        cap_cents=table.cap_cents,
-        denominations=(),
-        wager_limits=table.wager_limits,
-        seat_max_cents=table.seat_max_cents,
-        own_limits=table.own_limits,
-        kept_minimums=table.kept_minimums,
-    )
-
-
-def facts_of(settings: Settings, table: str, pit: str) -> Facts:
-    """What the layers of a table are chosen by."""
-    game = GAMES[settings.game]
-    wagers = frozenset(game.limited_wagers(settings.options))
-    return Facts(table=table, game=settings.game, pit=pit, wagers=wagers, own=own_limits(settings))
 
 
 # --- Setting -----------------------------------------------------------------------------------------------------
 
 
 def set_plan(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: int | None = None) -> LimitPlan:
-    """Set the next version of a plan. ``expected_version``: the newest that whoever sets it has seen, 0 for none.
-    Raises Refused; ``changed_meanwhile`` says what was set since."""
+    """Set the next version of a plan. ``expected_version``: the newest one that the author has seen, 0 for none.
+
+    Raises Refused: ``changed_meanwhile`` with what was set since, ``misfits`` with the tables that it does not fit.
+    """
     if not by.has_perm("tables.add_limitplan"):
         raise Refused("not_permitted", "Only an operator sets limit plans.", 403)
     return write(event, expected_version=expected_version, by=by, proposal=proposal)
 
 
 def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: int | None = None) -> LimitPlan:
-    """The same by whoever was let. Raises Refused."""
+    """Set the next version of a plan; the caller has checked the permission. Raises Refused."""
     with transaction.atomic():
         head = site_log.lock()
         refuse_changed(event.name, expected_version)
@@ -191,40 +81,45 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
         event = structs.replace(
             event, version=expected_version + 1, effective=effective, proposal=proposal, effective_maxima=True
         )
-        refuse(faults(event, head.moment))
+        _refuse_faults(event, head.moment)
         terms = policies.as_entered(head.moment)
-        matter = dual_control.of_plan(*_contents(event), terms, lambda: beneath(latest(event.name), head.moment))
-        refuse_alone(matter, terms, proposal)
+        refuse_alone(_matter(event, terms, head.moment), terms, proposal)
         return LIMIT_PLANS.append(head, event, by.signature)
 
 
 def retire(name: str, *, expected_version: int, by: Staff) -> LimitPlan:
-    """End a plan: what lies below it holds from now on. Raises Refused."""
+    """End a plan: the layers below it apply from now on. Raises Refused."""
     return set_plan(retirement(name), expected_version=expected_version, by=by)
 
 
 def retirement(name: str) -> LimitPlanSet:
     """The version that ends a plan. Raises Refused."""
-    newest = latest(name)
+    newest = LimitPlan.objects.versions(name).first()
     if newest is None or newest.retired:
         raise Refused("no_plan", f"There is no plan {name}, or it is retired already.", 404)
     return structs.replace(LIMIT_PLANS.event_of(newest), values={}, retired=True, effective="", note="", proposal=None)
 
 
-def judged(event: LimitPlanSet, effective: str) -> LimitPlanSet:
-    """A plan as it is judged before it is set: from when it would hold."""
-    return structs.replace(event, effective=effective)
-
-
-def refuse(sentences: Faults) -> None:
-    """Raises Refused with every sentence, unless there is none."""
-    if sentences:
-        raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+def _refuse_faults(event: LimitPlanSet, moment: datetime) -> None:
+    """Raises Refused with every sentence, unless there is none; and with the tables that the limits do not fit."""
+    if wrong := _own_faults(event, moment):
+        raise Refused("bad_plan", " ".join(wrong.values()), 422, fields=wrong)
+    unconfirmed = _unconfirmed(event)
+    if not unconfirmed:
+        return
+    fields, tables = _by_limit(event, unconfirmed), {facts.table for _, facts in _tables_of(event)}
+    if event.scope == "table" or tables == {*unconfirmed, *event.excluded}:
+        raise Refused("bad_plan", " ".join(fields.values()), 422, fields=fields)
+    named = [{"table": table, "reason": " ".join(wrong.values())} for table, wrong in unconfirmed.items()]
+    sentence = f"The plan does not fit {len(named)} of {len(tables)} tables. "
+    sentence += " ".join(f"{misfit['table']}: {misfit['reason']}" for misfit in named)
+    sentence += " Confirm that it does not apply there, or change its limits."
+    raise Refused("misfits", sentence, 422, fields=fields, misfits=named)
 
 
 def refuse_changed(name: str, expected_version: int) -> None:
-    """Raises Refused where somebody else set a version meanwhile, with what they made of it."""
-    newest = latest(name)
+    """Raises Refused if another version was set meanwhile, with the differences."""
+    newest = LimitPlan.objects.versions(name).first()
     version = newest.version if newest else 0
     if newest is None or version == expected_version:
         if version != expected_version:
@@ -243,14 +138,15 @@ def refuse_changed(name: str, expected_version: int) -> None:
 
 
 def differences(before: LimitPlan, after: LimitPlan) -> list[str]:
-    """What one version has otherwise than another, in words."""
+    """The differences of two versions, as texts."""
     earlier, later = _in_words(LIMIT_PLANS.event_of(before)), _in_words(LIMIT_PLANS.event_of(after))
     return [f"{name} {earlier[name]} → {later[name]}" for name in later if earlier[name] != later[name]]
 
 
 def _in_words(event: LimitPlanSet) -> dict[str, str]:
     return {
-        "for": "the whole house" if event.scope == "house" else f"{event.scope} {event.of}",
+        "for": text_of(place_of(event.scope, event.of, event.tables)),
+        "not at": ", ".join(event.excluded) or "-",
         "when": text_of(event.schedule.description()),
         "limits": text_of(limits_of(dict(sorted(event.values.items())))) or "none",
         "why": event.note or "-",
@@ -265,19 +161,18 @@ def _in_words(event: LimitPlanSet) -> dict[str, str]:
 
 
 def draft_of(event: LimitPlanSet, *, expected_version: int) -> ToPropose | None:
-    """A version of a plan as it is proposed, where it takes two people; None where one sets it. Raises Refused."""
+    """The proposal of a version under dual control; None if one person may set it. Raises Refused."""
     moment = timezone.now()
     refuse_changed(event.name, expected_version)
-    effective = event.effective or policies.spelled(moment)
-    refuse(faults(structs.replace(event, effective=effective), moment))
-    drafted = proposed(event, expected_version=expected_version)
-    terms = policies.as_entered(moment)
-    matter = dual_control.of_plan(drafted.before, drafted.after, terms, lambda: beneath(latest(event.name), moment))
-    return drafted if matter else None
+    _refuse_faults(structs.replace(event, effective=event.effective or policies.spelled(moment)), moment)
+    matter = _matter(event, policies.as_entered(moment), moment)
+    return proposed(event, expected_version=expected_version) if matter else None
 
 
-def _contents(event: LimitPlanSet) -> tuple[dict[str, Any], dict[str, Any]]:
-    return content_of(latest(event.name)), content(event)
+def _matter(event: LimitPlanSet, terms: dual_control.Values, moment: datetime) -> str | None:
+    """The subject of dual control under which a version falls; None if one person may set it."""
+    before = LimitPlan.objects.versions(event.name).first()
+    return dual_control.of_plan(content_of(before), content(event), terms, lambda: beneath(before, moment))
 
 
 def beneath(
@@ -288,18 +183,19 @@ def beneath(
     through_seq: int | None = None,
     formerly: bool = False,
 ) -> dict[str, int]:
-    """For each maximum of a version, the highest that anything else says of it where the version is for: other plans,
-    whenever they hold, and the tables themselves. Nothing for an event that is over. As it was through an entry of the
-    house's book, and with tables by their names as they were set then; else as it is now. ``formerly``: by the rule
-    of releases up to 0.9.0, which left out what holds outside the hours of other plans."""
-    if row is None or (plan := LIMIT_PLANS.event_of(row).plan(row.seq)).is_over(moment):
+    """For each maximum of a version, the highest one in the layers below it: other plans, whenever they apply, and the
+    tables themselves. Empty for an event that is over. ``settings`` and ``through_seq``: tables and plans as of an
+    entry of the site's log; by default as they are now. ``formerly``: by the rule of releases up to 0.9.0, which left
+    out what applies outside the hours of other plans."""
+    if row is None or (plan := resolver.plan_of(row)).is_over(moment):
         return {}
     if settings is None:
-        settings = {table.name: settings_of_row(table) for table in Table.objects.in_use()}
-    other_plans = by_name(version for version in plans(moment, through_seq) if version.name != plan.name)
+        tables = Table.objects.in_use()
+        settings = {table.name: resolver.settings_of_row(table) for table in tables}
+    other_plans = by_name(version for version in resolver.plans(moment, through_seq) if version.name != plan.name)
     places, highest = pits.places(through_seq), dict.fromkeys(plan.values, 0)
     for table, set_to in settings.items():
-        facts = facts_of(set_to, table, places.get(table, NOWHERE).pit)
+        facts = resolver.facts_of(set_to, table, places.get(table, NOWHERE).pit)
         if not facts.concern(plan):
             continue
         stack = stack_at(other_plans, facts, moment)
@@ -325,24 +221,24 @@ def _beyond(name: str, stack: Stack) -> list[int]:
 
 
 def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:
-    """The same, whether it takes two people or not."""
-    before = content_of(latest(event.name)) or {"version": 0}
+    """The proposal of a version, under dual control or not."""
+    before = content_of(LimitPlan.objects.versions(event.name).first()) or {"version": 0}
     after = content(event) | {"version": expected_version + 1}
     effective = datetime.fromisoformat(event.effective) if event.effective else None
     return ToPropose(dual_control.PLAN, event.name, before, after, effective)
 
 
 def content_of(row: LimitPlan | None) -> dict[str, Any]:
-    """What a version says, as proposals have it; nothing where there is none."""
+    """The content of a version in the form of proposals; empty without a version."""
     return content(LIMIT_PLANS.event_of(row)) if row else {}
 
 
 def content(event: LimitPlanSet) -> dict[str, Any]:
-    """All of it but when it holds from and who stands for it, every part spelled out."""
-    facts = structs.asdict(event)
-    names = ("version", "scope", "of", "note", "takes", "keeps_seated", "retired")
-    plain = {name: facts[name] for name in names}
-    return plain | {"schedule": msgspec.to_builtins(event.schedule), "values": msgspec.to_builtins(event.values)}
+    """A version without its time and its approval."""
+    # Stored proposals from before plans had lists of tables are compared with this: an empty list is left out.
+    names = ("version", "scope", "of", "note", "takes", "keeps_seated", "retired", "schedule", "values")
+    lists = [name for name in ("tables", "excluded") if getattr(event, name)]
+    return {name: msgspec.to_builtins(getattr(event, name)) for name in (*names, *lists)}
 
 
 def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
@@ -352,11 +248,13 @@ def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, 
 
 
 def _of_tables(proposal: ApprovedProposal) -> list[str]:
-    """The tables of a plan for one pit or one table: before, too, where it is taken from them."""
-    pits_of = {(side.get("scope"), side.get("of")) for side in (proposal.before, proposal.after)}
-    of_pits = {of for scope, of in pits_of if scope == "pit"}
+    """The tables of a plan for a pit or for tables, those of the version before it included."""
+    sides = (proposal.before, proposal.after)
+    of_pits = {side.get("of") for side in sides if side.get("scope") == "pit"}
     tables = [table for row in pits.sections() if row.pit in of_pits for table in row.tables]
-    return tables + [of for scope, of in pits_of if scope == "table"]
+    return tables + [
+        name for side in sides if side.get("scope") == "table" for name in side.get("tables") or [side["of"]]
+    ]
 
 
 def _apply(proposal: ApprovedProposal, by: Staff) -> None:
@@ -383,13 +281,54 @@ handles(
 
 
 def faults(event: LimitPlanSet, moment: datetime) -> Faults:
-    """What is wrong with a plan that is set at a moment: one sentence for each field that says what would be right."""
+    """The faults of a plan that is set at a moment, by field; of its limits also by the tables that they do not fit."""
+    return _own_faults(event, moment) or _by_limit(event, _unconfirmed(event))
+
+
+def misfits(event: LimitPlanSet) -> dict[str, Faults]:
+    """The tables of a plan's place that its limits do not fit, excluded ones too, with the faults by field: limits are
+    multiples of what the game of a table counts in. They are judged together with what a table is set to itself."""
+    wrong: dict[str, Faults] = {}
+    for settings, facts in () if event.retired else _tables_of(event):
+        due = dict(facts.own) | {name: value for name, value in event.values.items() if facts.have(name)}
+        if sentences := table_settings.limit_faults(replace(settings, **in_settings(due))):
+            wrong[facts.table] = sentences
+    return wrong
+
+
+def _unconfirmed(event: LimitPlanSet) -> dict[str, Faults]:
+    return {table: wrong for table, wrong in misfits(event).items() if table not in event.excluded}
+
+
+def _by_limit(event: LimitPlanSet, wrong: Mapping[str, Faults]) -> Faults:
+    """The first misfit of each limit of a plan."""
+    fields: Faults = {}
+    for table, sentences in wrong.items():
+        for name, sentence in sentences.items():
+            fields.setdefault(name if name in event.values else "values", f"{table}: {sentence}")
+    return fields
+
+
+def _tables_of(event: LimitPlanSet) -> Iterator[tuple[Settings, Facts]]:
+    """The tables of a plan's place, by name, excluded ones too."""
+    plan, places = event.plan(0), pits.places()
+    for table in Table.objects.in_use().order_by("name"):
+        settings = resolver.settings_of_row(table)
+        facts = resolver.facts_of(settings, table.name, places.get(table.name, NOWHERE).pit)
+        if facts.are_of(plan):
+            yield settings, facts
+
+
+def _own_faults(event: LimitPlanSet, moment: datetime) -> Faults:
+    """The faults of a plan apart from its limits at tables."""
     wrong = _form_faults(event, moment)
-    if "of" not in wrong and (sentence := _of_fault(event)):
-        wrong["of"] = sentence
-    if "schedule" not in wrong and not (event.retired or _is_possible(event.schedule)):
+    if event.retired:
+        return wrong
+    if "schedule" not in wrong and not _is_possible(event.schedule):
         wrong["schedule"] = f"An event starts and ends at a moment {moments.YEARS}."
-    return wrong or _felt_faults(event)
+    if not wrong.keys() & {"of", "tables", "excluded"}:
+        wrong |= _place_faults(event)
+    return wrong
 
 
 def _is_possible(schedule: Schedule) -> bool:
@@ -404,8 +343,14 @@ def _form_faults(event: LimitPlanSet, moment: datetime) -> Faults:
         wrong["name"] = f"A plan's name has at most {LONGEST} characters."
     if len(event.note) > LONGEST_NOTE or not event.note.isprintable():
         wrong["note"] = f"Say why in at most {LONGEST_NOTE} plain characters, on one line."
-    if (event.scope == "house") != (not event.of):
+    if event.tables and (event.scope != "table" or event.of or len(set(event.tables)) < len(event.tables)):
+        wrong["tables"] = "Only a plan for tables lists several: each once, and no further place."
+    elif not event.tables and (event.scope == "house") != (not event.of):
         wrong["of"] = "Name the game, pit or table that it is for; for the whole house name none."
+    if event.excluded and (event.scope == "table" or len(set(event.excluded)) < len(event.excluded)):
+        wrong["excluded"] = (
+            "A plan for the site, a game or a pit excludes tables, each once. Leave others out of its list."
+        )
     effective = datetime.fromisoformat(event.effective)
     if effective < moment:
         wrong["effective"] = "A plan holds from now on, or from a moment to come: what was is not changed."
@@ -475,19 +420,23 @@ def _value_faults(values: Values) -> Faults:
     return wrong
 
 
-def _of_fault(event: LimitPlanSet) -> str:
-    if event.retired:
-        return ""
+def _place_faults(event: LimitPlanSet) -> Faults:
+    """The faults of the place that a plan is for, as the site is now."""
     match event.scope:
         case "game" if event.of not in GAMES:
-            return f"There is no game {event.of!r}; there is {', '.join(GAMES)}."
+            return {"of": f"There is no game {event.of!r}; there is {', '.join(GAMES)}."}
+        case "game" if strange := _strange_wagers(event.values, event.of):
+            return {"of": f"{GAMES[event.of].title} has no wager {strange[0]} with limits of its own."}
         case "pit" if not PitSection.objects.filter(pit=event.of).exists():
-            return f"There is no pit {event.of}: set which tables stand in it first, or check its name."
-        case "table" if not Table.objects.in_use().filter(name=event.of).exists():
-            return f"There is no table {event.of}, or it is retired."
-    if event.scope == "game" and (strange := _strange_wagers(event.values, event.of)):
-        return f"{GAMES[event.of].title} has no wager {strange[0]} with limits of its own."
-    return ""
+            return {"of": f"There is no pit {event.of}: set which tables stand in it first, or check its name."}
+    tables = {facts.table for _, facts in _tables_of(event)}
+    if event.scope == "table" and (missing := sorted({*(event.tables or (event.of,))} - tables)):
+        return {"tables" if event.tables else "of": f"There is no table {missing[0]}, or it is retired."}
+    if strangers := sorted(set(event.excluded) - tables):
+        return {"excluded": f"{strangers[0]} is not one of its tables."}
+    if event.excluded and len(event.excluded) == len(tables):
+        return {"excluded": "It excludes all of its tables: change its limits, or do not set it."}
+    return {}
 
 
 def _strange_wagers(values: Values, game: str) -> list[str]:
@@ -500,26 +449,9 @@ def _strange_wagers(values: Values, game: str) -> list[str]:
     return sorted(strange)
 
 
-def _felt_faults(event: LimitPlanSet) -> Faults:
-    """What the tables that it is for could not be set to, each by its name: limits are multiples of what a table's game
-    counts in. It is judged upon what each table is set to itself."""
-    wrong: Faults = {}
-    plan, places = event.plan(0), pits.places()
-    for table in Table.objects.in_use().order_by("name"):
-        settings = settings_of_row(table)
-        facts = facts_of(settings, table.name, places.get(table.name, NOWHERE).pit)
-        if not facts.concern(plan):
-            continue
-        due = dict(facts.own) | {name: value for name, value in event.values.items() if facts.have(name)}
-        sentences = table_settings.limit_faults(replace(settings, **in_settings(due)))
-        for name, sentence in sentences.items():
-            wrong.setdefault(name if name in event.values else "values", f"{table.name}: {sentence}")
-    return wrong
-
-
 def entry_fault(event: LimitPlanSet, entry: Entry) -> str:
-    """Why the house would not have written such an entry; empty where it would. How tables were set then, their own
-    books say: whether a limit fits them is asked where it is brought into force."""
+    """The fault of an entry; empty if it is valid. The site's log does not have the settings of tables, which decide
+    whether limits fit: the check of each table's log covers that, and the entry names the tables that it excludes."""
     before = LimitPlan.objects.filter(name=event.name, seq__lt=entry.seq).count()
     if event.version != before + 1:
         return f"version {event.version} of {event.name} does not follow version {before}"

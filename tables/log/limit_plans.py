@@ -206,6 +206,15 @@ class Plan:
         return f"{self.name}, version {self.version}"
 
 
+LONGEST: Final = 40
+"""The longest name of a plan."""
+
+
+def emergency_name(table: str) -> str:
+    """The name of the plan by which a pit boss tightens the limits of a table."""
+    return f"Emergency {table}"[:LONGEST].strip()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """The facts about a table that select its layers."""

@@ -220,9 +220,11 @@ def may_run_the_floor(event: Event, by: str, dealer: Dealer | None) -> bool:
     return isinstance(event, (Author, *_SIGNED_BY_TWO)) or dealer is None or by != dealer.signature
 
 
-def table_of(event: Event) -> str:
-    """The table at which an entry of the house's book runs the floor; empty where it runs none."""
-    return event.of if isinstance(event, LimitPlanSet) and event.scope == "table" else ""
+def tables_of(event: Event) -> tuple[str, ...]:
+    """The tables at which an entry of the site's log acts as a floor supervisor."""
+    if not isinstance(event, LimitPlanSet) or event.scope != "table":
+        return ()
+    return event.tables or (event.of,)
 
 
 def refuse(posts: Posts, usernames: Iterable[str], table: str, moment: datetime, *, required: bool = False) -> None:

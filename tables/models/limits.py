@@ -1,14 +1,45 @@
 """The versions of limit plans."""
 
-from typing import ClassVar
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Self
 
 from django.db import models
 
 from ledger.models import AppendOnly
+from ledger.models.append_only import AppendOnlyRows
+
+
+class LimitPlanQuerySet(AppendOnlyRows["LimitPlan"]):
+    """Versions of limit plans."""
+
+    def through(self, seq: int | None) -> Self:
+        """The versions as of an entry of the site's log; None for now."""
+        return self if seq is None else self.filter(seq__lte=seq)
+
+    def effective(self, moment: datetime) -> Self:
+        """The version of each plan in force at a moment, also if it retires the plan."""
+        past = self.filter(effective__lte=moment)
+        return past.order_by("name", "-effective", "-seq").distinct("name")
+
+    def relevant(self, moment: datetime) -> Self:
+        """The versions in force at a moment, and all that take effect later."""
+        in_force = models.Q(pk__in=self.effective(moment).values("pk"))
+        return self.filter(in_force | models.Q(effective__gt=moment)).order_by("seq")
+
+    def versions(self, name: str) -> Self:
+        """The versions of a plan, the newest first."""
+        return self.filter(name=name).order_by("-version")
+
+
+LimitPlanManager = models.Manager.from_queryset(LimitPlanQuerySet)
 
 
 class LimitPlan(AppendOnly):
     """A version of a limit plan. Of those that have taken effect, the latest is in force."""
+
+    objects: ClassVar[LimitPlanManager] = LimitPlanManager()
 
     seq = models.BigIntegerField(unique=True)
     """Sequence number of the entry in the site's log."""

@@ -15,8 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from ledger import alerts
 from ledger.models import LogEntry
 from tables.approvals import proposals
-from tables.limits import plans
-from tables.models import KeptAnswer, Staff
+from tables.models import KeptAnswer, LimitPlan, Staff
 from tables.roles import Role
 from tables.setup import policies
 from tables.setup.dual_control import ProposalDraft
@@ -272,11 +271,11 @@ def test_a_plan_that_takes_two_people_is_proposed_and_done_by_the_second(house: 
     assert answers[0]["Location"] == f"/api/proposals/{proposal['number']}/"
     assert proposal["matter"] == "limit_plan"
     assert (proposal["before"]["keeps_seated"], proposal["after"]["retired"]) == (True, True)
-    assert not plans.latest("Low").retired  # type: ignore[union-attr]
+    assert not LimitPlan.objects.versions("Low").first().retired  # type: ignore[union-attr]
     problem(send(house.operator, f"proposals/{proposal['number']}/approval/"), 403, "not_permitted")
     omar = Staff.objects.get(username="omar")
     assert send(omar, f"proposals/{proposal['number']}/approval/").json()["outcome"] == "approved"
-    assert plans.latest("Low").retired  # type: ignore[union-attr]
+    assert LimitPlan.objects.versions("Low").first().retired  # type: ignore[union-attr]
 
 
 def test_options_and_penetration_are_set_over_the_api_as_in_the_administration(house: Floor) -> None:

@@ -345,7 +345,7 @@ def _put_back(house: House, reason: str) -> None:
     """Two people stand for it; every table waits, and a pit boss confirms each."""
     sealed_note_checks.accept_restored(reason, (house.boss, house.olga))
     database_restore.declare(reason, house.olga)
-    for table in Table.objects.filter(retired_at=None):
+    for table in Table.objects.in_use():
         confirmed = ConfirmRestored("The rack is locked away, no hands are out")
         recorder.record(table, confirmed, by=house.boss, key=uuid4(), expected_seq=None)
 

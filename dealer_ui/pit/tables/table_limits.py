@@ -20,8 +20,8 @@ from ledger.proof.chips import money
 from tables.approvals import proposals
 from tables.approvals.proposals import Comment
 from tables.games.catalog import GAMES
-from tables.limits import emergency, plans
-from tables.limits.plans import TableLimits
+from tables.limits import emergency, resolver
+from tables.limits.resolver import TableLimits
 from tables.log.limit_plans import AMOUNTS, WAGER, Value, amount_of, called, limits_of
 from tables.log.message import text_of
 from tables.log.state import Announced, TableState
@@ -89,7 +89,7 @@ class Planned:
 
 def planned(table: Table, state: TableState) -> Planned:
     """The limits of a table in this state, by the limit plans."""
-    known, announced = plans.outcomes([table], timezone.now())[table.name], state.announced
+    known, announced = resolver.at_tables([table], timezone.now())[table.name], state.announced
     return Planned(
         [_in_force(known, name) for name in known.outcome.stack],
         known.next_words,

@@ -31,7 +31,7 @@ from tables.log.entries.settings import TableSet
 from tables.log.entries.slips import SlipSigned
 from tables.log.event import AuditFailure, Event, Unreadable, refuse_signers
 from tables.log.limit_plans import limits_in
-from tables.log.pit_assignments import Posts, may_run_the_floor, table_of
+from tables.log.pit_assignments import Posts, may_run_the_floor, tables_of
 from tables.log.reader_messages import Messages
 from tables.log.replay import Replay
 from tables.log.shoe_orders import Seals, Unproven
@@ -282,7 +282,7 @@ class BookProof:
 
     def _act(self, event: Event, entry: Entry, dealer: Dealer | None) -> None:
         is_mended = any(mend.first <= entry.seq <= mend.last for mend in self.mends)
-        runs = table_of(event) if self.name == HOUSE else may_run_the_floor(event, entry.by, dealer)
+        runs = tables_of(event) if self.name == HOUSE else may_run_the_floor(event, entry.by, dealer)
         if runs and entry.at is not None and not is_mended:
             self.acts.append(Act(event, entry.seq, entry.by, entry.at, dealer))
 

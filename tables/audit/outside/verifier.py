@@ -240,7 +240,8 @@ class _Verifier:
     def _check_act(self, act: Act, book: str, posts: Posts) -> int:
         """Check one act. Returns the number of supervisors who acted. Raises AuditFailure."""
         runners = list(posts_rule.runners(act.event, act.by, act.dealer, posts))
-        posts_rule.refuse(posts, runners, posts_rule.table_of(act.event) or book, act.at)
+        for table in posts_rule.tables_of(act.event) or (book,):
+            posts_rule.refuse(posts, runners, table, act.at)
         return len(runners)
 
     # --- the cage

@@ -84,12 +84,9 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
             "schedule": self.schedule.description(),
             "limits": limits_of(self.values),
         }
-        if not self.excluded:
-            return Message(
-                "Limit plan {name}, version {version}, from {effective} UTC: {place}, {schedule}: {limits}", **plan
-            )
-        return Message(
-            "Limit plan {name}, version {version}, from {effective} UTC: {place} except {excluded}, {schedule}: {limits}",
-            **plan,
-            excluded=joined(self.excluded),
+        version = Message(
+            "Limit plan {name}, version {version}, from {effective} UTC: {place}, {schedule}: {limits}", **plan
         )
+        if not self.excluded:
+            return version
+        return Message("{version}; not at {excluded}", version=version, excluded=joined(self.excluded))

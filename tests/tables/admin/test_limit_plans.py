@@ -69,7 +69,7 @@ def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(desk: Client) -> 
 def test_the_second_of_two_is_told_and_keeps_what_was_typed(desk: Client, olga: Staff) -> None:
     """Harm: of two operators who edit the same plan one loses what they typed, or undoes what the other did."""
     desk.post(LIST + "add/", typed())
-    row = plans.latest("Floor")
+    row = LimitPlan.objects.versions("Floor").first()
     assert row is not None
     change = reverse("admin:tables_limitplan_change", args=[row.pk])
     answer = desk.get(change).context["form"].initial
@@ -81,7 +81,7 @@ def test_the_second_of_two_is_told_and_keeps_what_was_typed(desk: Client, olga: 
     assert "301 Olga set version 2 of Floor meanwhile: limits minimum 20 → minimum 30" in str(form.errors)
     assert (form["min_cents"].value(), form["note"].value(), form["version"].value()) == ("40", "Mine", "2")
     assert desk.post(change, typed(version="2", min_cents="40")).status_code == 302
-    assert [version.version for version in plans.history("Floor")] == [3, 2, 1]
+    assert [version.version for version in LimitPlan.objects.versions("Floor")] == [3, 2, 1]
 
 
 def test_each_fields_refusal_says_what_would_be_right(desk: Client) -> None:
@@ -127,7 +127,7 @@ def test_a_plan_that_is_stored_with_such_an_event_breaks_no_page(
         assert desk.get(path).status_code == 200, path
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     desk.post(change, {"retire": "1", "version": "1"})
-    assert plans.latest("Ancient").retired  # type: ignore[union-attr]
+    assert LimitPlan.objects.versions("Ancient").first().retired  # type: ignore[union-attr]
 
 
 def of_year_1(ends: str) -> LimitPlanSet:
@@ -169,6 +169,6 @@ def test_a_plan_is_retired(desk: Client) -> None:
     desk.post(change, typed(version="0", retire=""))
     assert LimitPlan.objects.count() == 1
     desk.post(change, typed(version="1", retire=""))
-    newest = plans.latest("Floor")
+    newest = LimitPlan.objects.versions("Floor").first()
     assert newest is not None
     assert newest.retired

@@ -19,7 +19,7 @@ from tables.limits import plans as limit_plans
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import ByPlans, TableSet
-from tables.models import Staff, Table
+from tables.models import LimitPlan, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pits, policies, table_settings
@@ -205,7 +205,7 @@ def forge(hand: Hand, changes: dict[str, Any], by: str = "the watch") -> None:
     """Somebody with the database sets the minimum by an entry that names a plan."""
     with transaction.atomic():
         head = log.lock(hand.table.book_id)
-        seq = limit_plans.plans()[-1].seq if limit_plans.plans() else 1
+        seq = getattr(LimitPlan.objects.order_by("seq").last(), "seq", 1)
         plans = ByPlans(
             moment=policies.spelled(head.moment),
             house_seq=seq,

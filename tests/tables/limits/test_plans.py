@@ -16,7 +16,7 @@ from ledger.log import Draft
 from ledger.models import HOUSE, Book
 from tables.approvals import proposals
 from tables.audit import proofs
-from tables.limits import cell_texts
+from tables.limits import cell_texts, resolver
 from tables.limits import plans as limit_plans
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
@@ -51,9 +51,9 @@ def drafted(name: str = "Floor", **facts: Any) -> LimitPlanSet:
     return LimitPlanSet(name=name, **plan | facts)
 
 
-def outcome(name: str) -> limit_plans.TableLimits:
+def outcome(name: str) -> resolver.TableLimits:
     tables = Table.objects.filter(name=name)
-    return limit_plans.outcomes(tables, timezone.now())[name]
+    return resolver.at_tables(tables, timezone.now())[name]
 
 
 def test_a_plan_holds_where_it_is_for_and_the_book_says_so(olga: Staff) -> None:
@@ -78,7 +78,7 @@ def test_whoever_did_not_see_the_newest_version_is_told_what_was_changed(olga: S
     assert refused.value.facts["version"] == 2
     assert "302 Omar set version 2 of Floor meanwhile: limits minimum 20 → minimum 30" in refused.value.sentence
     limit_plans.set_plan(drafted(values={"min_cents": 4_000}), expected_version=2, by=olga)
-    assert [row.version for row in limit_plans.history("Floor")] == [3, 2, 1]
+    assert [row.version for row in LimitPlan.objects.versions("Floor")] == [3, 2, 1]
 
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
@@ -127,7 +127,7 @@ def test_all_tables_are_told_in_as_many_queries_as_one(
         floor.table(f"Rocket {number}")
     tables = list(Table.objects.all())
     with django_assert_num_queries(2):
-        outcomes = limit_plans.outcomes(tables, timezone.now())
+        outcomes = resolver.at_tables(tables, timezone.now())
     assert len(outcomes) == 7
     assert all(limits.outcome.next for limits in outcomes.values())
 
@@ -136,9 +136,10 @@ def test_versions_that_no_moment_to_come_goes_by_are_not_read(olga: Staff) -> No
     """Harm: a plan that is changed each week makes every screen slower from year to year."""
     for version in range(4):
         limit_plans.set_plan(drafted(values={"min_cents": 1_000 * (version + 1)}), expected_version=version, by=olga)
-    assert [plan.version for plan in limit_plans.plans(timezone.now())] == [4]
-    assert [plan.version for plan in limit_plans.plans()] == [1, 2, 3, 4]
-    assert limit_plans.plans(through_seq=limit_plans.plans()[1].seq)[-1].version == 2
+    assert [plan.version for plan in resolver.plans(timezone.now())] == [4]
+    rows = list(LimitPlan.objects.order_by("seq"))
+    assert [row.version for row in rows] == [1, 2, 3, 4]
+    assert resolver.plans(rows[1].at, rows[1].seq)[-1].version == 2
 
 
 def test_leaving_a_maximum_to_what_lies_higher_takes_two(olga: Staff) -> None:
