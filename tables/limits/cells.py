@@ -1,7 +1,8 @@
-"""The limits and options of many tables as cells of one grid: what a change comes to, and saving all or none.
+"""The limits and options of many tables as cells of one grid: preview and save of changes, all or none.
 
-Whoever changes cells says what stood there when they looked. What somebody else changed since is told cell by cell, and
-nothing is saved. Where a change takes two people it becomes a proposal, beside those that one person makes at once.
+The editor sends the cells as they were displayed. A cell that was changed meanwhile is reported, and nothing is saved.
+A change under dual control becomes a proposal. A change that ends becomes a limit plan for its tables, so the layers
+below apply again afterwards.
 """
 
 from __future__ import annotations
@@ -11,25 +12,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from django.db import transaction
 from django.utils import timezone
+from msgspec import structs
 
 from ledger import site_log
 from tables.approvals import proposals
 from tables.games.catalog import GAMES
-from tables.limits import cell_texts, resolver
+from tables.limits import cell_texts, plans, resolver
 from tables.limits.cell_texts import Spelling
 from tables.limits.resolver import TableLimits
+from tables.log import dual_control
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.game_kinds import kind_of
-from tables.log.limit_plans import WAGER, Takes
+from tables.log.limit_plans import WAGER, Occasion, Takes, Value
 from tables.log.state import TableState
 from tables.log.terms import game_title, made_rules, rules_of
-from tables.models import Proposal, Staff, Table
+from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
-from tables.setup import pits, table_settings
+from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import ProposalDraft
 from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
@@ -92,22 +97,26 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """From when an edit holds."""
+    """When an edit applies."""
 
     takes: Takes = "round"
     effective: datetime | None = None
-    """The moment from which on; None for the next round, or the next shoe."""
+    """The moment from which it applies; None for the next round, or the next shoe."""
+    ends: datetime | None = None
+    """The moment at which it ends; None for a change that stays."""
 
     @property
     def words(self) -> str:
-        moment = f"from {timezone.localtime(self.effective):%Y-%m-%d %H:%M}" if self.effective else ""
-        if self.takes == "shoe":
-            return f"{moment}, with the next shoe".removeprefix(", ")
-        return moment or "with the next round"
+        start, end = (
+            f"{timezone.localtime(edge):%Y-%m-%d %H:%M}" if edge else "" for edge in (self.effective, self.ends)
+        )
+        shoe = "with the next shoe" if self.takes == "shoe" else ""
+        starts = ", ".join(filter(None, (f"from {start}" if start else "", shoe))) or "with the next round"
+        return f"{starts}, until {end}" if end else starts
 
     @property
     def is_later(self) -> bool:
-        return self.takes == "shoe" or self.effective is not None
+        return self.takes == "shoe" or self.effective is not None or self.ends is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +234,8 @@ def _judged(
         if _is_same(row, column, value, row.texts[column]) or _is_same(row, column, value, basis.get(column)):
             continue  # as it stands; or nothing that was typed, though somebody else changed it meanwhile
         cell = LimitCell(row.name, column)
-        if sentence := _meanwhile(row, column, basis) or _by_a_plan(row, column):
+        obstacle = _endless(row, column, value) if start.ends else _by_a_plan(row, column)
+        if sentence := _meanwhile(row, column, basis) or obstacle:
             faults[cell] = sentence
         after = _text(row, column, value)
         changes.append(CellChange(cell, row.texts[column], after, value, _start_of(row, column, start)))
@@ -269,8 +279,17 @@ def _by_a_plan(row: TableRow, column: str) -> str:
     return f"It is {cause}: change the plan, or set one for this table." if cause else ""
 
 
+def _endless(row: TableRow, column: str, value: Any) -> str:
+    """Why a change of a cell cannot end by itself; empty if it can. A plan sets limits, and cannot remove one."""
+    if column in OF_THE_SHOE:
+        return f"{COLUMNS[column]}: a change that ends sets limits alone. Change this without an end."
+    if value is None or (column == "wager_limits" and row.table.wager_limits.keys() - value.keys()):
+        return "A change that ends sets another amount, and removes none: write how much it is until then."
+    return ""
+
+
 def _start_of(row: TableRow, column: str, start: Holds) -> Holds:
-    """A shoe that is dealt from keeps what it began with; where no shoe is dealt there is none to wait for."""
+    """A shoe in play keeps its settings; a table without shoes has none to wait for."""
     has_shoe = not kind_of(GAMES[row.table.game]).is_by_count
     return replace(start, takes="shoe") if column in OF_THE_SHOE and has_shoe else start
 
@@ -296,18 +315,29 @@ def _settings_faults(row: TableRow, changes: Sequence[CellChange], state: TableS
         if start.takes == "shoe" and kind_of(GAMES[row.table.game]).is_by_count:
             sentence = f"No shoe is dealt at {row.name}: let it hold from the next round, or from a moment."
             return {change.cell: sentence for change in part}
-        sentences = table_settings.change_faults(
-            row.table, _settings(row.table, part), TableState() if start.is_later else state
-        )
         columns = [change.cell.column for change in part]
+        if start.ends:
+            event = _plan((row.name,), _limits_until(row.table, part), start, "")
+            found = plans.faults(structs.replace(event, effective=policies.spelled(timezone.now())), timezone.now())
+            sentences = {column_of(name): sentence for name, sentence in found.items()}
+        else:
+            settings = _settings(row.table, part)
+            sentences = table_settings.change_faults(row.table, settings, TableState() if start.is_later else state)
         for name, sentence in sentences.items():
             faults[LimitCell(row.name, name if name in columns else columns[0])] = sentence
     return faults
 
 
 def _takes_two(row: TableRow, changes: Sequence[CellChange]) -> bool:
-    drafts = [_draft(row.table, start, _settings(row.table, part)) for start, part in _parts(changes).items()]
-    return any(draft is not None and proposals.takes_two(draft, timezone.now()) for draft in drafts)
+    return any(_part_takes_two(row, start, part) for start, part in _parts(changes).items())
+
+
+def _part_takes_two(row: TableRow, start: Holds, part: Sequence[CellChange]) -> bool:
+    if start.ends:
+        event = _plan((row.name,), _limits_until(row.table, part), start, "")
+        return plans.draft_of(event, expected_version=0) is not None
+    draft = _draft(row.table, start, _settings(row.table, part))
+    return draft is not None and proposals.takes_two(draft, timezone.now())
 
 
 def _draft(table: Table, start: Holds, settings: Mapping[str, Any]) -> ProposalDraft | None:
@@ -357,21 +387,25 @@ def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, 
             raise Refused("not_as_shown", "Nothing was saved: what it would change is not what you were shown.", 409)
         if not edit.changes:
             raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
-        saved = _write(edit, reason, by)
+        saved = _write_plans(edit, start, reason, by) if start.ends else _write(edit, reason, by)
     for table in {proposal.about for proposal in saved.proposals if proposal.waits_for_shoe}:
         proposals.with_the_shoe(table)  # it may be over already
     return saved
 
 
+def _by_table(edit: Preview) -> dict[Table, list[CellChange]]:
+    """The changes of each table, in the order of keys, so that two saves lock logs in one order."""
+    names = {change.cell.table for change in edit.changes}
+    tables = Table.objects.filter(name__in=names).order_by("pk")
+    return {table: [change for change in edit.changes if change.cell.table == table.name] for table in tables}
+
+
 def _write(edit: Preview, reason: str, by: Staff) -> Saved:
-    by_table: dict[str, list[CellChange]] = {}
-    for change in edit.changes:
-        by_table.setdefault(change.cell.table, []).append(change)
-    tables = {table.name: table for table in Table.objects.filter(name__in=by_table).order_by("pk")}
     saved: set[str] = set()
     waiting: list[Proposal] = []
-    for name, table in tables.items():  # by their keys, so two saves lock books in one order
-        for start, part in _parts(by_table[name]).items():
+    for table, changes in _by_table(edit).items():
+        name = table.name
+        for start, part in _parts(changes).items():
             settings = _settings(table, part)
             try:
                 draft = _draft(table, start, settings)
@@ -383,3 +417,65 @@ def _write(edit: Preview, reason: str, by: Staff) -> Saved:
             except Refused as refused:
                 raise Refused(refused.code, f"Nothing was saved. {name}: {refused.sentence}", refused.status) from None
     return Saved(len(saved), waiting)
+
+
+# --- Changes that end ------------------------------------------------------------------------------------------
+
+
+def _limits_until(table: Table, changes: Sequence[CellChange]) -> dict[str, Value]:
+    """The limits that changed cells set, as a plan has them: of single wagers, those that differ."""
+    limits: dict[str, Value] = {}
+    for change in changes:
+        if change.cell.column == "wager_limits":
+            present = {wager: tuple(bounds) for wager, bounds in table.wager_limits.items()}
+            limits |= {f"{WAGER}{wager}": v for wager, v in change.value.items() if present.get(wager) != v}
+        else:
+            limits[change.cell.column] = change.value
+    return limits
+
+
+def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note: str) -> LimitPlanSet:
+    """The plan of a change that ends, for tables that get the same limits."""
+    assert start.ends is not None  # noqa: S101 -- the callers ask
+    starts = start.effective or timezone.now()
+    of, several = (tables[0], ()) if len(tables) == 1 else ("", tuple(tables))
+    return LimitPlanSet(
+        name=_free_name(f"Until {timezone.localtime(start.ends):%Y-%m-%d %H:%M}"),
+        version=0,
+        scope="table",
+        of=of,
+        tables=several,
+        schedule=Occasion(starts=policies.spelled(starts), ends=policies.spelled(start.ends)),
+        values=values,
+        note=" ".join(note.split())[: plans.LONGEST_NOTE],
+        takes=start.takes,
+        effective="",
+    )
+
+
+def _free_name(name: str) -> str:
+    """A name that neither a plan has nor a proposal of one: a change that ends never becomes the next version of
+    another plan."""
+    taken = {*LimitPlan.objects.filter(name__startswith=name).values_list("name", flat=True)}
+    taken |= {
+        *Proposal.objects.filter(matter=dual_control.PLAN, about__startswith=name).values_list("about", flat=True)
+    }
+    return next(free for number in count(1) if (free := f"{name}, {number}" if number > 1 else name) not in taken)
+
+
+def _write_plans(edit: Preview, start: Holds, reason: str, by: Staff) -> Saved:
+    """One plan for all tables that get the same limits until the same moment."""
+    by_limits: dict[tuple[tuple[str, Value], ...], list[str]] = {}
+    for table, changes in _by_table(edit).items():
+        limits = _limits_until(table, changes)
+        by_limits.setdefault(tuple(sorted(limits.items())), []).append(table.name)
+    saved, waiting = 0, list[Proposal]()
+    for values, names in by_limits.items():
+        event = _plan(names, dict(values), start, reason)
+        draft = plans.draft_of(event, expected_version=0)
+        if draft is None:
+            plans.set_plan(event, expected_version=0, by=by)
+            saved += len(names)
+        else:
+            waiting.append(proposals.propose(draft, reason, by=by))
+    return Saved(saved, waiting)
