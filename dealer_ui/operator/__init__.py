@@ -1,0 +1,1 @@
+"""The pages on which operators set up the site."""

@@ -1,0 +1,1 @@
+"""The pages of limits: plans, the grid of all tables, its files and the history."""
