@@ -15,6 +15,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),
     path("admin/", include(admin_urlpatterns)),
+    path("admin/", include("dealer_ui.operator.urls")),
     path("admin/records/", admin.site.admin_view(records), name="records"),
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),

@@ -61,8 +61,8 @@ MATTERS: Final = (
     NavGroup("Tables and limits", (
         _list("Tables", "table_restaurant", "tables_table", "games, seats, shoes, options"),
         _list("Limit plans", "stacks", "tables_limitplan", "what may be bet where and when"),
-        NavLink("Limits of all tables", "table_view", "admin:limit-grid", "tables.view_table", "the grid; files of it"),
-        NavLink("History of limits", "history", "admin:limit-history", "tables.view_table", "who, when, from, to"),
+        NavLink("Limits of all tables", "table_view", "limit-grid", "tables.view_table", "the grid; files of it"),
+        NavLink("History of limits", "history", "limit-history", "tables.view_table", "who, when, from, to"),
         _list("Pits", "grid_view", "tables_pitsection", "which tables stand where"),
         NavLink("Floor plans", "map", "admin:floor-plan", "tables.view_pitsection", "where tables stand, drawn"),
         _list("Pay tables", "request_quote", "tables_paytable", "what side bets and bonuses pay"),

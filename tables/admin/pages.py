@@ -31,7 +31,7 @@ from ledger.admin_lists import ClosedList
 from ledger.log import entries
 from ledger.models import LogEntry
 from ledger.proof.chips import money
-from tables.admin import limit_grid, limit_history, roles
+from tables.admin import roles
 from tables.admin.forms import (
     AlertChannelForm,
     ChipSeriesForm,
@@ -330,10 +330,6 @@ class TableAdmin(Retiring):
 
     def _pays(self, table: Table | None) -> tuple[str, ...]:
         return ("pays_by",) if table and GAMES[table.game].pay_form.wagers else ()
-
-    def get_urls(self) -> list[Any]:
-        """With the grid of all tables' limits, and their history."""
-        return [*limit_grid.urls(self.admin_site), *limit_history.urls(self.admin_site), *super().get_urls()]
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """With the way to the sign at the table."""

@@ -11,8 +11,8 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
+from dealer_ui.operator.limits.plans import PlanForm
 from tables.admin.forms import EffectiveField, MomentField
-from tables.admin.limit_plans import PlanForm
 from tables.admin.pages import SetUp
 from tables.cage import slip_fields
 from tables.form_fields import DayField

@@ -13,10 +13,10 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from tables.admin import limit_files
+from dealer_ui.operator.limits import files as limit_files
 from tables.admin.forms import EffectiveField
 from tables.approvals import proposals
 from tables.games.catalog import GAMES
@@ -86,15 +86,6 @@ class ShownRow:
     def is_open(self) -> bool:
         """Whether something below the row is typed or wrong, and has to be in sight."""
         return any(cell.fault or cell.is_changed for cell in self.folded)
-
-
-def urls(site: admin.AdminSite) -> list[Any]:
-    """The addresses of the grid and its files."""
-    return [
-        path("grid/", site.admin_view(grid), name="limit-grid"),
-        path("grid.csv", site.admin_view(grid_csv), name="limit-grid-csv"),
-        path("grid/import/", site.admin_view(take_in), name="limit-grid-import"),
-    ]
 
 
 def _viewer(request: HttpRequest, permission: str) -> Staff:
@@ -239,14 +230,14 @@ def _preview(request: HttpRequest, typed: Typed, basis: Typed, preview: Preview)
 
 def _page(request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any) -> TemplateResponse:
     shared = {**admin.site.each_context(request), "title": title, "grid_url": _address(request)}
-    return TemplateResponse(request, f"tables/admin/{template}.html", shared | context, status=status)
+    return TemplateResponse(request, f"dealer_ui/operator/limits/{template}.html", shared | context, status=status)
 
 
 def _address(request: HttpRequest) -> str:
     chosen = {name: request.GET[name] for name in ("pit", "game") if request.GET.get(name)}
     query = QueryDict(mutable=True)
     query.update(chosen)
-    return reverse("admin:limit-grid") + (f"?{query.urlencode()}" if chosen else "")
+    return reverse("limit-grid") + (f"?{query.urlencode()}" if chosen else "")
 
 
 # --- What was sent ---------------------------------------------------------------------------------------------

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
@@ -41,14 +41,6 @@ class PastLimit:
     after: str
     by: str
     proposal: int | None
-
-
-def urls(site: admin.AdminSite) -> list[Any]:
-    """The addresses of the history and its file."""
-    return [
-        path("limits/history/", site.admin_view(history), name="limit-history"),
-        path("limits/history.csv", site.admin_view(history_csv), name="limit-history-csv"),
-    ]
 
 
 def _permit(request: HttpRequest, permission: str) -> None:
@@ -129,9 +121,9 @@ def history(request: HttpRequest) -> HttpResponse:
         "tables": sorted(Table.objects.values_list("name", flat=True)),
         "table": table,
         "may_export": request.user.has_perm("tables.export_lists"),
-        "file": reverse("admin:limit-history-csv"),
+        "file": reverse("limit-history-csv"),
     }
-    return TemplateResponse(request, "tables/admin/limit_history.html", context)
+    return TemplateResponse(request, "dealer_ui/operator/limits/history.html", context)
 
 
 @require_GET

@@ -431,7 +431,7 @@ class LimitPlanAdmin(SetUp):
                 "next": table_limits.next_words,
                 "weeks": [(called(name), week(table_limits, plans, name, moment)) for name in names],
             }
-        return self._page(request, "limit_plans", "Limit plans", may_add=self.has_add_permission(request), **context)
+        return self._page(request, "plans", "Limit plans", may_add=self.has_add_permission(request), **context)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """A new plan."""
@@ -452,7 +452,7 @@ class LimitPlanAdmin(SetUp):
             for version in LimitPlan.objects.versions(row.name)
         ]
         if not self.has_add_permission(request):
-            return self._page(request, "limit_plan", f"Limit plan {row.name}", history=history)
+            return self._page(request, "plan", f"Limit plan {row.name}", history=history)
         if request.method == "POST" and "retire" in request.POST:
             return self._retired(request, row.name)
         initial = PlanForm.initial_of(newest)
@@ -471,7 +471,7 @@ class LimitPlanAdmin(SetUp):
                     form.data = typed
                 form.add_error(None, as_error(refused))
         needed = dual_control.needed(dual_control.PLAN, policies.as_entered(timezone.now()))
-        return self._page(request, "limit_plan", title, form=form, takes_two=needed, **context)
+        return self._page(request, "plan", title, form=form, takes_two=needed, **context)
 
     def _set_or_propose(self, request: HttpRequest, form: PlanForm) -> HttpResponse:
         """Set, or proposed where it takes two people. Raises Refused."""
@@ -508,4 +508,4 @@ class LimitPlanAdmin(SetUp):
 
     def _page(self, request: HttpRequest, template: str, title: str, **context: Any) -> TemplateResponse:
         shared = {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
-        return TemplateResponse(request, f"tables/admin/{template}.html", shared | context)
+        return TemplateResponse(request, f"dealer_ui/operator/limits/{template}.html", shared | context)
