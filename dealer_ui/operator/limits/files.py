@@ -1,6 +1,6 @@
-"""The grid of limits and options as a file for spreadsheets, and what is wrong with one that comes back.
+"""The grid of limits and options as a file for spreadsheets, and the errors of an imported one.
 
-A name that a spreadsheet would take for a formula gets an apostrophe on its way out, and loses it on its way in.
+A name that a spreadsheet would take for a formula gets an apostrophe in the file, and loses it in the import.
 """
 
 from __future__ import annotations
@@ -11,17 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from django.http import HttpResponse
+
+from dealer_ui.operator.limits.grid_forms import LONGEST
 from tables.limits import cells as limit_cells
 from tables.limits.cells import COLUMNS, Holds, Preview, TableRow
 from tables.models import Table
 from tables.reports.spreadsheets import csv_file, unguarded
 
 TABLE: Final = "Table"
-TOLD: Final = ("Pit", "Game")
-"""Columns that say where a row stands, and are not read back."""
-HEADER: Final = (TABLE, *TOLD, *COLUMNS.values())
+PLACE: Final = ("Pit", "Game")
+"""Columns for the reader of the file, which are not imported."""
+HEADER: Final = (TABLE, *PLACE, *COLUMNS.values())
 MOST_ROWS: Final = 1_000
-LONGEST: Final = 400
+
+
+def download(name: str, content: str | bytes) -> HttpResponse:
+    """A CSV file as an attachment."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 def file_of(rows: Sequence[TableRow]) -> bytes:
@@ -32,10 +40,10 @@ def file_of(rows: Sequence[TableRow]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WrongCell:
-    """A cell of a file, and what would be right."""
+    """A wrong cell of a file, and the correction."""
 
     row: int
-    """As the spreadsheet counts: the header is row 1."""
+    """Its number in the spreadsheet: the header is row 1."""
     column: str
     value: str
     says: str
@@ -43,7 +51,7 @@ class WrongCell:
 
 @dataclass(slots=True)
 class Trial:
-    """What a file would change, and everything that is wrong with it."""
+    """The changes that a file would make, and all its errors."""
 
     wrong: list[WrongCell] = field(default_factory=list)
     typed: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -109,7 +117,7 @@ def _is_header(header: Sequence[str], trial: Trial) -> bool:
 
 
 def _rows(lines: Sequence[Sequence[str]], header: Sequence[str], trial: Trial) -> dict[str, int]:
-    """Every row with cells goes into the trial; where each table stands, by its name."""
+    """Add every row with cells to the trial. Returns the number of each table's row."""
     places: dict[str, int] = {}
     tables = {table.name: table for table in Table.objects.in_use()}
     columns = {title: name for name, title in COLUMNS.items()}

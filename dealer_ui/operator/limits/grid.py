@@ -1,38 +1,32 @@
-"""The grid: limits and options of all tables on one page, edited together, looked at before and after, saved all or
-none; from the next round, the next shoe or a moment."""
+"""The grid: limits and options of all tables on one page, edited together, previewed, and saved all or none."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.utils.http import urlencode
 
+from dealer_ui.guards import viewer_of
 from dealer_ui.operator.limits import files as limit_files
-from tables.admin.forms import EffectiveField
+from dealer_ui.operator.limits.grid_forms import GridForm, LimitFileForm, TakesEffectForm, cell_name, edit_of
+from dealer_ui.operator.pages import OperatorPage
 from tables.approvals import proposals
 from tables.games.catalog import GAMES
-from tables.limits import cell_texts
 from tables.limits import cells as limit_cells
-from tables.limits.cell_texts import Spelling
-from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Holds, LimitCell, Preview, TableRow, Typed
-from tables.log.limit_plans import Takes
-from tables.models import Staff, Table
+from tables.limits.cells import COLUMNS, LimitCell, Preview, TableRow, Typed
+from tables.models import Table
 from tables.refusals import Refused
 
 NO_PIT: Final = "none"
-WAYS: Final[Mapping[str, str]] = {"to": "to", "up": "up by", "down": "down by"}
 FOLDED: Final = ("wager_limits", "options")
-"""The cells of many words: they lie below their row."""
-TAKES: Final[Mapping[str, str]] = {"round": "the next round", "shoe": "the next shoe"}
+"""The cells with longer texts, which are below their row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +36,10 @@ class ShownCell:
     column: str
     title: str
     name: str
-    """Of its field."""
+    """The name of its field."""
     text: str
     stands: str
-    """What stands there now."""
+    """The text of the value in force."""
     fault: str
     planned: str
     differs: bool
@@ -66,141 +60,142 @@ class ShownRow:
     row: TableRow
     cells: list[ShownCell]
     folded: list[ShownCell]
-    """Those that lie below the row."""
+    """The cells below the row."""
     seen: str
-    """What stood in its cells when the editor looked, to be sent back."""
+    """The texts that the editor saw, as JSON, to be sent back."""
     is_chosen: bool
 
     @property
     def more(self) -> str:
-        """What lies below the row, in a few words."""
+        """A summary of the cells below the row."""
         wagers, options = (len(list(filter(None, cell.stands.split(";")))) for cell in self.folded)
         return f"{wagers or 'no'} wager{'' if wagers == 1 else 's'}, {options} option{'' if options == 1 else 's'}"
 
     @property
     def width(self) -> int:
-        """In columns of the page, ticks, names and the button counted."""
+        """The columns of the page, with those of ticks, names and the button."""
         return len(self.cells) + 3
 
     @property
     def is_open(self) -> bool:
-        """Whether something below the row is typed or wrong, and has to be in sight."""
+        """True if a cell below the row is changed or wrong, and has to be visible."""
         return any(cell.fault or cell.is_changed for cell in self.folded)
 
 
-def _viewer(request: HttpRequest, permission: str) -> Staff:
-    viewer = request.user
-    if not isinstance(viewer, Staff) or not viewer.has_perm(permission):
-        raise PermissionDenied
-    return viewer
+class LimitEdit(OperatorPage):
+    """A page that edits limits of several tables: the grid, or the import of a file."""
+
+    @property
+    def grid_url(self) -> str:
+        """The address of the grid, with its filter."""
+        chosen = {name: self.request.GET[name] for name in ("pit", "game") if self.request.GET.get(name)}
+        return reverse("limit-grid") + (f"?{urlencode(chosen)}" if chosen else "")
+
+    def preview(self, form: TakesEffectForm, typed: Typed, basis: Typed, preview: Preview) -> HttpResponse:
+        """The changes before they are saved, with the edit in hidden fields."""
+        changed = {change.cell.table for change in preview.changes}
+        keys = dict(Table.objects.filter(name__in=changed).values_list("name", "pk"))
+        fields = [
+            *((cell_name(keys[name], column), text) for name in changed for column, text in typed[name].items()),
+            *((f"s-{keys[name]}", json.dumps(basis.get(name, {}))) for name in changed),
+            *((name, form[name].value() or "") for name in TakesEffectForm.base_fields),
+        ]
+        waits = any(change.takes_two or change.holds.is_later for change in preview.changes)
+        self.template_name = "dealer_ui/operator/limits/grid_preview.html"
+        return self.page(title="Before and after", shown=preview, fields=fields, waits=waits)
 
 
-# --- The page --------------------------------------------------------------------------------------------------
+class GridPage(LimitEdit):
+    """The grid; with a form sent, its next step."""
 
+    template_name = "dealer_ui/operator/limits/grid.html"
+    title = "Limits of all tables"
 
-@require_http_methods(["GET", "POST"])
-def grid(request: HttpRequest) -> HttpResponse:
-    """The grid; with a form sent, the next step of it."""
-    if request.method == "GET":
-        _viewer(request, "tables.view_table")
-        return _grid(request)
-    by = _viewer(request, "tables.change_table")
-    typed, basis = _cells_of(request.POST)
-    start, moment_fault = _start_of(request.POST)
-    match request.POST.get("do"):
-        case "fill":
-            filled, faults = _filled(request.POST, typed)
-            return _grid(request, filled, basis, Preview((), faults))
-        case "preview":
-            preview = limit_cells.preview(typed, basis, start)
-            if moment_fault:
-                return _grid(request, typed, basis, preview, wrong_moment=moment_fault, status=422)
-            if preview.faults or not preview.changes:
-                if not preview.faults:
-                    messages.info(
-                        request, "Nothing is changed yet: type something else in a cell.", extra_tags="unchanged"
-                    )
-                return _grid(request, typed, basis, preview, status=422 if preview.faults else 200)
-            return _preview(request, typed, basis, preview)
-        case "save" if moment_fault:
-            return _grid(request, typed, basis, wrong_moment=moment_fault, status=422)
-        case "save":
-            return _saved(request, typed, basis, start, by)
-    return _grid(request, typed, basis)
+    def get_permission_required(self) -> tuple[str, ...]:
+        return ("tables.change_table" if self.request.method == "POST" else "tables.view_table",)
 
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.grid(GridForm(), {}, {})
 
-def _start_of(form: QueryDict) -> tuple[Holds, str]:
-    """From when the edit holds, and what is wrong with it."""
-    typed = form.get("effective", "").strip()
-    takes: Takes = "shoe" if form.get("takes") == "shoe" else "round"
-    if not typed:
-        return Holds(takes), ""
-    try:
-        return Holds(takes, EffectiveField().clean(typed)), ""
-    except ValidationError as wrong:
-        return Holds(takes), " ".join(wrong.messages)
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Fill cells in, preview the changes, or save them."""
+        form, (typed, basis) = GridForm(request.POST), edit_of(request.POST)
+        form.full_clean()
+        match form.cleaned_data["do"]:
+            case "fill":
+                filled, faults = form.filled(typed)
+                return self.grid(form, filled, basis, faults)
+            case "preview":
+                return self.previewed(form, typed, basis)
+            case "save":
+                return self.saved(form, typed, basis)
+        return self.grid(form, typed, basis)
 
+    def previewed(self, form: GridForm, typed: Typed, basis: Typed) -> HttpResponse:
+        """The changes before they are saved; the grid again if a cell is wrong or nothing changes."""
+        preview = limit_cells.preview(typed, basis, form.holds())
+        is_wrong = bool(preview.faults or form.has_error("effective"))
+        if preview.changes and not is_wrong:
+            return self.preview(form, typed, basis, preview)
+        if not is_wrong:
+            sentence = "Nothing is changed yet: type something else in a cell."
+            messages.info(self.request, sentence, extra_tags="unchanged")
+        return self.grid(form, typed, basis, preview.faults, status=422 if is_wrong else 200)
 
-def _saved(request: HttpRequest, typed: Typed, basis: Typed, start: Holds, by: Staff) -> HttpResponse:
-    digest, reason = request.POST.get("digest", ""), request.POST.get("why", "")
-    try:
-        saved = limit_cells.save(typed, basis, start, digest=digest, reason=reason, by=by)
-    except Refused as refused:
-        messages.error(request, refused.sentence, extra_tags=refused.code)
-        return _grid(request, typed, basis, limit_cells.preview(typed, basis, start), status=refused.status)
-    if saved.tables:
-        messages.success(
-            request,
-            f"{saved.tables} table{'s are' if saved.tables > 1 else ' is'} set otherwise.",
-            extra_tags="limits_set",
+    def saved(self, form: GridForm, typed: Typed, basis: Typed) -> HttpResponse:
+        """Save the changes that were previewed."""
+        if form.has_error("effective"):
+            return self.grid(form, typed, basis, status=422)
+        start, (digest, reason) = form.holds(), (form.cleaned_data[name] for name in ("digest", "why"))
+        try:
+            saved = limit_cells.save(typed, basis, start, digest=digest, reason=reason, by=viewer_of(self.request))
+        except Refused as refused:
+            messages.error(self.request, refused.sentence, extra_tags=refused.code)
+            faults = limit_cells.preview(typed, basis, start).faults
+            return self.grid(form, typed, basis, faults, status=refused.status)
+        if saved.tables:
+            sentence = f"{saved.tables} table{'s are' if saved.tables > 1 else ' is'} set otherwise."
+            messages.success(self.request, sentence, extra_tags="limits_set")
+        for proposal in saved.proposals:
+            sentence = f"{proposal.about}: {proposals.entered(proposal)}"
+            messages.success(self.request, sentence, extra_tags="proposed")
+        return redirect(self.grid_url)
+
+    def grid(
+        self, form: GridForm, typed: Typed, basis: Typed, faults: Mapping[LimitCell, str] | None = None,
+        *, status: int = 200,
+    ) -> HttpResponse:  # fmt: skip
+        """The grid with an edit in it, and the faults of its cells."""
+        every = limit_cells.rows(list(Table.objects.in_use()))
+        pit, game = self.request.GET.get("pit", ""), self.request.GET.get("game", "")
+        rows = [row for row in every if pit in ("", row.place.pit or NO_PIT) and game in ("", row.table.game)]
+        chosen = set(form["row"].value() or ())
+        faults = faults or {}
+        return self.page(
+            status=status,
+            form=form,
+            rows=[_shown_row(row, typed, basis, faults, chosen) for row in rows],
+            columns=[title for name, title in COLUMNS.items() if name not in FOLDED],
+            pits=list(dict.fromkeys(row.place.pit for row in every if row.place.pit)),
+            has_others=any(not row.place.pit for row in every),
+            games=sorted({(row.table.game, GAMES[row.table.game].title) for row in every}, key=lambda pair: pair[1]),
+            pit=pit,
+            game=game,
+            may_change=self.request.user.has_perm("tables.change_table"),
+            may_export=self.request.user.has_perm("tables.export_lists"),
+            faults=[(cell.table, COLUMNS[cell.column], sentence) for cell, sentence in faults.items()],
         )
-    for proposal in saved.proposals:
-        messages.success(request, f"{proposal.about}: {proposals.entered(proposal)}", extra_tags="proposed")
-    return redirect(_address(request))
-
-
-def _grid(
-    request: HttpRequest, typed: Typed | None = None, basis: Typed | None = None, preview: Preview | None = None,
-    *, wrong_moment: str = "", status: int = 200,
-) -> TemplateResponse:  # fmt: skip
-    every = limit_cells.rows(list(Table.objects.in_use()))
-    pit, game = request.GET.get("pit", ""), request.GET.get("game", "")
-    chosen = set(request.POST.getlist("row"))
-    rows = [row for row in every if pit in ("", row.place.pit or NO_PIT) and game in ("", row.table.game)]
-    faults = preview.faults if preview else {}
-    context = {
-        "rows": [_shown_row(row, typed or {}, basis or {}, faults, chosen) for row in rows],
-        "columns": [title for name, title in COLUMNS.items() if name not in FOLDED],
-        "wrong_moment": wrong_moment,
-        "amounts": AMOUNTS,
-        "ways": WAYS,
-        "pits": list(dict.fromkeys(row.place.pit for row in every if row.place.pit)),
-        "has_others": any(not row.place.pit for row in every),
-        "games": sorted({(row.table.game, GAMES[row.table.game].title) for row in every}, key=lambda pair: pair[1]),
-        "pit": pit,
-        "game": game,
-        "may_change": request.user.has_perm("tables.change_table"),
-        "may_export": request.user.has_perm("tables.export_lists"),
-        "faults": [(cell.table, COLUMNS[cell.column], sentence) for cell, sentence in faults.items()],
-        "fill": {name: request.POST.get(name, "") for name in ("column", "way", "amount")},
-    }
-    return _page(request, "grid", "Limits of all tables", status=status, **context, **_typed_holds(request))
-
-
-def _typed_holds(request: HttpRequest) -> dict[str, Any]:
-    """The fields that say from when it holds, as they were typed."""
-    return {"takes": TAKES, "holds": {name: request.POST.get(name, "") for name in ("takes", "effective")}}
 
 
 def _shown_row(
     row: TableRow, typed: Typed, basis: Typed, faults: Mapping[LimitCell, str], chosen: set[str]
 ) -> ShownRow:
-    texts, stood = typed.get(row.name, {}), basis.get(row.name)
+    texts, seen = typed.get(row.name, {}), basis.get(row.name)
     cells = [
         ShownCell(
             column=column,
             title=title,
-            name=f"c-{row.table.pk}-{column}",
+            name=cell_name(row.table.pk, column),
             text=texts.get(column, row.texts[column]),
             stands=row.texts[column],
             fault=faults.get(LimitCell(row.name, column), ""),
@@ -209,130 +204,46 @@ def _shown_row(
         )
         for column, title in COLUMNS.items()
     ]
-    # Of a cell that somebody else changed the editor has now been told: what they type next is upon that.
-    standings = {cell.column: cell.stands for cell in cells if cell.fault}
+    # The page shows the editor the present value of a wrong cell, so the next edit is judged against that value.
+    shown = {cell.column: cell.stands for cell in cells if cell.fault}
     in_row = [cell for cell in cells if cell.column not in FOLDED]
     folded = [cell for cell in cells if cell.column in FOLDED]
-    return ShownRow(row, in_row, folded, json.dumps({**(stood or row.texts), **standings}), str(row.table.pk) in chosen)
-
-
-def _preview(request: HttpRequest, typed: Typed, basis: Typed, preview: Preview) -> TemplateResponse:
-    changed = {change.cell.table for change in preview.changes}
-    keys = dict(Table.objects.filter(name__in=changed).values_list("name", "pk"))
-    fields = [
-        *((f"c-{keys[name]}-{column}", text) for name in changed for column, text in typed[name].items()),
-        *((f"s-{keys[name]}", json.dumps(basis.get(name, {}))) for name in changed),
-        *((name, request.POST.get(name, "")) for name in ("takes", "effective")),
-    ]
-    waits = any(change.takes_two or change.holds.is_later for change in preview.changes)
-    return _page(request, "grid_preview", "Before and after", shown=preview, fields=fields, waits=waits)
-
-
-def _page(request: HttpRequest, template: str, title: str, *, status: int = 200, **context: Any) -> TemplateResponse:
-    shared = {**admin.site.each_context(request), "title": title, "grid_url": _address(request)}
-    return TemplateResponse(request, f"dealer_ui/operator/limits/{template}.html", shared | context, status=status)
-
-
-def _address(request: HttpRequest) -> str:
-    chosen = {name: request.GET[name] for name in ("pit", "game") if request.GET.get(name)}
-    query = QueryDict(mutable=True)
-    query.update(chosen)
-    return reverse("limit-grid") + (f"?{query.urlencode()}" if chosen else "")
-
-
-# --- What was sent ---------------------------------------------------------------------------------------------
-
-LONGEST: Final = 400
-
-
-def _cells_of(form: QueryDict) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
-    """What was typed, and what had stood there, by tables' names."""
-    names = {str(pk): name for pk, name in Table.objects.values_list("pk", "name")}
-    typed: dict[str, dict[str, str]] = {}
-    basis: dict[str, dict[str, str]] = {}
-    for field, text in form.items():
-        mark, _, cell = field.partition("-")
-        key, _, column = cell.partition("-")
-        if key not in names or not isinstance(text, str):
-            continue
-        if mark == "c" and column in COLUMNS:
-            typed.setdefault(names[key], {})[column] = text[:LONGEST].replace("\x00", "")
-        elif mark == "s":
-            basis[names[key]] = _texts(text)
-    return typed, basis
-
-
-def _texts(text: str) -> dict[str, str]:
-    try:
-        stood = json.loads(text[: len(COLUMNS) * LONGEST])
-    except ValueError:
-        return {}
-    items: Iterator[tuple[Any, Any]] = iter(stood.items()) if isinstance(stood, dict) else iter(())
-    return {column: value for column, value in items if column in COLUMNS and isinstance(value, str)}
-
-
-def _filled(form: QueryDict, typed: Typed) -> tuple[dict[str, dict[str, str]], dict[LimitCell, str]]:
-    """The rows that were chosen, with one limit set, raised or lowered; and the cells that could not be."""
-    column, way = form.get("column", ""), form.get("way", "")
-    chosen = set(form.getlist("row"))
-    names = {name for pk, name in Table.objects.values_list("pk", "name") if str(pk) in chosen}
-    filled = {name: dict(texts) for name, texts in typed.items()}
-    faults: dict[LimitCell, str] = {}
-    if column not in AMOUNTS or way not in WAYS:
-        return filled, faults
-    for name in names & filled.keys():
-        try:
-            filled[name][column] = _moved(filled[name].get(column, ""), way, form.get("amount", ""), column)
-        except Spelling as wrong:
-            faults[LimitCell(name, column)] = str(wrong)
-    return filled, faults
-
-
-def _moved(text: str, way: str, amount: str, column: str) -> str:
-    if way == "to":
-        if amount.strip() or column not in MAY_BE_EMPTY:
-            cell_texts.cents(amount)
-        return amount.strip()
-    present, step = cell_texts.cents(text), cell_texts.cents(amount)
-    after = present + step if way == "up" else present - step
-    if after <= 0:
-        raise Spelling(f"{text} down by {amount} leaves nothing: a limit is more than 0.")
-    whole, part = divmod(after, 100)
-    return f"{whole}.{part:02}" if part else str(whole)
+    return ShownRow(row, in_row, folded, json.dumps({**(seen or row.texts), **shown}), str(row.table.pk) in chosen)
 
 
 # --- Files -----------------------------------------------------------------------------------------------------
 
 
-@require_GET
-def grid_csv(request: HttpRequest) -> HttpResponse:
-    """The grid as a file, to be changed and taken in again."""
-    _viewer(request, "tables.view_table")
-    _viewer(request, "tables.export_lists")
-    rows = limit_cells.rows(list(Table.objects.in_use()))
-    answer = HttpResponse(limit_files.file_of(rows), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="limits.csv"'
-    return answer
+class GridFile(OperatorPage):
+    """The grid as a file, to be changed and imported again."""
+
+    permission_required = ("tables.view_table", "tables.export_lists")
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        rows = limit_cells.rows(list(Table.objects.in_use()))
+        return limit_files.download("limits.csv", limit_files.file_of(rows))
 
 
-@require_http_methods(["GET", "POST"])
-def take_in(request: HttpRequest) -> HttpResponse:
-    """A file is tried; what it would change is shown, or every cell that is wrong. It is saved as the grid is."""
-    _viewer(request, "tables.change_table")
-    context = {"header": limit_files.HEADER, **_typed_holds(request)}
-    if request.method == "GET":
-        return _page(request, "grid_import", "Limits from a file", **context)
-    upload, (start, moment_fault) = request.FILES.get("file"), _start_of(request.POST)
-    if upload is None or moment_fault:
-        messages.error(
-            request,
-            moment_fault or "Choose a file: the grid as it was exported, with other amounts.",
-            extra_tags="no_file",
-        )
-        return _page(request, "grid_import", "Limits from a file", status=422, **context)
-    trial = limit_files.tried(upload.read(), start)
-    if trial.wrong or not trial.shown.changes:
-        status = 422 if trial.wrong else 200
-        context |= {"trial": trial, "file_name": upload.name}
-        return _page(request, "grid_import", "Limits from a file", status=status, **context)
-    return _preview(request, trial.typed, trial.seen, trial.shown)
+class LimitImport(LimitEdit):
+    """The import of a file: a dry run that shows every change or every wrong cell. It is saved like the grid."""
+
+    permission_required = ("tables.change_table",)
+    template_name = "dealer_ui/operator/limits/grid_import.html"
+    title = "Limits from a file"
+    extra_context = {"header": limit_files.HEADER}
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.page(form=LimitFileForm())
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Try the file."""
+        form = LimitFileForm(request.POST, request.FILES)
+        form.full_clean()
+        if errors := form.errors.get("effective") or form.errors.get("file"):
+            messages.error(request, " ".join(errors), extra_tags="no_file")
+            return self.page(form=form, status=422)
+        file = form.cleaned_data["file"]
+        trial = limit_files.tried(file.read(), form.holds())
+        if trial.wrong or not trial.shown.changes:
+            return self.page(form=form, trial=trial, file_name=file.name, status=422 if trial.wrong else 200)
+        return self.preview(form, trial.typed, trial.seen, trial.shown)

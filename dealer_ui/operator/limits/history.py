@@ -1,21 +1,18 @@
-"""What the limits of tables were and who changed them, the newest first; as a page and as a file."""
+"""The changes of the limits of tables, the newest first, with their authors; as a page and as a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET
 
+from dealer_ui.operator.limits.files import download
+from dealer_ui.operator.pages import OperatorPage
 from ledger.models import LogEntry
 from tables.approvals import proposals
 from tables.limits import cells
@@ -23,7 +20,7 @@ from tables.limits.cells import LIMITS
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.log.moments import is_possible
-from tables.models import LimitPlan, Staff, Table
+from tables.models import LimitPlan, Table
 from tables.reports.spreadsheets import csv_file, spell
 
 PAGE: Final = 100
@@ -32,7 +29,7 @@ PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class PastLimit:
-    """One limit as it was changed."""
+    """A change of one limit."""
 
     moment: datetime
     table: str
@@ -43,13 +40,8 @@ class PastLimit:
     proposal: int | None
 
 
-def _permit(request: HttpRequest, permission: str) -> None:
-    if not (isinstance(request.user, Staff) and request.user.has_perm(permission)):
-        raise PermissionDenied
-
-
 Place = tuple[datetime, int, int]
-"""Where an entry stands in the history: its moment, and of several at once its book and number."""
+"""The position of an entry in the history: its moment, log and number."""
 
 
 def _place(entry: LogEntry) -> str:
@@ -57,7 +49,7 @@ def _place(entry: LogEntry) -> str:
 
 
 def _read(spelled: str) -> Place | None:
-    """A place as an address has it; None for nonsense, which asks for the newest."""
+    """A position from an address; None for an invalid one, which shows the newest entries."""
     try:
         moment, book, seq = spelled.split("~")
         place = datetime.fromisoformat(moment), int(book), int(seq)
@@ -67,7 +59,7 @@ def _read(spelled: str) -> Place | None:
 
 
 def _entries(table: str, before: Place | None) -> list[LogEntry]:
-    """A page of what tables were set to, the newest first."""
+    """A page of the settings of tables, the newest first."""
     chosen = Table.objects.filter(name=table) if table else Table.objects.all()
     rows = LogEntry.objects.filter(book_id__in=list(chosen.values_list("book_id", flat=True)), subject="table")
     rows = rows.filter(kind="settings_changed").select_related("book").order_by("-at", "-book_id", "-seq")
@@ -90,14 +82,14 @@ def _changes(entries: list[LogEntry]) -> Iterator[PastLimit]:
 
 
 def _plans(events: list[TableSet]) -> dict[str, LimitPlan]:
-    """The versions of limit plans that entries name, by that name."""
+    """The versions of limit plans that entries name, by their names."""
     named = {layer for event in events if event.plans for layer in event.plans.layers.values() if layer}
     rows = LimitPlan.objects.filter(name__in={layer.rpartition(", version ")[0] for layer in named})
     return {str(row): row for row in rows if str(row) in named}
 
 
 def _author(entry: LogEntry, event: TableSet, column: str, plans: Mapping[str, LimitPlan]) -> tuple[str, int | None]:
-    """Who changed a limit, and by which proposal. For a limit plan: who set that version of it."""
+    """The author of a change and the proposal. For a limit plan, the author of its version."""
     if event.plans is None:
         return entry.by, event.proposal
     layers = {layer for name, layer in event.plans.layers.items() if cells.column_of(name) == column}
@@ -107,38 +99,37 @@ def _author(entry: LogEntry, event: TableSet, column: str, plans: Mapping[str, L
     return "; ".join(authors) or entry.by, next((row.proposal for row in rows if row.proposal), None)
 
 
-@require_GET
-def history(request: HttpRequest) -> HttpResponse:
-    """A page of it, of one table or of all."""
-    _permit(request, "tables.view_table")
-    table = request.GET.get("table", "")
-    entries = _entries(table, _read(request.GET.get("before", "")))
-    context = {
-        **admin.site.each_context(request),
-        "title": "History of limits",
-        "past": list(_changes(entries)),
-        "older": _place(entries[-1]) if len(entries) == PAGE else None,
-        "tables": sorted(Table.objects.values_list("name", flat=True)),
-        "table": table,
-        "may_export": request.user.has_perm("tables.export_lists"),
-        "file": reverse("limit-history-csv"),
-    }
-    return TemplateResponse(request, "dealer_ui/operator/limits/history.html", context)
+class LimitHistory(OperatorPage):
+    """The changes of one table's limits or of all, a page at a time."""
+
+    permission_required = ("tables.view_table",)
+    template_name = "dealer_ui/operator/limits/history.html"
+    title = "History of limits"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        table = request.GET.get("table", "")
+        entries = _entries(table, _read(request.GET.get("before", "")))
+        return self.page(
+            past=list(_changes(entries)),
+            older=_place(entries[-1]) if len(entries) == PAGE else None,
+            tables=sorted(Table.objects.values_list("name", flat=True)),
+            table=table,
+            may_export=request.user.has_perm("tables.export_lists"),
+        )
 
 
-@require_GET
-def history_csv(request: HttpRequest) -> HttpResponse:
-    """All of it, read a page at a time."""
-    _permit(request, "tables.view_table")
-    _permit(request, "tables.export_lists")
-    lines = _lines(request.GET.get("table", ""))
-    # Not streamed: the event loop would read the whole of a synchronous iterator first, and warn of it.
-    answer = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="history-of-limits.csv"'
-    return answer
+class LimitHistoryFile(OperatorPage):
+    """The whole history as a file."""
+
+    permission_required = ("tables.view_table", "tables.export_lists")
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        # Not streamed: the event loop would read the whole of a synchronous iterator first, and warn of it.
+        return download("history-of-limits.csv", "".join(_lines(request.GET.get("table", ""))))
 
 
 def _lines(table: str) -> Iterator[str]:
+    """The lines of the file, from the entries of one page at a time."""
     yield csv_file(("When", "Table", "Limit", "From", "To", "By", "Proposal"))
     before = None
     while entries := _entries(table, before):
