@@ -11,7 +11,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
-from dealer_ui.operator.limits.plans import PlanForm
+from dealer_ui.operator.limits.plan_form import PlanForm
 from tables.admin.forms import EffectiveField, MomentField
 from tables.admin.pages import SetUp
 from tables.cage import slip_fields

@@ -1,0 +1,198 @@
+"""The form of a limit plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils import timezone
+from msgspec import structs
+from unfold import widgets
+
+from tables.admin.forms import EffectiveField, MomentField, MoneyField
+from tables.form_fields import InputForm, WholeNumberField
+from tables.games.catalog import GAMES
+from tables.limits import cell_texts
+from tables.limits import plans as limit_plans
+from tables.log.entries.limit_plans import LimitPlanSet
+from tables.log.limit_plans import AMOUNTS, LONGEST, WAGER, WEEKDAYS, Always, Hours, Occasion, Schedule, Value
+from tables.models import LimitPlan, Table
+from tables.projections.site_rows import LIMIT_PLANS
+from tables.reports import site_clock
+from tables.setup import pits, policies
+from tables.setup.dual_control import ProposalDraft
+
+
+class PlanForm(forms.Form):
+    """A limit plan; a further version begins with the values of the newest one."""
+
+    name = forms.CharField(
+        max_length=LONGEST,
+        widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="Weekend nights, Derby day.",
+    )
+    target = forms.ChoiceField(
+        label="Is for", widget=widgets.UnfoldAdminSelectWidget,
+        help_text="What is nearer to a table lies on top: a table's own plan over its pit's, that over its game's.",
+    )  # fmt: skip
+    when = forms.ChoiceField(
+        choices=(("always", "Always"), ("hours", "On weekdays, from one hour to another"), ("event", "For an event")),
+        widget=widgets.UnfoldAdminRadioSelectWidget,
+        initial="always",
+    )
+    weekdays = forms.TypedMultipleChoiceField(
+        required=False, choices=tuple(enumerate(WEEKDAYS)), coerce=int,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget, help_text="On which the hours start.",
+    )  # fmt: skip
+    starts = forms.TimeField(
+        label="Hours from", required=False, widget=widgets.UnfoldAdminTextInputWidget({"placeholder": "20:00"}),
+        help_text="By the house's clock.",
+    )  # fmt: skip
+    ends = forms.TimeField(
+        label="Hours to", required=False, widget=widgets.UnfoldAdminTextInputWidget({"placeholder": "04:00"}),
+        help_text="No later than it starts: past midnight.",
+    )  # fmt: skip
+    event_from = MomentField(label="Event from", required=False, help_text="As 2026-05-02 16:00, by the house's clock.")
+    event_to = MomentField(label="Event to", required=False)
+    min_cents = MoneyField(label="Minimum", required=False, help_text="Empty: left to the layers below.")
+    max_cents = MoneyField(label="Maximum", required=False)
+    seat_max_cents = MoneyField(
+        label="Maximum of a seat", required=False, help_text="All wagers of one seat before the cards, together."
+    )
+    cap_cents = MoneyField(
+        label="Exposure of the table", required=False, help_text="The most of all bets of a round together."
+    )
+    wagers = forms.CharField(
+        label="Limits of single wagers", required=False, widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}),
+        help_text="One a line, with the least and the most: tie 5 to 100.",
+    )  # fmt: skip
+    note = forms.CharField(
+        label="Why", required=False, max_length=limit_plans.LONGEST_NOTE, widget=widgets.UnfoldAdminTextInputWidget,
+        help_text="Shown at the table, to the dealer and on the placard: Saturday night.",
+    )  # fmt: skip
+    takes = forms.ChoiceField(
+        label="Holds from the next", choices=(("round", "Round"), ("shoe", "Shoe")),
+        widget=widgets.UnfoldAdminSelectWidget,
+    )  # fmt: skip
+    keeps_seated = forms.BooleanField(
+        label="Seats that play keep the old minimum", required=False, widget=widgets.UnfoldBooleanSwitchWidget,
+        help_text="Until they leave: until they have not bet in three rounds in a row.",
+    )  # fmt: skip
+    effective = EffectiveField()
+    comment = forms.CharField(
+        label="For the second person", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget
+    )
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=0)
+
+    FIELDS: ClassVar[Mapping[str, str]] = {"of": "target"}
+
+    def __init__(self, *args: Any, named: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["target"].choices = list(targets())  # type: ignore[attr-defined]
+        if named:
+            self.fields["name"].disabled = True
+
+    @classmethod
+    def initial_of(cls, row: LimitPlan) -> dict[str, Any]:
+        """The values of a version, as they would be typed."""
+        event = LIMIT_PLANS.event_of(row)
+        facts: dict[str, Any] = {name: event.values.get(name) for name in AMOUNTS}
+        lines = [
+            f"{name.removeprefix(WAGER)} {_typed(value)}" for name, value in event.values.items() if name not in AMOUNTS
+        ]
+        facts |= {
+            "name": event.name, "target": f"{event.scope}:{event.of}", "wagers": "\n".join(lines), "note": event.note,
+            "takes": event.takes, "keeps_seated": event.keeps_seated, "version": row.version,
+        }  # fmt: skip
+        match event.schedule:
+            case Hours(weekdays=weekdays, starts=starts, ends=ends):
+                facts |= {"when": "hours", "weekdays": weekdays, "starts": starts, "ends": ends}
+            case Occasion():
+                edges = [f"{timezone.localtime(edge):%Y-%m-%d %H:%M}" for edge in event.schedule.edges(timezone.now())]
+                facts |= {"when": "event", "event_from": edges[0], "event_to": edges[1]}
+            case _:
+                facts["when"] = "always"
+        return facts
+
+    def clean_wagers(self) -> dict[str, Value]:
+        """The limits of each line's wager."""
+        try:
+            limits = cell_texts.wagers(";".join(self.cleaned_data["wagers"].splitlines()))
+        except cell_texts.Spelling as wrong:
+            raise forms.ValidationError(str(wrong)) from None
+        return {f"{WAGER}{wager}": bounds for wager, bounds in limits.items()}
+
+    def clean(self) -> dict[str, Any]:
+        """Validate by the rules of the write, with each error at its field."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        if sentence := self._when_fault():
+            self.add_error("when", sentence)
+            return cleaned
+        moment = timezone.now()
+        event = self.event()
+        effective = event.effective or policies.spelled(moment)
+        judged = structs.replace(event, effective=effective)
+        for setting, sentence in limit_plans.faults(judged, moment).items():
+            field = self.FIELDS.get(setting, "when" if setting == "schedule" else setting)
+            field = "wagers" if field.startswith(WAGER) else field
+            self.add_error(field if field in self.fields else None, sentence)
+        return cleaned
+
+    def _when_fault(self) -> str:
+        typed = self.cleaned_data
+        if typed["when"] == "hours" and not (typed["weekdays"] and typed["starts"] and typed["ends"]):
+            return "Choose weekdays, and fill in from which hour to which: Fri, Sat, 20:00 to 04:00."
+        if typed["when"] == "event" and not (typed["event_from"] and typed["event_to"]):
+            return "Fill in from when to when the event is: 2026-05-02 16:00 to 2026-05-03 00:00."
+        return ""
+
+    def event(self) -> LimitPlanSet:
+        """The plan as an entry of the site's log."""
+        typed = self.cleaned_data
+        scope, _, of = typed["target"].partition(":")
+        values = {name: typed[name] for name in AMOUNTS if typed[name] is not None}
+        return LimitPlanSet(
+            name=typed["name"], version=0, scope=scope, of=of, schedule=self._schedule(), note=typed["note"],
+            values=values | typed["wagers"], takes=typed["takes"], keeps_seated=typed["keeps_seated"],
+            effective=policies.spelled(typed["effective"]) if typed["effective"] else "",
+        )  # fmt: skip
+
+    def _schedule(self) -> Schedule:
+        typed = self.cleaned_data
+        if typed["when"] == "hours":
+            starts, ends = (f"{typed[name]:%H:%M}" for name in ("starts", "ends"))
+            weekdays = tuple(sorted(typed["weekdays"]))
+            return Hours(weekdays=weekdays, starts=starts, ends=ends, zone=site_clock.zone())
+        if typed["when"] == "event":
+            starts, ends = (policies.spelled(typed[name]) for name in ("event_from", "event_to"))
+            return Occasion(starts=starts, ends=ends)
+        return Always()
+
+    def draft(self) -> ProposalDraft | None:
+        """The proposal to make under dual control; None where one person sets the plan."""
+        return limit_plans.draft_of(self.event(), expected_version=self.cleaned_data["version"])
+
+
+class PlanRetirementForm(InputForm):
+    """The retirement of a plan: its version on the page, and a comment for the second operator."""
+
+    version = WholeNumberField(required=False)
+    comment = forms.CharField(required=False)
+
+
+def targets() -> Iterator[tuple[str, Any]]:
+    """The choices of a plan's place: the site, its games, its pits and its tables, by their kinds."""
+    tables = list(Table.objects.filter(retired_at=None).values_list("name", "game"))
+    games = sorted({game for _, game in tables}, key=lambda game: GAMES[game].title)
+    places = sorted({place.pit for place in pits.places().values()}, key=pits.natural)
+    yield "house:", "The whole house"
+    yield "Games", [(f"game:{game}", GAMES[game].title) for game in games]
+    yield "Pits", [(f"pit:{pit}", pit) for pit in places]
+    yield "Tables", [(f"table:{name}", name) for name, _ in sorted(tables, key=lambda table: pits.natural(table[0]))]
+
+
+def _typed(value: Value) -> str:
+    return str(MoneyField().prepare_value(value)) if isinstance(value, int) else " to ".join(map(_typed, value))
