@@ -240,7 +240,7 @@ class LimitImport(LimitEdit):
         form = LimitFileForm(request.POST, request.FILES)
         form.full_clean()
         if errors := form.errors.get("effective") or form.errors.get("file"):
-            messages.error(request, " ".join(errors), extra_tags="no_file")
+            messages.error(request, " ".join(map(str, errors)), extra_tags="no_file")
             return self.page(form=form, status=422)
         file = form.cleaned_data["file"]
         trial = limit_files.tried(file.read(), form.holds())

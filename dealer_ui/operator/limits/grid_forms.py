@@ -92,7 +92,7 @@ class CellField(forms.CharField):
     """The text of a cell, cut to its longest length."""
 
     def to_python(self, value: Any) -> str:
-        return super().to_python(value)[:LONGEST].replace("\x00", "")
+        return (super().to_python(value) or "")[:LONGEST].replace("\x00", "")
 
 
 class RowForm(forms.Form):
