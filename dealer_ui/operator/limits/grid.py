@@ -102,7 +102,7 @@ class LimitEdit(OperatorPage):
         ]
         waits = any(change.takes_two or change.holds.is_later for change in preview.changes)
         self.template_name = "dealer_ui/operator/limits/grid_preview.html"
-        return self.page(title="Before and after", shown=preview, fields=fields, waits=waits)
+        return self.page(title="Before and after", shown=preview, fields=fields, waits=waits, ends=form.holds().ends)
 
 
 class GridPage(LimitEdit):
@@ -134,7 +134,7 @@ class GridPage(LimitEdit):
     def previewed(self, form: GridForm, typed: Typed, basis: Typed) -> HttpResponse:
         """The changes before they are saved; the grid again if a cell is wrong or nothing changes."""
         preview = limit_cells.preview(typed, basis, form.holds())
-        is_wrong = bool(preview.faults or form.has_error("effective"))
+        is_wrong = bool(preview.faults or form.moment_errors())
         if preview.changes and not is_wrong:
             return self.preview(form, typed, basis, preview)
         if not is_wrong:
@@ -144,7 +144,7 @@ class GridPage(LimitEdit):
 
     def saved(self, form: GridForm, typed: Typed, basis: Typed) -> HttpResponse:
         """Save the changes that were previewed."""
-        if form.has_error("effective"):
+        if form.moment_errors():
             return self.grid(form, typed, basis, status=422)
         start, (digest, reason) = form.holds(), (form.cleaned_data[name] for name in ("digest", "why"))
         try:
@@ -239,7 +239,7 @@ class LimitImport(LimitEdit):
         """Try the file."""
         form = LimitFileForm(request.POST, request.FILES)
         form.full_clean()
-        if errors := form.errors.get("effective") or form.errors.get("file"):
+        if errors := form.moment_errors() or form.errors.get("file"):
             messages.error(request, " ".join(map(str, errors)), extra_tags="no_file")
             return self.page(form=form, status=422)
         file = form.cleaned_data["file"]

@@ -8,29 +8,45 @@ from typing import Any, Final
 import msgspec
 from django import forms
 from django.http import QueryDict
+from django.utils import timezone
 
-from tables.admin.forms import EffectiveField
+from tables.admin.forms import EffectiveField, MomentField
 from tables.limits import cell_texts
 from tables.limits.cell_texts import Spelling
 from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Holds, LimitCell, Typed
 from tables.models import Table
 
+CLOCK: Final = "%Y-%m-%d %H:%M"
 LONGEST: Final = 400
 """The longest text of a cell; the rest is cut off."""
 
 
 class TakesEffectForm(forms.Form):
-    """From when an edit takes effect."""
+    """When an edit takes effect and, for a temporary one, when it ends."""
 
     takes = forms.ChoiceField(
         choices=(("round", "the next round"), ("shoe", "the next shoe")), required=False,
         widget=forms.Select({"aria-label": "Holds from"}),
     )  # fmt: skip
     effective = EffectiveField()
+    ends = MomentField(label="Until", required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """An edit ends in the future, and after it takes effect."""
+        cleaned = self.cleaned_data
+        starts = max(cleaned.get("effective") or timezone.now(), timezone.now())
+        if cleaned.get("ends") and cleaned["ends"] <= starts:
+            self.add_error("ends", f"It would end before it holds: end it after {timezone.localtime(starts):{CLOCK}}.")
+        return cleaned
 
     def holds(self) -> Holds:
-        """The effective time, with the default for a field in error."""
-        return Holds(self.cleaned_data.get("takes") or "round", self.cleaned_data.get("effective"))
+        """The times of the edit, with the default for a field in error."""
+        cleaned = self.cleaned_data
+        return Holds(cleaned.get("takes") or "round", cleaned.get("effective"), cleaned.get("ends"))
+
+    def moment_errors(self) -> list[str]:
+        """The errors of the times, for the page."""
+        return [str(error) for name in ("effective", "ends") for error in self.errors.get(name, ())]
 
 
 class LimitFileForm(TakesEffectForm):

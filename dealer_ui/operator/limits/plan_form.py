@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.utils import timezone
@@ -23,6 +24,9 @@ from tables.reports import site_clock
 from tables.setup import pits, policies
 from tables.setup.dual_control import ProposalDraft
 
+SEVERAL: Final = "table:"
+"""The choice of a plan for several tables."""
+
 
 class PlanForm(forms.Form):
     """A limit plan; a further version begins with the values of the newest one."""
@@ -35,6 +39,10 @@ class PlanForm(forms.Form):
     target = forms.ChoiceField(
         label="Is for", widget=widgets.UnfoldAdminSelectWidget,
         help_text="What is nearer to a table lies on top: a table's own plan over its pit's, that over its game's.",
+    )  # fmt: skip
+    tables = forms.MultipleChoiceField(
+        label="Its tables", required=False, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="For several tables, chosen above: tick each of them.",
     )  # fmt: skip
     when = forms.ChoiceField(
         choices=(("always", "Always"), ("hours", "On weekdays, from one hour to another"), ("event", "For an event")),
@@ -84,12 +92,20 @@ class PlanForm(forms.Form):
         label="For the second person", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget
     )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=0)
+    excluded = forms.MultipleChoiceField(required=False, widget=forms.MultipleHiddenInput)
+    confirm = forms.BooleanField(required=False, widget=forms.CheckboxInput({"autofocus": True}))
 
     FIELDS: ClassVar[Mapping[str, str]] = {"of": "target"}
 
     def __init__(self, *args: Any, named: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["target"].choices = list(targets())  # type: ignore[attr-defined]
+        self.misfits: dict[str, str] = {}
+        """The tables that the limits do not fit, with the reasons, where the plan may apply at others."""
+        names = sorted(Table.objects.filter(retired_at=None).values_list("name", flat=True), key=pits.natural)
+        tables = [(name, name) for name in names]
+        choices = {"target": list(targets()), "tables": tables, "excluded": tables}
+        for field, chosen in choices.items():
+            self.fields[field].choices = chosen  # type: ignore[attr-defined]
         if named:
             self.fields["name"].disabled = True
 
@@ -102,7 +118,8 @@ class PlanForm(forms.Form):
             f"{name.removeprefix(WAGER)} {_typed(value)}" for name, value in event.values.items() if name not in AMOUNTS
         ]
         facts |= {
-            "name": event.name, "target": f"{event.scope}:{event.of}", "wagers": "\n".join(lines), "note": event.note,
+            "name": event.name, "target": SEVERAL if event.tables else f"{event.scope}:{event.of}",
+            "tables": event.tables, "wagers": "\n".join(lines), "note": event.note,
             "takes": event.takes, "keeps_seated": event.keeps_seated, "version": row.version,
         }  # fmt: skip
         match event.schedule:
@@ -131,15 +148,30 @@ class PlanForm(forms.Form):
         if sentence := self._when_fault():
             self.add_error("when", sentence)
             return cleaned
+        if cleaned["target"] == SEVERAL and not cleaned["tables"]:
+            self.add_error("tables", "Tick each table that the plan is for.")
+            return cleaned
         moment = timezone.now()
         event = self.event()
         effective = event.effective or policies.spelled(moment)
-        judged = structs.replace(event, effective=effective)
-        for setting, sentence in limit_plans.faults(judged, moment).items():
+        faults = limit_plans.faults(structs.replace(event, effective=effective), moment)
+        if faults and self._fits_others(effective, moment):
+            self.add_error("confirm", "Confirm that the plan does not apply at these tables, or change its limits.")
+            return cleaned
+        for setting, sentence in faults.items():
             field = self.FIELDS.get(setting, "when" if setting == "schedule" else setting)
             field = "wagers" if field.startswith(WAGER) else field
             self.add_error(field if field in self.fields else None, sentence)
         return cleaned
+
+    def _fits_others(self, effective: str, moment: datetime) -> bool:
+        """Find the tables that the limits do not fit. False if the plan cannot be set without those either."""
+        plan = structs.replace(self._plan(), effective=effective)
+        misfits = {table: " ".join(wrong.values()) for table, wrong in limit_plans.misfits(plan).items()}
+        if not misfits or limit_plans.faults(without(plan, misfits), moment):
+            return False
+        self.misfits = misfits
+        return True
 
     def _when_fault(self) -> str:
         typed = self.cleaned_data
@@ -150,12 +182,18 @@ class PlanForm(forms.Form):
         return ""
 
     def event(self) -> LimitPlanSet:
-        """The plan as an entry of the site's log."""
+        """The plan as an entry of the site's log, without the tables whose exclusion was confirmed."""
+        excluded = self.cleaned_data["excluded"] if self.cleaned_data["confirm"] else ()
+        return without(self._plan(), excluded) if excluded else self._plan()
+
+    def _plan(self) -> LimitPlanSet:
         typed = self.cleaned_data
         scope, _, of = typed["target"].partition(":")
+        tables = tuple(typed["tables"]) if typed["target"] == SEVERAL else ()
         values = {name: typed[name] for name in AMOUNTS if typed[name] is not None}
         return LimitPlanSet(
-            name=typed["name"], version=0, scope=scope, of=of, schedule=self._schedule(), note=typed["note"],
+            name=typed["name"], version=0, scope=scope, of=of, tables=tables, schedule=self._schedule(),
+            note=typed["note"],
             values=values | typed["wagers"], takes=typed["takes"], keeps_seated=typed["keeps_seated"],
             effective=policies.spelled(typed["effective"]) if typed["effective"] else "",
         )  # fmt: skip
@@ -176,6 +214,13 @@ class PlanForm(forms.Form):
         return limit_plans.draft_of(self.event(), expected_version=self.cleaned_data["version"])
 
 
+def without(event: LimitPlanSet, names: Collection[str]) -> LimitPlanSet:
+    """A plan that does not apply at some of its tables: it excludes them, or no longer lists them."""
+    if event.tables:
+        return structs.replace(event, tables=tuple(table for table in event.tables if table not in names))
+    return structs.replace(event, excluded=tuple(names))
+
+
 class PlanRetirementForm(InputForm):
     """The retirement of a plan: its version on the page, and a comment for the second operator."""
 
@@ -191,6 +236,7 @@ def targets() -> Iterator[tuple[str, Any]]:
     yield "house:", "The whole house"
     yield "Games", [(f"game:{game}", GAMES[game].title) for game in games]
     yield "Pits", [(f"pit:{pit}", pit) for pit in places]
+    yield SEVERAL, "Several tables"
     yield "Tables", [(f"table:{name}", name) for name, _ in sorted(tables, key=lambda table: pits.natural(table[0]))]
 
 

@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from dealer_ui.guards import viewer_of
 from dealer_ui.operator.limits.plan_form import PlanForm, PlanRetirementForm
-from dealer_ui.operator.limits.plan_layers import in_order, shelves, week
+from dealer_ui.operator.limits.plan_weeks import weeks
 from dealer_ui.operator.pages import OperatorPage
+from dealer_ui.pit.tables.limits_in_force import limits_in_force
 from tables.admin.forms import as_error
 from tables.admin.pages import SetUp
 from tables.approvals import proposals
@@ -25,12 +26,13 @@ from tables.limits import plans as limit_plans
 from tables.limits import resolver
 from tables.limits.resolver import TableLimits
 from tables.log import dual_control
-from tables.log.limit_plans import Occasion, Plan, Schedule, Value, called, limits_of
+from tables.log.limit_plans import Occasion, Plan, Schedule, Value, limits_of
 from tables.log.message import text_of
 from tables.models import LimitPlan, Proposal, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.setup import pits, policies
+from tables.state import table_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,27 +103,18 @@ class PlansPage(OperatorPage):
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         """The context. Raises Http404 for a table that does not exist."""
         moment = timezone.now()
-        tables = sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name))
-        limits = resolver.at_tables(tables, moment)
-        chosen = self.request.GET.get("table") or next(iter(limits), "")
-        if chosen and chosen not in limits:
+        rows = sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name))
+        tables = {table.name: table for table in rows}
+        limits = resolver.at_tables(rows, moment)
+        chosen = self.request.GET.get("table") or next(iter(tables), "")
+        if chosen and chosen not in tables:
             raise Http404(f"There is no table {chosen}.")
-        return super().get_context_data(
-            lines=lines(limits, moment),
-            tables=list(limits),
-            chosen=chosen,
-            may_add=self.request.user.has_perm("tables.add_limitplan"),
-            **(_layers(limits[chosen], moment) if chosen else {}),
-            **context,
-        )
-
-
-def _layers(limits: TableLimits, moment: datetime) -> dict[str, Any]:
-    """The layers of a table, and the week of each limit that more than one layer sets."""
-    plans, stack = resolver.plans(moment), limits.outcome.stack
-    names = [name for name in in_order(stack) if len(stack[name]) > 1] or ["min_cents"]
-    weeks = [(called(name), week(limits, plans, name, moment)) for name in names]
-    return {"shelves": shelves(limits), "next": limits.next_words, "weeks": weeks}
+        context |= {"lines": lines(limits, moment), "tables": list(tables), "chosen": chosen}
+        if chosen:
+            viewer, table = viewer_of(self.request), tables[chosen]
+            context["in_force"] = limits_in_force(table, viewer, table_state.of(table))
+            context["weeks"] = weeks(limits[chosen], resolver.plans(moment), moment)
+        return super().get_context_data(may_add=self.request.user.has_perm("tables.add_limitplan"), **context)
 
 
 class PlanPage(OperatorPage):

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui.guards import viewer_of, watches
 from dealer_ui.pit.tables.limit_forms import EmergencyForm, LimitActionForm, LimitProposalForm, ProposalNoteForm
+from dealer_ui.pit.tables.limits_in_force import limits_in_force
 from tables.approvals import proposals
 from tables.approvals.proposals import Comment
-from tables.limits import emergency, resolver
-from tables.limits.resolver import TableLimits
-from tables.log.limit_plans import amount_of, called, limits_of
-from tables.log.message import text_of
-from tables.log.state import Announced, TableState
+from tables.limits import emergency
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import table_settings
@@ -44,54 +39,6 @@ class Next:
 def next_changes(table: Table, viewer: Staff) -> list[Next]:
     """The next changes of a table, approved or waiting for approval."""
     return [_next(proposal, viewer) for proposal in proposals.next_changes(table.name)]
-
-
-@dataclass(frozen=True, slots=True)
-class InForce:
-    """One limit of a table: the value in force, the layer that sets it, and a value that waits."""
-
-    title: str
-    value: str
-    why: str
-    waits: str = ""
-    """The value that the plans require, while another is still in force."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The limits of a table by the limit plans: each limit, the next change with its reason, and the announcement."""
-
-    limits: list[InForce]
-    next: str
-    announced: str
-
-
-def planned(table: Table, state: TableState) -> Planned:
-    """The limits of a table in this state, by the limit plans."""
-    known, announced = resolver.at_tables([table], timezone.now())[table.name], state.announced
-    return Planned(
-        [_in_force(known, name) for name in known.outcome.stack],
-        known.next_words,
-        _announced(announced) if announced else "",
-    )
-
-
-def _in_force(known: TableLimits, name: str) -> InForce:
-    layer, present = known.outcome.layers.get(name), known.set_to.get(name)
-    value = text_of(amount_of(present)) if present is not None else "none"
-    if name not in known.differs:
-        return InForce(called(name), value, layer.why if layer else "nobody sets it now")
-    asked = f"{text_of(amount_of(layer.value))}, {layer.why}" if layer else "none: its plan is over"
-    return InForce(called(name), value, "as it was set before", asked)
-
-
-def _announced(announced: Announced) -> str:
-    raised = text_of(limits_of(announced.least))
-    return f"{_clock(announced.effective)}: {raised} ({announced.why})"
-
-
-def _clock(moment: datetime) -> str:
-    return f"{timezone.localtime(moment):%a %Y-%m-%d %H:%M}"
 
 
 def _next(proposal: Proposal, viewer: Staff) -> Next:
@@ -123,11 +70,10 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
     button = LimitActionForm(request.POST).chosen()
     context = {
         "table": table,
-        "settings": table_settings.settings_of(table),
         "proposal": LimitProposalForm(table, request.POST if button == "propose" else None),
         "emergency": EmergencyForm(table, request.POST if button == "emergency" else None),
         "next": next_changes(table, viewer),
-        "planned": planned(table, table_state.of(table)),
+        "in_force": limits_in_force(table, viewer, table_state.of(table)),
         "may_propose": proposals.may_propose("limits", viewer),
         "may_tighten": viewer.has_perm(emergency.PERMISSION) and viewer.has_perm("tables.run_floor"),
         "refused": refused,

@@ -29,7 +29,8 @@ from dealer_ui.pit.floor import arrangement, assignments
 from dealer_ui.pit.floor.actions import ACTS, Act, ActForm, consequences
 from dealer_ui.pit.floor.arrangement import Arrangement
 from dealer_ui.pit.floor.cards import Seen, head_of, latest_of, seen, strip_of
-from dealer_ui.pit.tables.table_limits import next_changes, planned
+from dealer_ui.pit.tables.limits_in_force import limits_in_force
+from dealer_ui.pit.tables.table_limits import next_changes
 from dealer_ui.replica_pages import reads_replica
 from tables.alerts import bookmarks
 from tables.audit import day_seals, round_list, round_steps, watch
@@ -192,7 +193,7 @@ def table(request: HttpRequest, pk: int) -> HttpResponse:
             else None,
             "usual_hold": usual_hold_of(card.table),
             "next": next_changes(card.table, viewer_of(request)),
-            "planned": planned(card.table, card.standing),
+            "in_force": limits_in_force(card.table, viewer_of(request), card.standing),
             "pieces": None if card.win_cents is None else in_rack(card.table, is_live=card.rack_cents is not None),
         }
         | _rounds(request, card.table, latest_of(card.standing)),

@@ -57,9 +57,9 @@ def test_a_plan_is_set_as_it_is_typed_and_its_layers_are_drawn(desk: Client) -> 
     assert desk.post(LIST + "add/", night).status_code == 302
     enforcement.bring_into_force()
     page = desk.get(LIST, {"table": "Rocket 1"})
-    (name, stack, waits), *_ = [shelf for shelf in page.context["shelves"] if shelf[0] == "minimum"]
-    assert (name, waits) == ("minimum", "")
-    assert [(shelf.value, shelf.state) for shelf in stack] == [("50", "wins"), ("20", "covered"), ("10", "covered")]
+    minimum, *_ = page.context["in_force"].limits
+    assert (minimum.title, minimum.value, minimum.reason.state) == ("minimum", "50", "applies")
+    assert [(value, other.state) for value, other in minimum.others] == [("20", "covered"), ("10", "covered")]
     week = dict(page.context["weeks"])["minimum"]
     assert len(week) == 7
     assert all(bar.text == "50 Night" for day in week for bar in day.bars)

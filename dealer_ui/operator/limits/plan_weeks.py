@@ -1,8 +1,8 @@
-"""The layers of a table's limits, and how a limit changes in the week to come, as the page of plans draws them."""
+"""The limits of a table in the week to come, as the page of plans draws them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -10,56 +10,14 @@ from typing import Final
 
 from django.utils import timezone
 
+from dealer_ui.pit.tables.limits_in_force import in_order
 from tables.limits.resolver import TableLimits
-from tables.log.limit_plans import AMOUNTS, Layer, Plan, amount_of, called, layers_at, resolve
+from tables.log.limit_plans import Layer, Plan, amount_of, called, layers_at, resolve
 from tables.log.message import text_of
 
 DAYS: Final = 7
 HOURS_OF_A_DAY: Final = 24
 MOST_STRETCHES: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """One layer as the page draws it: its value, and whether it applies."""
-
-    layer: Layer
-    value: str
-    state: str
-    """``wins``, ``covered`` or ``rests``."""
-    why: str
-
-
-def shelves(limits: TableLimits) -> list[tuple[str, list[Shelf], str]]:
-    """Each limit of a table, its layers from the top, and the limit of the next round where that differs."""
-    drawn: list[tuple[str, list[Shelf], str]] = []
-    for name in in_order(limits.outcome.stack):
-        stack = limits.outcome.stack[name]
-        winner = next((layer for layer in stack if layer.holds), None)
-        shelf = [
-            Shelf(
-                layer,
-                text_of(amount_of(layer.value)),
-                _state(layer, winner),
-                layer.why if layer.plan else "the table itself",
-            )
-            for layer in stack
-        ]
-        waits = text_of(amount_of(limits.set_to[name])) if name in limits.differs and name in limits.set_to else ""
-        drawn.append((called(name), shelf, waits))
-    return drawn
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Limits in the order of pages: amounts first, then wagers by name."""
-    order = list(AMOUNTS)
-    return sorted(names, key=lambda name: (order.index(name) if name in AMOUNTS else len(order), name))
-
-
-def _state(layer: Layer, winner: Layer | None) -> str:
-    if layer is winner:
-        return "wins"
-    return "covered" if layer.holds else "rests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +40,19 @@ class WeekDay:
     bars: Sequence[Bar]
 
 
-def week(limits: TableLimits, plans: Iterable[Plan], name: str, moment: datetime) -> list[WeekDay]:
+def weeks(limits: TableLimits, plans: Sequence[Plan], moment: datetime) -> list[tuple[str, list[WeekDay]]]:
+    """The week of each limit that more than one layer sets; that of the minimum if no limit has several layers."""
+    stack = limits.outcome.stack
+    names = [name for name in in_order(stack) if len(stack[name]) > 1] or ["min_cents"]
+    return [(called(name), _week(limits, plans, name, moment)) for name in names]
+
+
+def _week(limits: TableLimits, plans: Sequence[Plan], name: str, moment: datetime) -> list[WeekDay]:
     """One limit of a table in the days to come, by the site's clock."""
-    every = list(plans)
     today = timezone.localtime(moment).replace(hour=0, minute=0, second=0, microsecond=0)
     midnights = [(today + timedelta(days=day)).replace(tzinfo=None) for day in range(DAYS + 1)]
     edges = [timezone.make_aware(midnight) for midnight in midnights]
-    stretches = list(_stretches(limits, every, name, moment, edges[-1]))
+    stretches = list(_stretches(limits, plans, name, moment, edges[-1]))
     ranks: dict[str, int] = {"": 0}
     for *_, layer in stretches:
         if layer is not None:
