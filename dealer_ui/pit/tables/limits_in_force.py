@@ -14,7 +14,7 @@ from tables.limits import resolver
 from tables.limits.resolver import LayerReason, LimitReason
 from tables.log.limit_plans import AMOUNTS, NextChange, Value, amount_of, limits_of
 from tables.log.message import text_of
-from tables.log.state import TableState
+from tables.log.state import Announced, TableState
 from tables.models import LimitPlan, Staff, Table
 
 WAITS: Final = {
@@ -70,6 +70,11 @@ def limits_in_force(table: Table, viewer: Staff, state: TableState) -> LimitsInF
         limits.next_words,
         _announced(announced) if announced else "",
     )
+
+
+def _announced(announced: Announced) -> str:
+    raised = text_of(limits_of(announced.least))
+    return f"{_clock(announced.effective)}: {raised} ({announced.why})"
 
 
 def _in_force(reason: LimitReason, change: NextChange | None, addresses: Mapping[int, str]) -> LimitInForce:
