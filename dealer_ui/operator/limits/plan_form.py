@@ -101,7 +101,7 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.misfits: dict[str, str] = {}
         """The tables that the limits do not fit, with the reasons, where the plan may apply at others."""
-        names = sorted(Table.objects.filter(retired_at=None).values_list("name", flat=True), key=pits.natural)
+        names = sorted(Table.objects.in_use().values_list("name", flat=True), key=pits.natural)
         tables = [(name, name) for name in names]
         choices = {"target": list(targets()), "tables": tables, "excluded": tables}
         for field, chosen in choices.items():
@@ -230,7 +230,7 @@ class PlanRetirementForm(InputForm):
 
 def targets() -> Iterator[tuple[str, Any]]:
     """The choices of a plan's place: the site, its games, its pits and its tables, by their kinds."""
-    tables = list(Table.objects.filter(retired_at=None).values_list("name", "game"))
+    tables = list(Table.objects.in_use().values_list("name", "game"))
     games = sorted({game for _, game in tables}, key=lambda game: GAMES[game].title)
     places = sorted({place.pit for place in pits.places().values()}, key=pits.natural)
     yield "house:", "The whole house"
