@@ -64,7 +64,7 @@ MATTERS: Final = (
         NavLink("Limits of all tables", "table_view", "limit-grid", "tables.view_table", "the grid; files of it"),
         NavLink("History of limits", "history", "limit-history", "tables.view_table", "who, when, from, to"),
         _list("Pits", "grid_view", "tables_pitsection", "which tables stand where"),
-        NavLink("Floor plans", "map", "admin:floor-plan", "tables.view_pitsection", "where tables stand, drawn"),
+        NavLink("Floor plans", "map", "floor-plan", "tables.view_pitsection", "where tables stand, drawn"),
         _list("Pay tables", "request_quote", "tables_paytable", "what side bets and bonuses pay"),
         _list("Proposals", "how_to_reg", "tables_proposal", "what waits for a second person"),
     )),
@@ -77,7 +77,7 @@ MATTERS: Final = (
     NavGroup("People and devices", (
         _list("Staff", "badge", "tables_staff", "who works here, and as what"),
         NavLink(
-            "Who runs which pit", "assignment_ind", "admin:posts", "tables.view_post", "posts of pit bosses; cover"
+            "Who runs which pit", "assignment_ind", "posts", "tables.view_post", "posts of pit bosses; cover"
         ),
         NavLink("Access", "manage_accounts", "pit:access", "tables.view_staff", "the review of who may do what"),
         NavLink("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),

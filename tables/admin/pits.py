@@ -8,7 +8,6 @@ from django import forms
 from django.contrib import admin
 from unfold import widgets
 
-from tables.admin import floor_plans
 from tables.admin.custody import NeverChanged
 from tables.admin.forms import Judged
 from tables.log.entries.pits import PitSectionSet
@@ -64,10 +63,6 @@ class PitSectionAdmin(NeverChanged):
     form = PitSectionForm
     list_display = ("pit", "section", "which", "by", "at")
     fields = ("pit", "section", "tables", "first")
-
-    def get_urls(self) -> list[Any]:
-        """With the drawn plans."""
-        return [*floor_plans.urls(self.admin_site), *super().get_urls()]
 
     @admin.display(description="tables")
     def which(self, row: PitSection) -> str:
