@@ -6,7 +6,6 @@ from django.urls import include, path
 from casino.ops.health import healthz
 from casino.ops.metrics import metrics
 from dealer_ui.accounts.urls import admin_urlpatterns
-from tables.admin.front_page import records
 
 handler400 = "casino.web.failures.bad_request"
 handler500 = "casino.web.failures.server_error"
@@ -16,7 +15,6 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("admin/", include(admin_urlpatterns)),
     path("admin/", include("dealer_ui.operator.urls")),
-    path("admin/records/", admin.site.admin_view(records), name="records"),
     path("admin/", admin.site.urls),
     path("api/", include("tables.api.urls")),
     path("", include("dealer_ui.urls")),  # before the accounts: dealers' inputs resolve faster

@@ -4,13 +4,13 @@ from django.templatetags.static import static
 
 UNFOLD = {
     "SITE_TITLE": "Casino tables",
-    "SITE_HEADER": "tables.admin.pages.house_name",
+    "SITE_HEADER": "tables.admin.navigation.house_name",
     "SITE_SYMBOL": "playing_cards",
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("dealer_ui/icon.svg")},
     ],
     "SHOW_HISTORY": False,  # ours is the log
-    "DASHBOARD_CALLBACK": "tables.admin.front_page.dashboard",
+    "DASHBOARD_CALLBACK": "dealer_ui.operator.front_page.dashboard",
     "SHOW_VIEW_ON_SITE": False,
     "THEME": "dark",  # as the floor is
     "STYLES": [

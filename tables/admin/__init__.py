@@ -1,3 +1,18 @@
-"""The admin's pages, where Django looks for them."""
+"""The pages of the admin, which Django imports at its start."""
 
-from tables.admin import custody, pages, pit_assignments, pits, service_accounts  # noqa: F401
+from tables.admin import (  # noqa: F401
+    alert_channels,
+    chips,
+    custody,
+    gaming_hours,
+    log_entries,
+    pay_tables,
+    pit_assignments,
+    pits,
+    policies,
+    proposals,
+    service_accounts,
+    staff,
+    tables,
+    terminals,
+)

@@ -1,4 +1,4 @@
-"""The register of keys and the schedule of drops in the admin: rows are added, and none is ever changed."""
+"""The register of keys and the drop schedule in the admin. Rows are added, never changed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
 from django.utils import timezone
 from unfold import widgets
 
-from tables.admin.forms import Judged
-from tables.admin.pages import SetUp
+from tables.admin.forms import DomainForm
+from tables.admin.pages import NeverChanged
 from tables.cage import key_register
 from tables.cage.key_register import Schedule
 from tables.form_fields import DayField
@@ -22,8 +20,8 @@ from tables.reports import gaming_hours
 from tables.setup.table_settings import Faults
 
 
-class HouseKeyForm(Judged):
-    """A key as it is to stand from now on; another row of the same mark takes the place of the one before."""
+class HouseKeyForm(DomainForm):
+    """A key of the register. It replaces an earlier row of the same mark."""
 
     class Meta:
         model = HouseKey
@@ -45,8 +43,8 @@ class HouseKeyForm(Judged):
         return key_register.set_key(self.event(), by=by)
 
 
-class DropScheduleForm(Judged):
-    """When boxes are due, from a day on; another row of the same name takes the place of the one before."""
+class DropScheduleForm(DomainForm):
+    """When boxes are due, from a day on. The schedule replaces an earlier row of the same name."""
 
     tables = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None stands for all tables."
@@ -89,19 +87,6 @@ class DropScheduleForm(Judged):
 
     def write(self, by: Staff) -> DropSchedule:
         return key_register.set_schedule(self.schedule(), by=by, today=gaming_hours.day_of(timezone.now()))
-
-
-class NeverChanged(SetUp):
-    """Rows that stand as they were set."""
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Another row takes the place of one that is no longer right."""
-        return False
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """With who set them, once they are set."""
-        own = tuple(self.fields or ())
-        return (*own, "by", "at") if obj else own
 
 
 @admin.register(HouseKey)

@@ -15,6 +15,7 @@ from django.urls import reverse
 from unfold.dataclasses import SearchResult
 
 from tables.models import Staff, Table
+from tables.setup import site_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ MATTERS: Final = (
             "Who runs which pit", "assignment_ind", "posts", "tables.view_post", "posts of pit bosses; cover"
         ),
         NavLink("Access", "manage_accounts", "pit:access", "tables.view_staff", "the review of who may do what"),
-        NavLink("Roles", "groups", "admin:house-roles", "tables.view_houseterms", "what each role may do and sign"),
+        NavLink("Roles", "groups", "house-roles", "tables.view_houseterms", "what each role may do and sign"),
         NavLink("Codes", "password", "codes", "tables.confirm_code", "help somebody to a PIN or a password"),
         _list("Terminals", "tablet", "tables_terminal", "enrol and revoke devices"),
         _list("Programs", "smart_toy", "tables_serviceaccount", "service accounts, their tokens, card readers"),
@@ -148,6 +149,11 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
 def _line(way: NavLink, nearest: str) -> dict[str, Any]:
     return {"title": way.title, "icon": way.icon, "link": way.address, "active": way.address == nearest}
+
+
+def house_name(request: HttpRequest) -> str:
+    """The title of the side bar."""
+    return site_identity.identity().house_name or "Casino tables"
 
 
 MOST_RESULTS: Final = 12

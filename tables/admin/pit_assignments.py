@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.http import HttpRequest
 
-from tables.admin.custody import NeverChanged
+from tables.admin.pages import NeverAdded
 from tables.models import PitCover, Post
-
-
-class NeverAdded(NeverChanged):
-    """Rows that other pages write."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
 
 
 @admin.register(Post)

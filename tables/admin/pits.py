@@ -1,4 +1,4 @@
-"""The sections of pits in the admin: rows are added, and none is ever changed."""
+"""The sections of pits in the admin. Rows are added, never changed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from django import forms
 from django.contrib import admin
 from unfold import widgets
 
-from tables.admin.custody import NeverChanged
-from tables.admin.forms import Judged
+from tables.admin.forms import DomainForm
+from tables.admin.pages import NeverChanged
 from tables.log.entries.pits import PitSectionSet
 from tables.models import PitSection, Staff, Table
 from tables.setup import pits
 from tables.setup.pits import Faults
 
 
-class PitSectionForm(Judged):
-    """Which tables stand in a section; another row of the same pit and name takes the place of the one before."""
+class PitSectionForm(DomainForm):
+    """The tables of a section. It replaces an earlier row of the same pit and name."""
 
     tables = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None ends the section."
@@ -58,7 +58,7 @@ class PitSectionForm(Judged):
 
 @admin.register(PitSection)
 class PitSectionAdmin(NeverChanged):
-    """Which tables stand in which pit."""
+    """The tables of each pit."""
 
     form = PitSectionForm
     list_display = ("pit", "section", "which", "by", "at")

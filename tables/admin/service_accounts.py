@@ -15,7 +15,7 @@ from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import Judged, MomentField, as_error
+from tables.admin.forms import DomainForm, MomentField, as_error
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.log.message import text_of
@@ -28,7 +28,7 @@ from tables.setup.table_settings import Faults
 from tables.staff import service_tokens
 
 
-class ServiceAccountForm(Judged):
+class ServiceAccountForm(DomainForm):
     """What a program may do."""
 
     FIELDS = {"expires": "expires_at"}
@@ -170,7 +170,7 @@ class ServiceAccountAdmin(SetUp):
         description = "You see it once: put it where the program reads it, and nowhere else."
         if _live(account):
             description += f" The token of now is good for {hours} hours more, so that the program goes on meanwhile."
-        return self.ask(request, title, says=description, button="Make the token")
+        return self.ask(request, title, text=description, button="Make the token")
 
     @action(description="Revoke a token", url_path="revoke-token", permissions=["change"])
     def revoke_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -192,7 +192,7 @@ class ServiceAccountAdmin(SetUp):
         if not live:
             messages.error(request, f"{account} has no token that is good.", extra_tags="no_token")
             return redirect("admin:tables_serviceaccount_change", account.pk)
-        return self.ask(request, f"Revoke a token of {account}", form=form, says=text, button="Revoke the token")
+        return self.ask(request, f"Revoke a token of {account}", form=form, text=text, button="Revoke the token")
 
     @action(description="Revoke", url_path="revoke", permissions=["change"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -208,7 +208,7 @@ class ServiceAccountAdmin(SetUp):
                 messages.success(request, f"{account} may do nothing any more.", extra_tags="retired")
                 return redirect("admin:tables_serviceaccount_changelist")
         text = "It may do nothing any more, at once and for good. At its table the dealer keys the cards."
-        return self.ask(request, f"Revoke {account}", form=form, says=text, button="Revoke")
+        return self.ask(request, f"Revoke {account}", form=form, text=text, button="Revoke")
 
 
 def _live(account: ServiceAccount) -> Sequence[ServiceToken]:

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from dealer_ui import numbers
 from ledger.models import LogEntry
-from tables.admin.forms import MoneyField, TableForm, option_fields
+from tables.admin.forms import MoneyField
+from tables.admin.game_fields import option_fields
 from tables.admin.pages import SetUp, number
+from tables.admin.table_form import TableForm
 from tables.log.terms import Settings
 from tables.models import ChipSeries, Denomination, HouseKey, Proposal, Staff, Table, Terminal
 from tables.reports import gaming_hours

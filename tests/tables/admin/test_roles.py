@@ -16,7 +16,7 @@ from tests.terms import read_again
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow("sets up a house for each test")]
 
-PAGE = "admin:house-roles"
+PAGE = "house-roles"
 
 
 @pytest.fixture

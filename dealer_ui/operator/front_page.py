@@ -1,6 +1,6 @@
-"""The front page of the administration: what is open, what waits for somebody, what changes next, what looks wrong.
+"""The front page of the admin: open tables, the viewer's tasks, scheduled changes and what needs attention.
 
-Each line leads to the page where it is dealt with. It is read in the same few queries however many tables there are.
+Each line links to the page where the task is done. The number of queries does not depend on the number of tables.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.contrib import admin
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
@@ -44,14 +41,14 @@ from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
 
 MOST_LINES: Final = 8
-"""So many of one sort; the rest is a number that leads to all of them."""
+"""The lines of one sort. The others are a number that links to all of them."""
 REVIEW: Final = timedelta(days=92)
 NO_PIT: Final = "No pit"
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """Something to be done or known, and the page where that is."""
+    """A task or a fact, with the address of its page."""
 
     text: str
     address: str
@@ -84,10 +81,10 @@ class Pit:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """All that stands on the front page of one viewer."""
+    """The front page of one viewer."""
 
     is_shown: bool = False
-    """Whether the viewer watches the floor at all."""
+    """True if the viewer may watch the floor."""
     pits: Sequence[Pit] = ()
     waits: Sequence[TaskRow] = ()
     coming: Sequence[TaskRow] = ()
@@ -104,13 +101,13 @@ class Desk:
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What unfold asks for its front page."""
+    """Extend the context of the front page. Unfold calls it."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
     return context | {"desk": desk_of(request.user)}
 
 
 def desk_of(viewer: Staff) -> Desk:
-    """The front page as somebody sees it."""
+    """The front page of a viewer."""
     groups = navigation.matters_of(viewer)
     if not viewer.has_perm("tables.watch_floor"):
         return Desk(matters=groups)
@@ -126,7 +123,7 @@ def desk_of(viewer: Staff) -> Desk:
     )
 
 
-# --- What is open ----------------------------------------------------------------------------------------------
+# --- Open tables -----------------------------------------------------------------------------------------------
 
 
 def _pits(tables: Sequence[Table], standings: Mapping[int, TableState]) -> list[Pit]:
@@ -153,7 +150,7 @@ def _open_table(table: Table, state: TableState) -> OpenTable:
     )
 
 
-# --- What waits for whoever looks ------------------------------------------------------------------------------
+# --- The viewer's tasks ------------------------------------------------------------------------------------------
 
 
 def _waits(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, TableState]) -> Iterator[TaskRow]:
@@ -183,7 +180,7 @@ def _of_proposal(proposal: Proposal, detail: str) -> TaskRow:
 
 
 def _days(viewer: Staff) -> Iterator[TaskRow]:
-    """The days that somebody else signed first."""
+    """The days that another person signed first."""
     for proposal in day_close.half_signed() if day_close.SECOND.may(viewer) else ():
         if day_close.SECOND.is_open_to(viewer, proposal.signer):
             address = f"{reverse('pit:reports')}?{urlencode({'day': proposal.day})}"
@@ -191,7 +188,7 @@ def _days(viewer: Staff) -> Iterator[TaskRow]:
 
 
 def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, TableState]) -> Iterator[TaskRow]:
-    """The papers that somebody of the viewer's role signs next."""
+    """The slips whose next signature is one of the viewer's role."""
     papers: list[tuple[Table | None, Slip]] = [
         (table, slip) for table in tables for slip in standings[table.book_id].slips
     ]
@@ -205,11 +202,11 @@ def _slips(viewer: Staff, tables: Sequence[Table], standings: Mapping[int, Table
         yield TaskRow(f"{len(due) - MOST_LINES} more papers", reverse("slips:book"))
 
 
-# --- What changes next -----------------------------------------------------------------------------------------
+# --- Scheduled changes -----------------------------------------------------------------------------------------
 
 
 def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[TaskRow]:
-    """What limit plans set next: a line for each moment, with the tables that it concerns."""
+    """The next limits of limit plans: a line for each moment with its tables."""
     if not viewer.has_perm("tables.view_limitplan"):
         return
     by_moment: dict[datetime, list[str]] = {}
@@ -224,7 +221,7 @@ def _plans(viewer: Staff, tables: Sequence[Table]) -> Iterator[TaskRow]:
 
 
 _NAMED: Final = 3
-"""So many tables are named in a line."""
+"""The tables that a line names."""
 
 
 def _coming(viewer: Staff) -> Iterator[TaskRow]:
@@ -246,11 +243,11 @@ def _coming(viewer: Staff) -> Iterator[TaskRow]:
             yield TaskRow("Gaming day and shifts", address, f"from {dated.from_day}, by {dated.by}")
 
 
-# --- What looks wrong ------------------------------------------------------------------------------------------
+# --- Needs attention -------------------------------------------------------------------------------------------
 
 
 def _paid_otherwise(tables: Sequence[Table]) -> Iterator[TaskRow]:
-    """Tables that pay less than they post, or favour the player without an approval."""
+    """Tables that pay less than the posted odds, or favour the player without an approval."""
     for table in payouts.underpaying(tables)[:MOST_LINES]:
         says = "some bets win less than the posted odds: set its rounding to exact"
         yield TaskRow(f"{table.name}: {rounding_words(table)}", _settings_of(table), says)
@@ -285,7 +282,7 @@ def _wrong(viewer: Staff, tables: Sequence[Table]) -> Iterator[TaskRow]:
 
 
 def _alerts(viewer: Staff) -> Iterator[TaskRow]:
-    """The newest open alerts that the viewer's role hears of, alike ones in one line."""
+    """The newest open alerts for the viewer's role, with a line for each type and place."""
     hearer = "" if viewer.role in inbox.OVERSEERS else str(viewer.role)
     heard = inbox.chosen(AlertFilter(state=OPEN, hearer=hearer)).order_by("-pk")
     groups: dict[tuple[str, str], list[Alert]] = {}
@@ -311,16 +308,3 @@ def _discrepancy(pk: int) -> str:
 
 def _clock(moment: Any) -> str:
     return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"
-
-
-# --- Records ---------------------------------------------------------------------------------------------------
-
-
-def records(request: HttpRequest) -> HttpResponse:
-    """The lists that nobody edits, for those who may read the log."""
-    assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
-    if not request.user.has_perm("ledger.view_logentry"):
-        raise PermissionDenied
-    lists = navigation.matters_of(request.user, navigation.RECORDS)
-    context = {**admin.site.each_context(request), "title": "Records", "matters": lists}
-    return TemplateResponse(request, "tables/admin/records.html", context)

@@ -1,15 +1,16 @@
-"""The page of the roles: what each may do, which bounds that has, and the form that chooses within them."""
+"""The page of roles: the permissions and signatures of each, their bounds, and the form that chooses within them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from django import forms
-from django.http import QueryDict
+from django.urls import reverse_lazy
 from django.utils import timezone
 
-from tables.admin.policies import FromThenOn
+from dealer_ui.operator.policies import PolicyForm, PolicyFormPage
+from tables.approvals import proposals
 from tables.log import duties, role_choices
 from tables.log.policies import TERMS, Values
 from tables.log.role_choices import APART_TERM, PERMISSIONS_TERM, SIGNERS_TERM
@@ -24,15 +25,15 @@ _OUTSIDE: Final = "That is not for a house to choose: it is fixed, never or alwa
 
 
 class _Boxes(forms.MultipleChoiceField):
-    """Boxes that are ticked on the page; what has none is refused in words, whoever posts it."""
+    """The ticked boxes of a table. A value without a box is refused with a sentence."""
 
     def __init__(self, words: Collection[str]) -> None:
         messages = {"invalid_choice": f"{_OUTSIDE} (%(value)s)"}
         super().__init__(required=False, choices=[(word, word) for word in words], error_messages=messages)
 
 
-class RolesForm(FromThenOn):
-    """What is ticked: permissions that a role has, steps that it signs, further roles that are kept apart."""
+class RolesForm(PolicyForm):
+    """The ticked boxes: permissions of roles, steps that they sign, further roles that are kept apart."""
 
     has = _Boxes([choice.word for choice in role_choices.CHOICES])
     signs = _Boxes([strike.word for strike in role_choices.STRIKES])
@@ -40,43 +41,34 @@ class RolesForm(FromThenOn):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.in_force = policies.as_entered(timezone.now())
+        in_force: Mapping[str, Any] = policies.as_entered(timezone.now())
+        otherwise, struck = in_force[PERMISSIONS_TERM], in_force[SIGNERS_TERM]
+        self.initial |= {
+            "has": [choice.word for choice in role_choices.CHOICES if (choice.word in otherwise) is not choice.given],
+            "signs": [strike.word for strike in role_choices.STRIKES if strike.word not in struck],
+            "apart": in_force[APART_TERM],
+        }
 
     @property
     def otherwise(self) -> Collection[str]:
-        """Which permissions are otherwise than they ship: as typed, or as is in force."""
-        if not self.is_bound:
-            return self._words(PERMISSIONS_TERM)
-        ticked = self._ticked("has")
+        """The permissions that differ from the defaults."""
+        ticked = self["has"].value()
         return [choice.word for choice in role_choices.CHOICES if (choice.word in ticked) is not choice.given]
 
     @property
     def struck(self) -> Collection[str]:
-        """Which roles are struck from a step."""
-        if not self.is_bound:
-            return self._words(SIGNERS_TERM)
-        ticked = self._ticked("signs")
+        """The roles that are struck from a step."""
+        ticked = self["signs"].value()
         return [strike.word for strike in role_choices.STRIKES if strike.word not in ticked]
 
     @property
     def kept_apart(self) -> Collection[str]:
-        """Which further roles are kept apart."""
-        if not self.is_bound:
-            return self._words(APART_TERM)
-        ticked = self._ticked("apart")
+        """The pairs of further roles that are kept apart."""
+        ticked = self["apart"].value()
         return [word for word in role_choices.APART if word in ticked]
 
-    def _ticked(self, name: str) -> Collection[str]:
-        assert isinstance(self.data, QueryDict)  # noqa: S101 -- the form is filled by a request alone
-        return self.data.getlist(name)
-
-    def _words(self, name: str) -> Collection[str]:
-        words = self.in_force[name]
-        assert isinstance(words, tuple)  # noqa: S101 -- these terms are words
-        return [str(word) for word in words]
-
     def clean(self) -> dict[str, Any]:
-        """Judged as the write that follows judges."""
+        """Judge by the function that judges the write."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
@@ -86,7 +78,7 @@ class RolesForm(FromThenOn):
         return cleaned
 
     def values(self) -> Values:
-        """What differs from what would hold then; all of it, where nothing does."""
+        """The choices that differ from those in force at the effective time; all of them if none does."""
         chosen = {
             PERMISSIONS_TERM: tuple(self.otherwise),
             SIGNERS_TERM: tuple(self.struck),
@@ -96,7 +88,7 @@ class RolesForm(FromThenOn):
         return {name: words for name, words in chosen.items() if before[name] != words} or chosen
 
     def draft(self) -> ProposalDraft | None:
-        """What is to be proposed, where it takes two people."""
+        """The proposal of the choices; None where one person may make them."""
         return choices.draft(self.values(), self.cleaned_data["effective"])
 
     @property
@@ -105,7 +97,7 @@ class RolesForm(FromThenOn):
 
     @property
     def steps(self) -> list[tuple[str, list[DutyRow]]]:
-        """The steps of each kind of slip, by its title."""
+        """The steps of each type of slip, by its title."""
         grouped: dict[str, list[DutyRow]] = {}
         for line in choices.signer_grid(self.struck):
             grouped.setdefault(line.group, []).append(line)
@@ -113,18 +105,18 @@ class RolesForm(FromThenOn):
 
     @property
     def free_pairs(self) -> Iterator[tuple[str, str, str, bool]]:
-        """The pairs that the house may keep apart: their word, both roles, and whether it does."""
+        """The pairs that the site may keep apart: the word, both roles, and True if they are kept apart."""
         for word, (first, second) in role_choices.APART.items():
             yield word, str(Role(first).label), str(Role(second).label), word in self.kept_apart
 
 
 def apart() -> list[tuple[str, str, str, str]]:
-    """The pairs that nobody ever has together: both roles, why, and by which rule."""
+    """The pairs that one person never has together: both roles, the reason and the rule."""
     return [(str(Role(pair.first).label), str(Role(pair.second).label), pair.why, pair.clause) for pair in duties.APART]
 
 
 def next_choices() -> list[tuple[Any, str, list[str]]]:
-    """What was entered and does not hold yet: from when, which term, and its words then."""
+    """The choices that take effect later: the moment, the title of the policy and its words."""
     moment = timezone.now()
     return [
         (change.effective, TERMS[name].title, [role_choices.CALLED.get(word, word) for word in change.values[name]])
@@ -132,3 +124,19 @@ def next_choices() -> list[tuple[Any, str, list[str]]]:
         for name in role_choices.TERM_NAMES
         if change.effective > moment and name in change.values
     ]
+
+
+class RolesPage(PolicyFormPage):
+    """The permissions and signatures of each role, with a box for each choice of the site."""
+
+    template_name = "dealer_ui/operator/roles.html"
+    title = "Roles: what each may do"
+    form_class = RolesForm
+    success_url = reverse_lazy("house-roles")
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        waiting = proposals.waiting().filter(matter="terms", about=choices.ABOUT)
+        return super().get_context_data(
+            labels=LABELS, apart=apart(), differ=duties.DIFFER, next=next_choices(),
+            waiting=[(row, proposals.title_of_proposal(row)) for row in waiting], **context,
+        )  # fmt: skip

@@ -1,0 +1,160 @@
+"""Alert channels in the admin. A changed channel is its next version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+from unfold import widgets
+
+from tables.admin.forms import (
+    DomainForm,
+)
+from tables.admin.pages import SetUp
+from tables.alerts import channels
+from tables.alerts.alert_types import KINDS, LEVELS
+from tables.alerts.models import AlertChannel, ChannelContent
+from tables.log.publication import FORMS
+from tables.models import (
+    Staff,
+    Table,
+)
+from tables.setup.table_settings import Faults
+
+
+class AlertChannelForm(DomainForm):
+    """A channel by which alerts leave the house; of a name that there is, its next version. A secret goes in and never
+    comes out."""
+
+    signed_with = forms.CharField(
+        label="Secret",
+        required=False,
+        widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
+        help_text="A webhook's alone: what its messages are signed with. Empty: that of the version before stays.",
+    )
+    both_hours = forms.IntegerField(
+        label="The former secret signs as well, for so many hours",
+        required=False,
+        min_value=0,
+        max_value=channels.MOST_BOTH_HOURS,
+        widget=widgets.UnfoldAdminIntegerFieldWidget,
+        help_text=f"While the receiver is given the new one. Empty: {channels.BOTH_HOURS} where the secret is another,"
+        " and else as it was. 0 where it leaked: that ends it now.",
+    )
+    level = forms.TypedChoiceField(
+        label="From the level on",
+        coerce=int,
+        initial=1,
+        choices=list(enumerate(LEVELS)),
+        widget=widgets.UnfoldAdminSelectWidget,
+    )
+    kinds = forms.MultipleChoiceField(
+        label="Only alerts of",
+        required=False,
+        choices=[(about, kind.title) for about, kind in KINDS.items()],
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="None chosen: all.",
+    )
+    events = forms.MultipleChoiceField(
+        label="Only events of these types",
+        required=False,
+        choices=[(type_, type_) for type_ in sorted(FORMS)],
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="Where it tells events. None chosen: all.",
+    )
+    at_tables = forms.ModelMultipleChoiceField(
+        Table.objects.filter(retired_at=None),
+        label="Only events about these tables",
+        required=False,
+        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text="Where it tells events. None chosen: all, and what is about no table.",
+    )
+    FIELDS = {
+        "least_level": "level", "about": "kinds", "secret": "signed_with",  # pragma: allowlist secret
+        "types": "events", "tables": "at_tables",
+    }  # fmt: skip
+
+    class Meta:
+        model = AlertChannel
+        fields = ("name", "tells", "means", "address", "is_on")
+        help_texts = {
+            "name": "A name that there is already gets its next version.",
+            "address": "One e-mail address, or an address that begins with https://.",
+        }
+
+    def channel(self) -> channels.ChannelDraft:
+        typed = self.cleaned_data
+        return channels.ChannelDraft(
+            name=typed["name"],
+            means=typed["means"],
+            address=typed["address"],
+            secret=typed["signed_with"],
+            is_on=typed["is_on"],
+            least_level=typed["level"],
+            about=tuple(typed["kinds"]),
+            tells=typed["tells"],
+            types=tuple(typed["events"]),
+            tables=tuple(table.name for table in typed["at_tables"]),
+            both_hours=typed["both_hours"],
+        )
+
+    def faults(self) -> Faults:
+        """By the version before, if there is one."""
+        draft = self.channel()
+        return channels.faults(draft, AlertChannel.objects.filter(name=draft.name).order_by("-version").first())
+
+    def write(self, by: Staff) -> AlertChannel:
+        return channels.set_channel(self.channel(), by=by)
+
+
+@admin.register(AlertChannel)
+class AlertChannelAdmin(SetUp):
+    """How alerts leave the house. None is ever changed: the same name again is its next version."""
+
+    form = AlertChannelForm
+    list_display = ("name", "version", "tells", "means", "whither", "level", "is_on", "by", "at")
+    list_filter = ("tells", "means", "is_on")
+    fields = (
+        "name", "tells", "means", "address", "signed_with", "both_hours", "is_on", "level", "kinds", "events",
+        "at_tables",
+    )  # fmt: skip
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Once it is set, without the secret, and of an address on the web the host alone."""
+        fields: tuple[str, ...] = (
+            "name", "version", "means", "whither", "former_until", "is_on", "level", "only", "by", "at",
+        )  # fmt: skip
+        if obj is not None and obj.tells == ChannelContent.EVENTS:
+            fields = (
+                "name", "version", "tells", "means", "whither", "former_until", "is_on", "events", "about", "by", "at",
+            )  # fmt: skip
+        if obj is not None and obj.tells == ChannelContent.DAYS:
+            fields = ("name", "version", "tells", "means", "whither", "former_until", "is_on", "by", "at")
+        return fields if obj else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Set otherwise, it is another version."""
+        return False
+
+    @admin.display(description="to")
+    def whither(self, row: AlertChannel) -> str:
+        return channels.destination(row)
+
+    @admin.display(description="from the level on")
+    def level(self, row: AlertChannel) -> str:
+        return LEVELS[row.least_level]
+
+    @admin.display(description="only alerts of")
+    def only(self, row: AlertChannel) -> str:
+        return ", ".join(KINDS[about].title for about in row.about if about in KINDS) or "all kinds"
+
+    @admin.display(description="only events of these types")
+    def events(self, row: AlertChannel) -> str:
+        return ", ".join(row.types) or "all types"
+
+    @admin.display(description="only events about these tables")
+    def about(self, row: AlertChannel) -> str:
+        return ", ".join(row.tables) or "all, and what is about no table"
