@@ -6,28 +6,21 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model
 from django.http import HttpRequest
 from unfold import widgets
 
-from tables.admin.forms import (
-    DomainForm,
-)
-from tables.admin.pages import SetUp
+from tables.admin.forms import DomainForm
+from tables.admin.pages import NeverChanged
 from tables.alerts import channels
 from tables.alerts.alert_types import KINDS, LEVELS
 from tables.alerts.models import AlertChannel, ChannelContent
 from tables.log.publication import FORMS
-from tables.models import (
-    Staff,
-    Table,
-)
+from tables.models import Staff, Table
 from tables.setup.table_settings import Faults
 
 
 class AlertChannelForm(DomainForm):
-    """A channel by which alerts leave the house; of a name that there is, its next version. A secret goes in and never
-    comes out."""
+    """A channel of outgoing alerts. An existing name gets its next version. The secret is never shown."""
 
     signed_with = forms.CharField(
         label="Secret",
@@ -102,7 +95,7 @@ class AlertChannelForm(DomainForm):
         )
 
     def faults(self) -> Faults:
-        """By the version before, if there is one."""
+        """The faults, compared with the previous version."""
         draft = self.channel()
         return channels.faults(draft, AlertChannel.objects.filter(name=draft.name).order_by("-version").first())
 
@@ -111,11 +104,11 @@ class AlertChannelForm(DomainForm):
 
 
 @admin.register(AlertChannel)
-class AlertChannelAdmin(SetUp):
-    """How alerts leave the house. None is ever changed: the same name again is its next version."""
+class AlertChannelAdmin(NeverChanged):
+    """The versions of all channels."""
 
     form = AlertChannelForm
-    list_display = ("name", "version", "tells", "means", "whither", "level", "is_on", "by", "at")
+    list_display = ("name", "version", "tells", "means", "destination", "level", "is_on", "by", "at")
     list_filter = ("tells", "means", "is_on")
     fields = (
         "name", "tells", "means", "address", "signed_with", "both_hours", "is_on", "level", "kinds", "events",
@@ -123,24 +116,17 @@ class AlertChannelAdmin(SetUp):
     )  # fmt: skip
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Once it is set, without the secret, and of an address on the web the host alone."""
-        fields: tuple[str, ...] = (
-            "name", "version", "means", "whither", "former_until", "is_on", "level", "only", "by", "at",
-        )  # fmt: skip
-        if obj is not None and obj.tells == ChannelContent.EVENTS:
-            fields = (
-                "name", "version", "tells", "means", "whither", "former_until", "is_on", "events", "about", "by", "at",
-            )  # fmt: skip
-        if obj is not None and obj.tells == ChannelContent.DAYS:
-            fields = ("name", "version", "tells", "means", "whither", "former_until", "is_on", "by", "at")
-        return fields if obj else self.fields
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Set otherwise, it is another version."""
-        return False
+        """Of an existing channel, the fields of its content, without the secret and the path of its address."""
+        if obj is None:
+            return self.fields
+        content = {ChannelContent.EVENTS: ("events", "about"), ChannelContent.DAYS: ()}.get(
+            obj.tells, ("level", "only")
+        )
+        tells = ("tells",) if obj.tells in (ChannelContent.EVENTS, ChannelContent.DAYS) else ()
+        return ("name", "version", *tells, "means", "destination", "former_until", "is_on", *content, "by", "at")
 
     @admin.display(description="to")
-    def whither(self, row: AlertChannel) -> str:
+    def destination(self, row: AlertChannel) -> str:
         return channels.destination(row)
 
     @admin.display(description="from the level on")

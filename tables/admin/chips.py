@@ -6,24 +6,17 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Count, Model, QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold import widgets
 
 from ledger.proof.chips import money
-from tables.admin.forms import (
-    DomainForm,
-    MoneyField,
-)
-from tables.admin.pages import Retiring, SetUp
+from tables.admin.forms import DomainForm, MoneyField
+from tables.admin.pages import NeverChanged, Retiring
 from tables.cage import chip_series, denominations, retirement
-from tables.models import (
-    ChipSeries,
-    Denomination,
-    Staff,
-)
+from tables.models import ChipSeries, Denomination, Staff
 from tables.setup.dual_control import ProposalDraft
 from tables.setup.table_settings import Faults
 
@@ -41,7 +34,7 @@ class DenominationForm(DomainForm):
         widgets = {"face": widgets.UnfoldAdminColorInputWidget}
 
     def faults(self) -> Faults:
-        """Those of the looks, and of a new chip's worth."""
+        """The faults of the appearance, and of a new chip's value."""
         worth = denominations.value_faults(self.cleaned_data["value"]) if self.instance.pk is None else {}
         return worth | denominations.look_faults(self.instance, self._looks())
 
@@ -60,6 +53,8 @@ class DenominationForm(DomainForm):
 
 @admin.register(Denomination)
 class DenominationAdmin(Retiring):
+    """Kinds of chips."""
+
     form = DenominationForm
     takes_two = ("chips",)
     list_display = ("worth", "colour", "swatch", "at", "retired")
@@ -71,7 +66,7 @@ class DenominationAdmin(Retiring):
     fixed_fields = ("value",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Denomination]:
-        """With the number of tables where each lies."""
+        """The kinds with the number of tables that use each."""
         chips: QuerySet[Denomination] = super().get_queryset(request)
         return chips.annotate(table_count=Count("tables"))
 
@@ -81,7 +76,7 @@ class DenominationAdmin(Retiring):
 
     @admin.display(description="worth")
     def value(self, chip: Denomination) -> str:
-        """As money, on its own page."""
+        """The value of an existing kind, on its page."""
         return money(chip.value_cents)
 
     @admin.display(description="face")
@@ -99,11 +94,11 @@ class DenominationAdmin(Retiring):
 
 
 class ChipSeriesForm(DomainForm):
-    """A series of chips: what a manufacturer made at once."""
+    """A series of chips: the kinds that a manufacturer made in one order."""
 
     FIELDS = {"values": "kinds"}
 
-    # Not ``values``: the row's column of that name holds what they are worth, and would judge what was ticked.
+    # Not ``values``: the column of that name would validate the ticked kinds as its own value.
     kinds = forms.ModelMultipleChoiceField(
         Denomination.objects.filter(retired_at=None),
         label="Kinds",
@@ -117,7 +112,7 @@ class ChipSeriesForm(DomainForm):
         help_texts = {"name": "As it is called on slips, for good.", "year": "In which it was made."}
 
     def faults(self) -> Faults:
-        """All of it is judged at once: nothing is changed later."""
+        """The faults of a new series; a series never changes."""
         return chip_series.faults(**self._entered())
 
     def write(self, by: Staff) -> ChipSeries:
@@ -129,22 +124,14 @@ class ChipSeriesForm(DomainForm):
 
 
 @admin.register(ChipSeries)
-class ChipSeriesAdmin(SetUp):
-    """Series of chips: added once, retired by a slip of the cage, never changed."""
+class ChipSeriesAdmin(NeverChanged):
+    """Series of chips. A slip of the cage discontinues one."""
 
     form = ChipSeriesForm
     list_display = ("name", "manufacturer", "year", "worths", "by", "at", "redeemed_up_to")
     list_select_related = ("retirement",)
     fields = ("name", "manufacturer", "year", "kinds")
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """With who added it, once it is."""
-        added = ("name", "manufacturer", "year", "worths", "by", "at", "redeemed_up_to")
-        return added if obj else self.fields
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Chips that were made are made."""
-        return False
+    shown_fields = ("name", "manufacturer", "year", "worths", "redeemed_up_to")
 
     @admin.display(description="kinds")
     def worths(self, series: ChipSeries) -> str:

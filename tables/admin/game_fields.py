@@ -11,28 +11,23 @@ from django.core.exceptions import ValidationError
 from unfold import widgets
 
 from ledger.proof.chips import money
-from tables.admin.forms import (
-    MoneyField,
-    as_error,
-)
+from tables.admin.forms import MoneyField, as_error
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
-from tables.models import (
-    PayTable,
-)
+from tables.models import PayTable
 from tables.refusals import Refused
 from tables.setup import pay_tables
 
 OPTION: Final = "option_"
-"""What the fields of a game's options begin with."""
+"""The prefix of the fields of a game's options."""
 LIMITS: Final = "limits_"
-"""What the fields of a wager's own limits begin with."""
+"""The prefix of the fields of a wager's limits."""
 STATED: Final = OPTION + "wagers"
-"""The field of the wagers of a table without rounds, with their limits."""
+"""The field of a non-tracked table's wagers with their limits."""
 
 
 class LimitsField(forms.Field):
-    """The least and the most of a wager, as "5 to 100", in minor units; empty where the table's own hold."""
+    """The limits of a wager, such as "5 to 100", in minor units; empty for those of the table."""
 
     widget = widgets.UnfoldAdminTextInputWidget
 
@@ -52,7 +47,7 @@ class LimitsField(forms.Field):
 
 
 def limit_fields(game: str) -> dict[str, forms.Field]:
-    """A field for the own limits of each wager that a seat may place before the cards."""
+    """A field for the limits of each wager that a seat may place before the cards."""
     return {
         LIMITS + wager: LimitsField(
             label=f"Limits of {wager.replace('_', ' ')}", required=False, help_text="As 5 to 100. Empty: the table's."
@@ -62,7 +57,7 @@ def limit_fields(game: str) -> dict[str, forms.Field]:
 
 
 class PayTableField(forms.ModelChoiceField):
-    """A pay table of a game, by name and version; what comes out is the option that has all of its lines."""
+    """A pay table of a game. The cleaned value is the option with all lines, because rounds store them."""
 
     def __init__(self, game: str) -> None:
         self._game = game
@@ -76,7 +71,6 @@ class PayTableField(forms.ModelChoiceField):
         )
 
     def clean(self, value: Any) -> dict[str, Any] | None:
-        """With its lines, for rounds pin them."""
         row = super().clean(value)
         try:
             return pay_tables.option_of(row) if row else None
@@ -91,7 +85,7 @@ class PayTableField(forms.ModelChoiceField):
 
 
 class PartField(forms.DecimalField):
-    """A part in per cent, kept in thousandths; or nothing."""
+    """A percentage. The cleaned value is per mille, or None."""
 
     widget = widgets.UnfoldAdminDecimalFieldWidget
 
@@ -110,7 +104,7 @@ class PartField(forms.DecimalField):
 
 
 class WagersField(forms.CharField):
-    """The wagers of a table without rounds, one a line. What comes out is a row each: the words, and the limits."""
+    """The wagers of a non-tracked table, one a line. The cleaned value has the texts and the limits of each."""
 
     def __init__(self, **words: Any) -> None:
         help_text = (
@@ -121,7 +115,7 @@ class WagersField(forms.CharField):
         super().__init__(required=False, widget=widgets.UnfoldAdminTextareaWidget, **{**words, "help_text": help_text})
 
     def clean(self, value: Any) -> list[dict[str, Any]]:
-        """Raises ValidationError with the line that is wrong."""
+        """The wagers. Raises ValidationError with the number of the line in error."""
         lines = [line for line in str(super().clean(value)).splitlines() if line.strip()]
         return [self._wager(number, line) for number, line in enumerate(lines, 1)]
 
@@ -156,7 +150,7 @@ class WagersField(forms.CharField):
 
 
 def option_fields(game: str) -> dict[str, forms.Field]:
-    """A field for each option that a game's rules have, but for the unit, which is the table's."""
+    """A field for each option of a game's rules, except the unit, which is a setting of the table."""
     described = msgspec.inspect.type_info(GAMES[game].rules_type)
     assert isinstance(described, msgspec.inspect.StructType)  # noqa: S101 -- rules are structs
     fields = {

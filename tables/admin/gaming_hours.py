@@ -1,4 +1,4 @@
-"""The gaming day and its shifts in the admin: set for days to come, and never changed."""
+"""The gaming day and its shifts in the admin. Hours are set for later days and never changed."""
 
 from __future__ import annotations
 
@@ -8,27 +8,20 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db.models import Model
-from django.http import HttpRequest
 from django.utils import timezone
 from unfold import widgets
 
-from tables.admin.forms import (
-    DomainForm,
-)
-from tables.admin.pages import SetUp
+from tables.admin.forms import DomainForm
+from tables.admin.pages import NeverChanged
 from tables.form_fields import DayField
-from tables.models import (
-    HouseHours,
-    Staff,
-)
+from tables.models import HouseHours, Staff
 from tables.reports import gaming_hours as shifts
 from tables.reports.gaming_hours import Hours
 from tables.setup.table_settings import Faults
 
 
 class HouseHoursForm(DomainForm):
-    """The gaming day and its shifts, from a day to come on. What is in force now is typed in already."""
+    """The gaming day and its shifts from a later day on, filled with those in force."""
 
     shifts = forms.CharField(
         widget=widgets.UnfoldAdminTextareaWidget({"rows": 4}),
@@ -50,7 +43,7 @@ class HouseHoursForm(DomainForm):
         self.initial = {**typed, "shifts": shifts.say_shifts(hours.shifts), **self.initial}
 
     def clean_shifts(self) -> list[list[str]]:
-        """Name and start of each, as the row keeps them."""
+        """The name and start of each shift in stored form."""
         try:
             return [[name, f"{starts:%H:%M}"] for name, starts in shifts.read_shifts(self.cleaned_data["shifts"])]
         except ValueError as wrong:
@@ -62,7 +55,7 @@ class HouseHoursForm(DomainForm):
         return Hours(typed["from_day"], typed["time_zone"], typed["day_starts"], named)
 
     def faults(self) -> Faults:
-        """By the calendar that is in force: hours are set for days to come alone."""
+        """The faults under the calendar in force; the first day has to be a later one."""
         return shifts.faults(self.hours(), shifts.calendar(), timezone.now())
 
     def write(self, by: Staff) -> HouseHours:
@@ -70,20 +63,13 @@ class HouseHoursForm(DomainForm):
 
 
 @admin.register(HouseHours)
-class HouseHoursAdmin(SetUp):
-    """The gaming day and its shifts: set for days to come, never changed afterwards."""
+class HouseHoursAdmin(NeverChanged):
+    """The gaming day and its shifts."""
 
     form = HouseHoursForm
     list_display = ("from_day", "day_starts", "time_zone", "in_words", "by", "at")
     fields = ("from_day", "time_zone", "day_starts", "shifts")
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """With who set them, once they are set."""
-        return ("from_day", "time_zone", "day_starts", "in_words", "by", "at") if obj else self.fields
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Hours stand: others are set from another day on."""
-        return False
+    shown_fields = ("from_day", "time_zone", "day_starts", "in_words")
 
     @admin.display(description="shifts")
     def in_words(self, hours: HouseHours) -> str:

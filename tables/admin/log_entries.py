@@ -15,10 +15,10 @@ admin.site.unregister(LogEntry)
 
 @admin.register(LogEntry)
 class OpenLogEntryAdmin(LogEntryAdmin):
-    """The log, without what has to stay secret until a game is over."""
+    """The log, without values that are secret until a round is over."""
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> LogEntry | None:
-        """The entry as it may be read now."""
+        """The entry without values that are secret now."""
         entry: LogEntry | None = super().get_object(request, object_id, from_field)
         if entry is not None:
             [veiled] = secrecy.veiled(entry.book_id, list(entries(entry.book_id, entry.seq - 1, entry.seq)))

@@ -137,13 +137,16 @@ class SetUp(ClosedList):
 class NeverChanged(SetUp):
     """Rows that are added and never changed: a newer row replaces an older one."""
 
+    shown_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields of an existing row, if they differ from those of the form."""
+
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """The fields, and of an existing row also its author and time."""
         own = tuple(self.fields or ())
-        return (*own, "by", "at") if obj else own
+        return (*(self.shown_fields or own), "by", "at") if obj else own
 
 
 class NeverAdded(NeverChanged):

@@ -159,6 +159,6 @@ class PayTableAdmin(NeverChanged):
         """The values of its wagers and of the standard ones."""
         try:
             table = pay_tables.read(row)
-        except Illegal as illegal:  # a row that was changed outside of the product: ``verify`` reports it
+        except Illegal as illegal:  # the row was changed outside of the product: ``verify`` reports it
             return format_html("<p>{}</p>", sentence(illegal.sentence))
         return render_to_string("tables/admin/_worth.html", {"previews": previews(row.game, table)})

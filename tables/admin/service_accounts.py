@@ -1,4 +1,4 @@
-"""Programs in the admin: what each may do, and its tokens. A token is shown once."""
+"""Service accounts of API clients in the admin, and their tokens. A token is shown once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import DomainForm, MomentField, as_error
+from tables.admin.forms import DomainForm, MomentField, refusals_as_errors
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.log.message import text_of
@@ -29,7 +29,7 @@ from tables.staff import service_tokens
 
 
 class ServiceAccountForm(DomainForm):
-    """What a program may do."""
+    """The access of a service account."""
 
     FIELDS = {"expires": "expires_at"}
 
@@ -73,11 +73,11 @@ class ServiceAccountForm(DomainForm):
 
     @property
     def name(self) -> str:
-        """For good, once there is a row."""
+        """The name, which never changes."""
         return str(self.instance.name if self.instance.pk else self.cleaned_data["name"])
 
     def access(self) -> Access:
-        """What was typed."""
+        """The access as typed."""
         typed = self.cleaned_data
         chosen = typed["scopes"]
         return Access(
@@ -99,7 +99,7 @@ class ServiceAccountForm(DomainForm):
 
 
 class RevokeForm(forms.Form):
-    """Why."""
+    """The reason for a revocation."""
 
     why = forms.CharField(
         label="Why", max_length=service_accounts.LONGEST_TEXT, widget=widgets.UnfoldAdminTextInputWidget
@@ -108,7 +108,7 @@ class RevokeForm(forms.Form):
 
 @admin.register(ServiceAccount)
 class ServiceAccountAdmin(SetUp):
-    """Programs: what they may do, in which state they are, and when they were last heard of."""
+    """Service accounts with their access, state and last use."""
 
     form = ServiceAccountForm
     takes_two = ("service_account",)
@@ -119,17 +119,17 @@ class ServiceAccountAdmin(SetUp):
     actions_detail = ("new_token", "revoke_token", "revoke")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ServiceAccount]:
-        """With their tokens, in one query."""
+        """The accounts, with one query for all tokens."""
         rows: QuerySet[ServiceAccount] = super().get_queryset(request).prefetch_related("tokens")
         return rows
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[tuple[str | None, dict[str, Any]]]:
-        """With how it stands, once there is a row."""
+        """The access, and of an existing account also its state and tokens."""
         facts = ("state", "tokens", "last_use") if obj else ()
         return [(None, {"fields": (*(self.fields or ()), *facts)}), *self.for_the_second(request, obj)]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What was revoked is for good."""
+        """False for a revoked account."""
         is_open = not isinstance(obj, ServiceAccount) or not obj.ended_why
         return is_open and super().has_change_permission(request, obj)
 
@@ -151,12 +151,12 @@ class ServiceAccountAdmin(SetUp):
 
     @admin.display(description="tokens", empty_value="none")
     def tokens(self, account: ServiceAccount) -> str | None:
-        """Those that are good, by what they are told by."""
+        """The valid tokens by their identifiers."""
         return "; ".join(map(_token_line, _live(account))) or None
 
     @action(description="New token", url_path="token", permissions=["change"])
     def new_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Shown on the page that answers, and never again."""
+        """Make a token and show it once."""
         account = self.row(request, object_id)
         title = f"A token for {account}"
         if request.method == "POST":
@@ -174,7 +174,7 @@ class ServiceAccountAdmin(SetUp):
 
     @action(description="Revoke a token", url_path="revoke-token", permissions=["change"])
     def revoke_token(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """One of them, at once."""
+        """Revoke one token immediately."""
         account = self.row(request, object_id)
         live = _live(account)
         form = _token_form(live)(request.POST or None)
@@ -196,15 +196,12 @@ class ServiceAccountAdmin(SetUp):
 
     @action(description="Revoke", url_path="revoke", permissions=["change"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The whole account, at once and for good."""
+        """Revoke the account permanently."""
         account = self.row(request, object_id)
         form = RevokeForm(request.POST or None)
         if form.is_valid():
-            try:
+            with refusals_as_errors(form):
                 service_accounts.revoke(account, form.cleaned_data["why"], by=operator(request))
-            except Refused as refused:
-                form.add_error(None, as_error(refused))
-            else:
                 messages.success(request, f"{account} may do nothing any more.", extra_tags="retired")
                 return redirect("admin:tables_serviceaccount_changelist")
         text = "It may do nothing any more, at once and for good. At its table the dealer keys the cards."

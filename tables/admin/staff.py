@@ -11,16 +11,10 @@ from django.shortcuts import redirect
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import (
-    DomainForm,
-)
+from tables.admin.forms import DomainForm
 from tables.admin.pages import Fieldsets, SetUp, operator
 from tables.log.entries.staff import CALLED
-from tables.models import (
-    PASSWORD,
-    PIN,
-    Staff,
-)
+from tables.models import PASSWORD, PIN, Staff
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup.dual_control import ProposalDraft
@@ -29,7 +23,7 @@ from tables.staff import codes, passkeys, secret_ages, staffing
 
 
 class StaffForm(DomainForm):
-    """Somebody who works here. What they sign in and sign with is theirs: a code lets them make it."""
+    """A staff member. Passwords and PINs are made by the staff member with a code."""
 
     further = forms.MultipleChoiceField(
         label="May also work as",
@@ -48,7 +42,7 @@ class StaffForm(DomainForm):
         }
 
     def changes(self) -> dict[str, Any]:
-        """What changed."""
+        """The changed values."""
         return {name: value for name, value in self.changed.items() if name not in ("username", "comment", "effective")}
 
     def faults(self) -> Faults:
@@ -64,15 +58,7 @@ class StaffForm(DomainForm):
 
     def write(self, by: Staff) -> Staff:
         if self.instance.pk is None:
-            values = self._all_values()
-            return staffing.add_staff(
-                username=self.cleaned_data["username"],
-                name=values["name"],
-                role=values["role"],
-                badge=values["badge"],
-                further=values["further"],
-                by=by,
-            )
+            return staffing.add_staff(username=self.cleaned_data["username"], **self._all_values(), by=by)
         return staffing.change_staff(self.instance, self.changes(), by=by)
 
     def _all_values(self) -> dict[str, Any]:
@@ -86,7 +72,7 @@ class StaffForm(DomainForm):
 
 @admin.register(Staff)
 class StaffAdmin(SetUp):
-    """Staff. Passwords and PINs are their owners' alone: here one asks for the first half of a code."""
+    """Staff. An operator requests the first half of a code for a password or PIN, and never sees the secret."""
 
     form = StaffForm
     takes_two = ("staff",)
@@ -99,22 +85,22 @@ class StaffAdmin(SetUp):
 
     @admin.display(description="still to do", empty_value="")
     def to_do(self, staff: Staff) -> str | None:
-        """What this person, or who runs the house, has to do before they can work."""
+        """The steps that remain before the staff member can work."""
         return " ".join(codes.due(staff)) or None
 
     @action(description="Code for a PIN", url_path="pin-code", permissions=["change"])
     def pin_code(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The first half of a code with which they make a PIN."""
+        """Request a code for a PIN."""
         return self._code(request, object_id, PIN)
 
     @action(description="Code for a password", url_path="password-code", permissions=["change"])
     def password_code(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The first half of a code with which they make a password."""
+        """Request a code for a password."""
         return self._code(request, object_id, PASSWORD)
 
     @action(description="Withdraw passkeys", url_path="withdraw-passkeys", permissions=["change"])
     def withdraw_passkeys(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """For somebody who lost the device."""
+        """Withdraw all passkeys, for example of a lost device."""
         staff = self.row(request, object_id)
         rows = staff.passkeys.filter(is_active=True)
         if request.method != "POST":
@@ -146,24 +132,23 @@ class StaffAdmin(SetUp):
 
     @admin.display(description="emergency code", empty_value="")
     def code(self, staff: Staff) -> str | None:
-        """Since when an operator has one: two are needed to come in when nobody gets in."""
+        """The day on which an operator's emergency code was made. Two operators need theirs if no sign-in works."""
         if staff.role != Role.OPERATOR or not staff.is_active:
             return None
         issued = getattr(staff, "emergency_code", None)
         return f"{issued.made_at:%Y-%m-%d}" if issued else "none yet"
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
-        """With what is still to do, once there is a row."""
+        """The staff member, and of an existing one also the steps that remain."""
         person = {"fields": ("username", "name", "role", "further", "badge", *(("is_active", "to_do") if obj else ()))}
         return [(None, person), *self.for_the_second(request, obj)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """What is still to do is told, not typed."""
         return (*super().get_readonly_fields(request, obj), "to_do")
 
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["change"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Let somebody try to sign in again."""
+        """Permit further attempts to sign in."""
         staff = self.row(request, object_id)
         if request.method != "POST":
             text = "Who failed to sign in too often is locked out for a while. Let them try again now?"

@@ -9,21 +9,13 @@ from typing import Any, ClassVar
 from django import forms
 from unfold import widgets
 
-from tables.admin.forms import (
-    DomainForm,
-    MoneyField,
-)
+from tables.admin.forms import DomainForm, MoneyField
 from tables.admin.game_fields import LIMITS, OPTION, STATED, limit_fields, option_fields
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
 from tables.log.state import KEYED, TableState
 from tables.log.terms import Settings
-from tables.models import (
-    MOST_RAKE_PERMILLE,
-    Denomination,
-    Staff,
-    Table,
-)
+from tables.models import MOST_RAKE_PERMILLE, Denomination, Staff, Table
 from tables.setup import table_settings
 from tables.setup.dual_control import ProposalDraft
 from tables.setup.table_settings import Faults
@@ -31,7 +23,7 @@ from tables.state import table_state
 
 
 class TableForm(DomainForm):
-    """A table's settings. Subclasses made by ``for_game`` have the fields of one game's options."""
+    """The settings of a table. ``for_game`` adds the fields of one game's options."""
 
     AMOUNTS: ClassVar[Mapping[str, str]] = {
         "unit_cents": "unit",
@@ -141,15 +133,15 @@ class TableForm(DomainForm):
             self.initial[STATED] = [{"wager": wager, "limits": limits.get(wager["name"])} for wager in wagers]
 
     def clean_rake(self) -> int:
-        """Per mille of a pot."""
+        """The rake in per mille of a pot."""
         return int((self.cleaned_data["rake"] or 0) * 10)
 
     def clean_time_charge(self) -> int:
-        """Minor units."""
+        """The time charge in minor units."""
         return self.cleaned_data["time_charge"] or 0
 
     def options(self) -> dict[str, Any]:
-        """The options typed; a table that gets another game starts with that game's own defaults."""
+        """The options as typed; none for a table that changes its game, which starts with the defaults."""
         if self.cleaned_data["game"] != self.GAME:
             return {}
         names = [name for name in self.fields if name.startswith(OPTION)]
@@ -160,11 +152,11 @@ class TableForm(DomainForm):
 
     @property
     def _stated(self) -> list[dict[str, Any]]:
-        """The wagers of a table without rounds, each with its limits, as they were typed."""
+        """The wagers of a non-tracked table with their limits."""
         return self.cleaned_data.get(STATED) or []
 
     def wager_limits(self) -> dict[str, tuple[int, int]]:
-        """The limits typed of single wagers; none at a table that gets another game."""
+        """The limits of single wagers; none for a table that changes its game."""
         if self.cleaned_data["game"] != self.GAME:
             return {}
         if self._stated:
@@ -173,7 +165,7 @@ class TableForm(DomainForm):
         return {name.removeprefix(LIMITS): self.cleaned_data[name] for name in names}
 
     def changes(self) -> dict[str, Any]:
-        """What the operator changed, by the names that the table's settings have."""
+        """The changed values by the names of the table's settings."""
         changed = self.changed
         changes: dict[str, Any] = {name: changed[name] for name in ("game", "seats", "source") if name in changed}
         changes |= {setting: changed[field] for setting, field in self.AMOUNTS.items() if field in changed}
@@ -197,7 +189,7 @@ class TableForm(DomainForm):
         )
 
     def faults(self) -> Faults:
-        """Those of a new table, or of a change while the table stands as it does."""
+        """The faults of a new table, or of a change in the present state of the table."""
         if self.instance.pk is None:
             return table_settings.name_faults(self.cleaned_data["name"]) | table_settings.faults(self.settings())
         is_later = self.waits_for_shoe or self.cleaned_data.get("effective")
@@ -212,7 +204,7 @@ class TableForm(DomainForm):
     def draft(self) -> ProposalDraft | None:
         if self.instance.pk is None:
             return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
-        table = Table.objects.get(pk=self.instance.pk)  # the form's own instance has what was typed
+        table = Table.objects.get(pk=self.instance.pk)  # the form's own instance has the typed values
         if self.waits_for_shoe:
             return table_settings.draft_for_the_shoe(table, self.changes())
         if self.cleaned_data.get("effective"):

@@ -22,9 +22,7 @@ from tables.log.entries.settings import PAYS
 from tables.log.game_kinds import kind_of
 from tables.log.state import TableState
 from tables.log.terms import game_title
-from tables.models import (
-    Table,
-)
+from tables.models import Table
 from tables.setup import table_settings
 from tables.state import table_state
 
@@ -49,7 +47,7 @@ _WITH_THE_SHOE: Final = (
 
 @admin.register(Table)
 class TableAdmin(Retiring):
-    """Tables. The amounts are read here under the names of the form's fields, for those who may only look."""
+    """Tables. The methods named like fields of the form show the values to auditors, who have no form."""
 
     takes_two = ("limits", "take", "pays")
     list_display = ("name", "game_title", "seats", "source", "bets", "cap", "unit", "retired")
@@ -65,13 +63,13 @@ class TableAdmin(Retiring):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> type[forms.ModelForm]:
-        """With the options of the table's game."""
+        """The form with the options of the table's game."""
         kwargs["form"] = TableForm.for_game(self._game(request, obj))
         form: type[forms.ModelForm] = super().get_form(request, obj, change, **kwargs)
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
-        """Limits first: they change most."""
+        """The settings in groups, limits first because they change most."""
         game = self._game(request, obj)
         is_dealt = not kind_of(GAMES[game]).is_by_count
         editable = self.has_change_permission(request, obj) if obj else True
@@ -100,21 +98,20 @@ class TableAdmin(Retiring):
         ]
 
     def for_the_second(self, request: HttpRequest, obj: Any) -> Fieldsets:
-        """From when a change holds, also where nobody else has to approve it."""
+        """The effective time, also of a change that one person may make."""
         fieldsets = super().for_the_second(request, obj)
         if fieldsets or obj is None or not self.has_change_permission(request, obj):
             return fieldsets
         return [("Holds from", {"fields": ("effective", "comment")})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """With what the table pays by."""
         return (*super().get_readonly_fields(request, obj), *self._pays(obj))
 
     def _pays(self, table: Table | None) -> tuple[str, ...]:
         return ("pays_by",) if table and GAMES[table.game].pay_form.wagers else ()
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """With the way to the sign at the table."""
+        """The page with a link to the placard."""
         table = kwargs.get("obj")
         page: HttpResponse = super().render_change_form(
             request, context | {"placard": placard_address.of_table(table) if table else ""}, *args, **kwargs
@@ -123,21 +120,21 @@ class TableAdmin(Retiring):
 
     @admin.display(description="pays now")
     def pays_by(self, table: Table) -> SafeString:
-        """By which pay table, and its lines."""
+        """The pay table and its lines."""
         paid = pays.pays_at(table)
         lines = [(f"{wager}{'' if wager.is_own or not paid.name else ' (as shipped)'}",) for wager in paid.wagers]
         by = format_html("<p><strong>{}</strong></p>", paid.name) if paid.name else ""
         return format_html("{}{}", by, format_html_join("", "<p>{}</p>", lines))
 
     def _timing(self, table: Table | None) -> str:
-        """When what a round rests on may change."""
+        """The time at which the settings of a round may change."""
         state = table_state.of(table) if table else TableState()
         if table and state.round_open:
             return table_settings.round_is_open(table, state, "this, and the options, can change")
         return "This, and the options, may change between rounds only."
 
     def _game(self, request: HttpRequest, table: Table | None) -> str:
-        """The game whose options the form has: of a new table, the one that its address names."""
+        """The game of the table, or of a new table the game that the address names."""
         name = request.GET.get("game", "")
         return table.game if table else name if name in GAMES else TableForm.GAME
 
@@ -160,7 +157,7 @@ class TableAdmin(Retiring):
 
     @admin.display(description="rake")
     def rake(self, table: Table) -> str:
-        """In per cent of a pot."""
+        """The percentage of a pot."""
         return f"{table.rake_permille / 10:g} %"
 
     @admin.display(description="most rake of one pot")
@@ -169,7 +166,7 @@ class TableAdmin(Retiring):
 
     @admin.display(description="time charge")
     def time_charge(self, table: Table) -> str:
-        """For a seat and half hour."""
+        """The charge for a seat and half an hour."""
         return money(table.time_charge_cents)
 
     @admin.display(description="cap", ordering="cap_cents")

@@ -14,31 +14,22 @@ from django.utils.safestring import mark_safe
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import (
-    DomainForm,
-    as_error,
-)
+from tables.admin.forms import DomainForm, refusals_as_errors
 from tables.admin.pages import SetUp, operator
 from tables.floor import signature_checks
-from tables.models import (
-    Staff,
-    Table,
-    Terminal,
-)
-from tables.refusals import Refused
+from tables.models import Staff, Table, Terminal
 from tables.setup.table_settings import Faults
 from tables.staff import sign_in, terminal_keys, terminals
 
 
 class TerminalForm(DomainForm):
-    """Which table a terminal is for."""
+    """The table of a terminal."""
 
     class Meta:
         model = Terminal
         fields = ("table",)
 
     def faults(self) -> Faults:
-        """None: any table will do."""
         return {}
 
     def write(self, by: Staff) -> Terminal:
@@ -62,7 +53,7 @@ class EnrolForm(forms.Form):
 
 @admin.register(Terminal)
 class TerminalAdmin(SetUp):
-    """Terminals: enrolled from the device itself, or by a link that is opened there."""
+    """Terminals. A device is enrolled from itself, or by a link that is opened on it."""
 
     form = TerminalForm
     list_display = ("name", "for_table", "is_active", "key", "enrolled_by", "enrolled_at")
@@ -80,48 +71,44 @@ class TerminalAdmin(SetUp):
 
     @admin.display(description="key")
     def key(self, terminal: Terminal) -> str:
-        """What it signs with, as the house's log says."""
+        """The state of its signing key, by the log of the site."""
         return terminal_keys.state_of(signature_checks.trust().of(terminal.name))
 
     @action(description="This terminal and its key", url_path="keys", permissions=["enrol"])
     def keys(self, request: HttpRequest) -> HttpResponse:
-        """Keys are made and vouched for on the terminals themselves: their browsers hold them."""
+        """Open the page of this terminal; its browser holds its key."""
         return redirect("terminal")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A device is enrolled, not typed in."""
+        """False: a device is enrolled."""
         return False
 
     def has_enrol_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What ``permissions=["enrol"]`` asks, at each action below."""
+        """The permission ``enrol`` of actions."""
         return operator(request).has_perm("tables.enrol_terminal")
 
     @action(description="Enrol this device", url_path="enrol-here", permissions=["enrol"])
     def enrol_here(self, request: HttpRequest) -> HttpResponse:
-        """Make the device that the operator holds a terminal; they are signed out there."""
+        """Make this device a terminal, and sign the operator out."""
         form, by = EnrolForm(request.POST or None), operator(request)
         if form.is_valid():
-            try:
+            with refusals_as_errors(form):
                 terminal, token = terminals.enrol(**form.cleaned_data, by=by)
                 sign_in.sign_out(request)
                 messages.success(request, f"This device is {terminal.name} now.", extra_tags="terminal_enrolled")
                 response = redirect("terminal")
                 terminals.remember(response, token)
                 return response
-            except Refused as refused:
-                form.add_error(None, as_error(refused))
         text = "Dealers will sign in on this device by badge and PIN. You are signed out here afterwards."
         return self.ask(request, "Enrol this device", form=form, text=text, button="Enrol this device")
 
     @action(description="Enrol another device", url_path="enrol-elsewhere", permissions=["enrol"])
     def enrol_elsewhere(self, request: HttpRequest) -> HttpResponse:
-        """A new terminal, and the link that the device has to open."""
+        """Add a terminal, and show the link that enrols its device."""
         form = EnrolForm(request.POST or None)
         if form.is_valid():
-            try:
+            with refusals_as_errors(form):
                 return self._show_link(request, terminals.add(**form.cleaned_data, by=operator(request)))
-            except Refused as refused:
-                form.add_error(None, as_error(refused))
         text = "You get a link, and the same as a code to scan. The device on which it is opened first is the terminal."
         return self.ask(request, "Enrol another device", form=form, text=text, button="Make the link")
 
@@ -136,7 +123,7 @@ class TerminalAdmin(SetUp):
 
     @action(description="Lift lock-out", url_path="lift-lock-out", permissions=["enrol"])
     def lift_lock_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Let badges and PINs be tried there again."""
+        """Permit further attempts by badge and PIN."""
         terminal = self.row(request, object_id)
         if request.method != "POST":
             text = "After too many wrong PINs a terminal takes none for a while. Let it take them again now?"
@@ -147,7 +134,7 @@ class TerminalAdmin(SetUp):
 
     @action(description="Revoke", url_path="revoke", permissions=["enrol"])
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The device is no terminal any more."""
+        """Revoke the terminal."""
         terminal = self.row(request, object_id)
         if request.method != "POST":
             text = "Nobody can sign in there by badge and PIN any more, and who did is signed out at once."
