@@ -51,26 +51,23 @@ class SaveForm(InputForm):
     comment = forms.CharField(required=False)
 
 
-class _BoxesField(forms.MultipleChoiceField):
-    """The ticked boxes that exist. A pit that ended since the page was shown is left out."""
-
-    def clean(self, value: Any) -> frozenset[str]:
-        return frozenset(self.to_python(value)).intersection(word for word, _ in self.choices)
-
-
 class RowForm(forms.Form):
     """The boxes of one person: ticked, as they were when the page was shown, and the newest entry at that time."""
 
-    post = _BoxesField()
+    post = forms.Field(required=False, widget=forms.SelectMultiple)
     was = forms.JSONField(required=False)
     seen = WholeNumberField()
 
     def __init__(self, boxes: Collection[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["post"].choices = [(box, box) for box in boxes]  # type: ignore[attr-defined]
+        self._boxes = frozenset(boxes)
 
     def add_prefix(self, field_name: str) -> str:
         return f"{field_name}-{self.prefix}"
+
+    def clean_post(self) -> frozenset[str]:
+        """The ticked boxes. The box of a pit that ended since the page was shown is left out."""
+        return self._boxes.intersection(self.cleaned_data["post"])
 
     def clean_was(self) -> frozenset[str]:
         """The names of pits. Anything else differs from every row that was shown."""

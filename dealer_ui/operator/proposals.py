@@ -7,7 +7,7 @@ from typing import Any, Final
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold import widgets
 
@@ -54,7 +54,10 @@ class ProposalPage(OperatorFormPage):
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         """Read the proposal that the address names."""
         super().setup(request, *args, **kwargs)
-        self.proposal: Proposal = admin.site.get_model_admin(Proposal).row(request, kwargs["object_id"])
+        row = admin.site.get_model_admin(Proposal).get_object(request, kwargs["object_id"])
+        if row is None:
+            raise Http404
+        self.proposal = row
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self.effect_file() if "effect" in request.GET else super().get(request, *args, **kwargs)

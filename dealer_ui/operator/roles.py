@@ -21,6 +21,7 @@ from tables.setup.dual_control import ProposalDraft
 from tables.setup.role_choices import DutyRow
 
 LABELS: Final = tuple(str(Role(role).label) for role in Role.values)
+_CHOICES: Final = role_choices.CHOICES
 _OUTSIDE: Final = "That is not for a house to choose: it is fixed, never or always."
 
 
@@ -35,7 +36,7 @@ class _Boxes(forms.MultipleChoiceField):
 class RolesForm(PolicyForm):
     """The ticked boxes: permissions of roles, steps that they sign, further roles that are kept apart."""
 
-    has = _Boxes([choice.word for choice in role_choices.CHOICES])
+    has = _Boxes([choice.word for choice in _CHOICES])
     signs = _Boxes([strike.word for strike in role_choices.STRIKES])
     apart = _Boxes(role_choices.APART)
 
@@ -43,17 +44,15 @@ class RolesForm(PolicyForm):
         super().__init__(*args, **kwargs)
         in_force: Mapping[str, Any] = policies.as_entered(timezone.now())
         otherwise, struck = in_force[PERMISSIONS_TERM], in_force[SIGNERS_TERM]
-        self.initial |= {
-            "has": [choice.word for choice in role_choices.CHOICES if (choice.word in otherwise) is not choice.given],
-            "signs": [strike.word for strike in role_choices.STRIKES if strike.word not in struck],
-            "apart": in_force[APART_TERM],
-        }
+        self.initial["has"] = [choice.word for choice in _CHOICES if (choice.word in otherwise) is not choice.given]
+        self.initial["signs"] = [strike.word for strike in role_choices.STRIKES if strike.word not in struck]
+        self.initial["apart"] = in_force[APART_TERM]
 
     @property
     def otherwise(self) -> Collection[str]:
         """The permissions that differ from the defaults."""
         ticked = self["has"].value()
-        return [choice.word for choice in role_choices.CHOICES if (choice.word in ticked) is not choice.given]
+        return [choice.word for choice in _CHOICES if (choice.word in ticked) is not choice.given]
 
     @property
     def struck(self) -> Collection[str]:

@@ -1,6 +1,6 @@
-"""What the administration is for, grouped as an operator thinks of it: the side bar, the front page and the search.
+"""The pages of the admin in groups: the side bar, the front page and the search.
 
-What nobody edits (the log, transfers, places of chips, runs of the watch) is behind one line, *Records*.
+Lists that no user edits (the log, transfers, places of chips, runs of the watch) are behind one line, *Records*.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tables.setup import site_identity
 
 @dataclass(frozen=True, slots=True)
 class NavLink:
-    """A page that an operator goes to."""
+    """A link to a page."""
 
     title: str
     icon: str
     view: str
     permission: str = ""
-    """Empty: for everybody who is at the administration."""
+    """The permission to open it; empty for all users of the admin."""
     about: str = ""
-    """What it is for, in a few words; also what somebody may type who looks for it."""
+    """Its purpose in a few words, in which the search looks as well."""
 
     def is_for(self, viewer: Staff) -> bool:
         return not self.permission or viewer.has_perm(self.permission)
@@ -40,7 +40,7 @@ class NavLink:
 
 @dataclass(frozen=True, slots=True)
 class NavGroup:
-    """Pages that belong together."""
+    """A group of links."""
 
     title: str
     ways: tuple[NavLink, ...]
@@ -128,7 +128,7 @@ RECORDS: Final = (
 
 
 def matters_of(viewer: Staff, matters: tuple[NavGroup, ...] = MATTERS) -> list[NavGroup]:
-    """The groups as somebody sees them, without what they may not open."""
+    """The groups with the links that a viewer may open."""
     own = [NavGroup(matter.title, tuple(way for way in matter.ways if way.is_for(viewer))) for matter in matters]
     return [matter for matter in own if matter.ways]
 
@@ -160,7 +160,7 @@ MOST_RESULTS: Final = 12
 
 
 def search(request: HttpRequest, typed: str) -> list[SearchResult]:
-    """Pages, tables and people by what was typed, for the palette."""
+    """The pages, tables and staff that match a text, for the command palette."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
     return list(_results(request.user, typed.strip().casefold()[:80]))
 
