@@ -42,7 +42,7 @@ class FloorPlanForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedTable:
     """A table on the plan."""
 
     key: int
@@ -89,7 +89,7 @@ class FloorPlanPage(OperatorPage):
         high = min(high + TABLE_HIGH + 1, floor_plans.most_high(len(self.spots))) if high > HIGH else high
         return super().get_context_data(
             title=f"Plan of {self.pit}" if self.pit else "Floor plans", pit=self.pit, pits=self.pits,
-            placed=[Placed(self.keys[name], name, *spot) for name, spot in self.spots.items()],
+            placed=[PlacedTable(self.keys[name], name, *spot) for name, spot in self.spots.items()],
             seen=self.drawn.seq if self.drawn else 0, may_draw=self.request.user.has_perm("tables.add_pitsection"),
             wide=WIDE, high=high, table_wide=TABLE_WIDE, table_high=TABLE_HIGH,
             right=WIDE - TABLE_WIDE, bottom=high - TABLE_HIGH, **context,

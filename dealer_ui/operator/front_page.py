@@ -80,7 +80,7 @@ class Pit:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class FrontPage:
     """The front page of one viewer."""
 
     is_shown: bool = False
@@ -106,14 +106,14 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return context | {"desk": desk_of(request.user)}
 
 
-def desk_of(viewer: Staff) -> Desk:
+def desk_of(viewer: Staff) -> FrontPage:
     """The front page of a viewer."""
     groups = navigation.matters_of(viewer)
     if not viewer.has_perm("tables.watch_floor"):
-        return Desk(matters=groups)
+        return FrontPage(matters=groups)
     tables = list(Table.objects.in_use().select_related("book"))
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
-    return Desk(
+    return FrontPage(
         is_shown=True,
         pits=_pits(tables, standings),
         waits=list(_waits(viewer, tables, standings)),

@@ -42,7 +42,7 @@ class _EffectiveField(MomentField):
             raise ValidationError(sentence) from None
 
 
-class SaveForm(InputForm):
+class AssignmentForm(InputForm):
     """The effective time of a save, and its reason for the second person."""
 
     code = "bad_post"
@@ -51,7 +51,7 @@ class SaveForm(InputForm):
     comment = forms.CharField(required=False)
 
 
-class RowForm(forms.Form):
+class StaffRowForm(forms.Form):
     """The boxes of one person: ticked, as they were when the page was shown, and the newest entry at that time."""
 
     post = forms.Field(required=False, widget=forms.SelectMultiple)
@@ -118,11 +118,11 @@ class PitAssignmentPage(OperatorPage):
         """Read the pits and the rows as they are now."""
         super().setup(request, *args, **kwargs)
         self.pits = sorted({row.pit for row in pits.sections()}, key=pits.natural)
-        self.rows, self.form = _rows(), SaveForm()
+        self.rows, self.form = _rows(), AssignmentForm()
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Save the rows that were changed."""
-        self.rows, self.form = [_sent(row, self.pits, request.POST) for row in self.rows], SaveForm(request.POST)
+        self.rows, self.form = [_sent(row, self.pits, request.POST) for row in self.rows], AssignmentForm(request.POST)
         try:
             report = _save([row for row in self.rows if row.is_changed], self.form, viewer_of(request))
         except Refused as refused:
@@ -154,7 +154,7 @@ def _row(runner: Runner, basis_seq: int) -> StaffRow:
 
 def _sent(row: StaffRow, names: Collection[str], data: QueryDict) -> StaffRow:
     """The row as it was sent; a row that the page did not show remains as it is."""
-    form = RowForm({WHOLE_FLOOR, *names}, data, prefix=row.key)
+    form = StaffRowForm({WHOLE_FLOOR, *names}, data, prefix=row.key)
     if form["was"].data is None:
         return row
     form.full_clean()
@@ -168,7 +168,7 @@ def _bosses(pit: str, rows: Collection[StaffRow]) -> list[str]:
     return own + [f"{row.runner.person.name} (covers it)" for row in rows if pit in row.runner.covers]
 
 
-def _save(rows: list[StaffRow], form: SaveForm, by: Staff) -> str:
+def _save(rows: list[StaffRow], form: AssignmentForm, by: Staff) -> str:
     """Set or propose all rows, and return a report. Raises Refused with the name of the person whose row is wrong."""
     if not rows:
         raise Refused("nothing_changes", "Tick or untick a box first: nothing would be changed.", 422)

@@ -24,7 +24,7 @@ _SIDE: Final = ("handle_cents", "theoretical_cents", "exposure_cents", "edges")
 """The columns of the file of effects, before and after the change."""
 
 
-class ProposalForm(forms.Form):
+class ProposalActionForm(forms.Form):
     """The pressed button, and the reason or comment."""
 
     reason = forms.CharField(
@@ -49,7 +49,7 @@ class ProposalPage(OperatorFormPage):
 
     permission_required = ("tables.view_proposal",)
     template_name = "dealer_ui/operator/proposal.html"
-    form_class = ProposalForm
+    form_class = ProposalActionForm
 
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         """Read the proposal that the address names."""
@@ -76,7 +76,7 @@ class ProposalPage(OperatorFormPage):
             effects=limit_effect.of_proposal(proposal) if waiting else [], **context,
         )  # fmt: skip
 
-    def save(self, form: ProposalForm) -> HttpResponse:
+    def save(self, form: ProposalActionForm) -> HttpResponse:
         """Do what the pressed button says. Raises Refused."""
         proposal, reason, by = self.proposal, form.cleaned_data["reason"], viewer_of(self.request)
         match form.button:

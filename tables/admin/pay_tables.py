@@ -32,7 +32,7 @@ MOST_DECKS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Valued:
+class WagerValues:
     """The value of a wager from a number of decks: under the new pay table, and under each standard one."""
 
     decks: int
@@ -57,7 +57,7 @@ class WagerWorth:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class WagerPreview:
     """The values of a wager that a pay table changes."""
 
     title: str
@@ -65,7 +65,7 @@ class Preview:
     """The wager that is valued, if it is another one."""
     shipped: Sequence[str]
     """The standard pay tables, by their lines."""
-    rows: Sequence[Valued]
+    rows: Sequence[WagerValues]
 
     @property
     def is_lost(self) -> bool:
@@ -92,19 +92,19 @@ def _line(table: str, worth: Worth, *, is_lost: bool = False) -> WagerWorth:
     return WagerWorth(table, edge, f"{worth.standard_deviation:.6f}", hits, is_lost)
 
 
-def previews(game: str, table: PayTableLines) -> list[Preview]:
+def previews(game: str, table: PayTableLines) -> list[WagerPreview]:
     """The exact value of each wager that a pay table changes, from each number of decks of the game."""
     return [_preview(game, wager, table) for wager in GAMES[game].pay_form.wagers if wager.name in table.wagers]
 
 
-def _preview(game: str, wager: PaidWager, table: PayTableLines) -> Preview:
+def _preview(game: str, wager: PaidWager, table: PayTableLines) -> WagerPreview:
     chosen = [{wager.option: value} if wager.option else {} for value in wager.shipped]
     rows = [
-        Valued(decks, _worth(game, wager, rules, table), [_worth(game, wager, rules, None, **by) for by in chosen])
+        WagerValues(decks, _worth(game, wager, rules, table), [_worth(game, wager, rules, None, **by) for by in chosen])
         for decks, rules in _rules(game, wager)
     ]
     ships = [", ".join(odds.spelled for odds in lines) for lines in wager.shipped.values()]
-    return Preview(wager.title, f"{wager.on} with all that follows" if wager.on else "", ships, rows)
+    return WagerPreview(wager.title, f"{wager.on} with all that follows" if wager.on else "", ships, rows)
 
 
 def _rules(game: str, wager: PaidWager) -> Iterable[tuple[int, HouseRules]]:

@@ -14,7 +14,8 @@ from unfold.decorators import action
 from tables.admin.forms import DomainForm
 from tables.admin.pages import Fieldsets, SetUp, operator
 from tables.log.entries.staff import CALLED
-from tables.models import PASSWORD, PIN, Staff
+from tables.models import Staff
+from tables.models.staff import PASSWORD, PIN
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup.dual_control import ProposalDraft

@@ -15,7 +15,8 @@ from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
 from tables.log.state import KEYED, TableState
 from tables.log.terms import Settings
-from tables.models import MOST_RAKE_PERMILLE, Denomination, Staff, Table
+from tables.models import Denomination, Staff, Table
+from tables.models.tables import MOST_RAKE_PERMILLE
 from tables.setup import table_settings
 from tables.setup.dual_control import ProposalDraft
 from tables.setup.table_settings import Faults
