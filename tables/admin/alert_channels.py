@@ -59,7 +59,7 @@ class AlertChannelForm(DomainForm):
         help_text="Where it tells events. None chosen: all.",
     )
     at_tables = forms.ModelMultipleChoiceField(
-        Table.objects.filter(retired_at=None),
+        Table.objects.in_use(),
         label="Only events about these tables",
         required=False,
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,

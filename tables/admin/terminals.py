@@ -45,7 +45,7 @@ class EnrolForm(forms.Form):
         widget=widgets.UnfoldAdminTextInputWidget,
     )  # fmt: skip
     table = forms.ModelChoiceField(
-        Table.objects.filter(retired_at=None), required=False, empty_label="any table",
+        Table.objects.in_use(), required=False, empty_label="any table",
         widget=widgets.UnfoldAdminSelectWidget,
         help_text="The only table that may be dealt from it.",
     )  # fmt: skip
