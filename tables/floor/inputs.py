@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from tables.games.protocol import MAIN, Bet, Choose, CloseBets, Shuffle, Struct
-from tables.refusals import Refused, sentence
+from tables.refusals import Refused, unreadable
 
 
 class KeyCard(Struct, frozen=True, tag_field="do", tag="card"):
@@ -503,9 +503,7 @@ def read(document: bytes | str | dict[str, Any]) -> Input:
     try:
         entered: Input = msgspec.convert(document, Sent) if isinstance(document, dict) else _sent.decode(document)
     except msgspec.ValidationError as error:
-        text, _, path = str(error).partition(" - at `$")
-        place = path.rstrip("`").removeprefix(".") or "input"
-        raise Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400) from None
+        raise unreadable(error, "input", "/input") from None
     # Deeply nested JSON raises RecursionError: it has to be an answer to its sender, and no error of the server.
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise Refused("bad_input", "The input is not JSON.", 400) from None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from tables.refusals import Refused
+from tables.refusals import Refused, pointer
 
 FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 LAST: Final = datetime(2999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
@@ -41,15 +41,16 @@ def refuse(form: Any) -> None:
     """Raises Refused with the place of the first moment or day of a form that is not possible."""
     for place, value in _dates(form, ""):
         if says := fault(value):
-            raise Refused("bad_moment", f"{place[:1].upper()}{place[1:]}: {says}.", 422)
+            refused = Refused("bad_moment", f"{place[:1].upper()}{place[1:]}: {says}.", 422)
+            raise refused.in_field(pointer(place), says)
 
 
 def _dates(value: Any, place: str) -> Iterator[tuple[str, date]]:
     if isinstance(value, date):
         yield place, value
     elif isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:
-            yield from _dates(getattr(value, name), f"{place}.{name}" if place else name)
+        for attribute, name in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            yield from _dates(getattr(value, attribute), f"{place}.{name}" if place else name)
     elif isinstance(value, list | tuple):
         for index, part in enumerate(value):
             yield from _dates(part, f"{place}[{index}]")
