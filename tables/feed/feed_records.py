@@ -124,9 +124,8 @@ def types_of(names: str) -> frozenset[str]:
 
 
 def as_json(events: Sequence[Envelope]) -> list[dict[str, Any]]:
-    """Events as JSON data."""
-    data: list[dict[str, Any]] = msgspec.to_builtins(list(events))
-    return data
+    """Events as JSON data, with their time under its name in v1 of the API too."""
+    return [msgspec.to_builtins(event) | {"recorded_at": event.at} for event in events]
 
 
 # --- Reading ---------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Facts in, an alert out or none: the rules by table, without a house."""
 
+import hmac
+from base64 import b64decode, b64encode
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -98,3 +100,17 @@ def test_a_receiver_takes_what_is_ours_and_new_and_nothing_else() -> None:
     for name, value in ((DELIVERY, "another"), (TIMESTAMP, "1767000001"), (TIMESTAMP, "x"), (SIGNATURE, "v1=é")):
         assert not is_ours(secret, signed | {name: value}, body, 1_767_000_000)
     assert not is_ours(secret, {}, body, 1_767_000_000)
+
+
+def test_a_library_for_standard_webhooks_verifies_what_is_sent() -> None:
+    """Harm: an integrator's library refuses every message, and the check of signatures is switched off."""
+    body, secrets = b'{"event":"alert.raised"}', ["s" * 32, "t" * 32]
+    signed = headers(secrets, 1_767_000_000, "a-delivery", body)
+    content = f"{signed['webhook-id']}.{signed['webhook-timestamp']}.".encode() + body
+    for secret in secrets:
+        given = f"whsec_{b64encode(secret.encode()).decode()}"  # as a library is given it
+        key = b64decode(given.removeprefix("whsec_"))
+        expected = b64encode(hmac.new(key, content, "sha256").digest()).decode()
+        assert f"v1,{expected}" in signed["webhook-signature"].split(" ")
+    assert signed["webhook-id"] == signed[DELIVERY]
+    assert signed["webhook-timestamp"] == signed[TIMESTAMP]
