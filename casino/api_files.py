@@ -1,11 +1,13 @@
 """Generates files from the API's code: `python -m casino.api_files` writes them, `--check` lists outdated ones.
 
-They are the list of error codes (tables/api/problem_codes.txt) and the typed client (deploy/client).
+They are the list of error codes (tables/api/problem_codes.txt), the typed client of `/api/` (deploy/client), and the
+OpenAPI description of `/api/v1/` (docs/openapi.json).
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import sys
@@ -20,6 +22,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 ROOMS: Final = ("tables", "ledger", "casino")
 CODES: Final = ROOT / "tables" / "api" / "problem_codes.txt"
 CLIENT: Final = ROOT / "deploy" / "client" / "casino_client.py"
+DESCRIPTION: Final = ROOT / "docs" / "openapi.json"
 USUAL_STATUS: Final = 422
 """The default status of ``Refused``."""
 OF_THE_FRAMEWORK: Final = {
@@ -66,18 +69,16 @@ def _words(node: ast.expr | None) -> Iterator[str]:
         yield from _words(node.orelse)
 
 
-def client() -> str:
-    """The typed client for the present OpenAPI description."""
+def files() -> dict[Path, str]:
+    """The expected content of each generated file."""
     django.setup()
     from casino import api_client
     from tables.api import schema
+    from tables.api.versions import UNVERSIONED, V1
 
-    return api_client.source(schema.document())
-
-
-def files() -> dict[Path, str]:
-    """The expected content of each generated file."""
-    return {CODES: problem_codes(), CLIENT: client()}
+    description = json.dumps(schema.document(V1), indent=1, ensure_ascii=False, default=str) + "\n"
+    client = api_client.source(schema.document(UNVERSIONED))
+    return {CODES: problem_codes(), CLIENT: client, DESCRIPTION: description}
 
 
 def main() -> int:

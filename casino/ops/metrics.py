@@ -27,12 +27,12 @@ from ledger.log import read_heads
 from tables.alerts import delivery, log_followers, streams
 from tables.alerts.models import ChannelContent
 from tables.api import problems
-from tables.api.access import refuse_program
+from tables.api.access import refuse_beyond, refuse_program
 from tables.audit import condition, day_seals
 from tables.feed import order
 from tables.models import Table
 from tables.refusals import Refused
-from tables.staff import service_tokens
+from tables.staff import guess_counts, service_tokens
 from tables.state import table_state
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if scheme.lower() != "bearer":
         raise Http404
     try:
-        refuse_program(service_tokens.known(token.strip(), request), SCOPE, of_all_tables=True)
+        account = service_tokens.known(token.strip(), request)
+        limit = service_tokens.request_limit(account)
+        refuse_beyond(limit, guess_counts.use(limit), account)
+        refuse_program(account, SCOPE, of_all_tables=True)
     except Refused as refused:
         return problems.answer(refused, request.path)
     return HttpResponse(text(), content_type=CONTENT_TYPE_LATEST)

@@ -6,8 +6,14 @@ from casino.settings.base import env
 # API requests per minute of users other than dealers; those of service accounts are a policy.
 API_REQUESTS_A_MINUTE = env("API_REQUESTS_A_MINUTE", whole, 600)
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["tables.api.access.Bearer", "tables.api.access.SignedIn"],
+    "DEFAULT_PERMISSION_CLASSES": ["tables.api.access.MayAsk"],
+    "DEFAULT_THROTTLE_CLASSES": ["tables.api.access.RequestThrottle"],
+    "DEFAULT_VERSIONING_CLASS": "rest_framework.versioning.NamespaceVersioning",
+    "DEFAULT_VERSION": "api",
+    "ALLOWED_VERSIONS": ["api", "v1"],
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "tables.api.errors.answer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "tables.api.schema.DeclaredSchema",

@@ -10,13 +10,15 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
+from tables.api.versions import V1
 from tables.log.scopes import SCOPES
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.staff import guess_counts, service_tokens
-from tables.staff.guess_counts import GuessLimit
+from tables.staff.guess_counts import GuessLimit, Usage
 
 
 class Bearer(BaseAuthentication):
@@ -83,15 +85,45 @@ MINUTE: Final = 60
 """Seconds."""
 
 
-def throttle(person: Staff) -> None:
-    """So many requests a minute, counted in the database: processes share the count. Whoever deals is not counted, for
-    nothing may make a table wait. Raises Refused."""
-    most = settings.API_REQUESTS_A_MINUTE
-    if person.role == Role.DEALER:
-        return
-    if guess_counts.count(GuessLimit("api requests", f"person {person.pk}", "", most, MINUTE)) > most:
-        says = f"You may ask {most} times a minute: wait, and ask again."
-        raise Refused("throttled", says, 429, retry_after=MINUTE)
+class RequestThrottle(BaseThrottle):
+    """Limits how often a person or an API client may ask, and tells v1 clients of the limit.
+
+    The headers are those of draft-ietf-httpapi-ratelimit-headers: the quota, and what is left of it.
+    """
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        """True, or raises Refused."""
+        if not isinstance(request.user, Staff | ServiceAccount):
+            return True
+        limit = request_limit(request.user)
+        if limit is None:
+            return True
+        usage, is_v1 = guess_counts.use(limit), request.version == V1
+        if is_v1:
+            view.headers["RateLimit-Policy"] = f'"requests";q={limit.most};w={limit.seconds}'
+            view.headers["RateLimit"] = f'"requests";r={max(limit.most - usage.tries, 0)};t={usage.resets_in}'
+        refuse_beyond(limit, usage, request.user, retry_after=usage.resets_in if is_v1 else MINUTE)
+        return True
+
+
+def request_limit(caller: Staff | ServiceAccount) -> GuessLimit | None:
+    """How often a caller may ask, counted in the database for all processes. Dealers are not limited, because nothing
+    may make a table wait."""
+    if isinstance(caller, ServiceAccount):
+        return service_tokens.request_limit(caller)
+    if caller.role == Role.DEALER:
+        return None
+    return GuessLimit("api requests", f"person {caller.pk}", "", settings.API_REQUESTS_A_MINUTE, MINUTE)
+
+
+def refuse_beyond(
+    limit: GuessLimit, usage: Usage, caller: Staff | ServiceAccount, *, retry_after: int = MINUTE
+) -> None:
+    """Raises Refused once a limit is used up."""
+    if usage.tries > limit.most:
+        subject = str(caller) if isinstance(caller, ServiceAccount) else "You"
+        says = f"{subject} may ask {limit.most} times a minute: wait, and ask again."
+        raise Refused("throttled", says, 429, retry_after=retry_after)
 
 
 def role_of(caller: Staff | ServiceAccount) -> str:

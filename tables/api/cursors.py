@@ -11,9 +11,10 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 
 import msgspec
 from django.core import signing
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from ledger.proof.spelling import canonical
+from tables.log.moments import Moment
 from tables.refusals import Refused
 
 MOST: Final = 200
@@ -28,6 +29,13 @@ class Paged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     cursor: Annotated[str, Meta(max_length=600, description="The `next` of the page before.")] = ""
     limit: Annotated[int, Meta(ge=1, le=MOST, description="Lines of a page.")] = USUAL
+
+
+class Span(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A list that v1 limits to a span of time."""
+
+    since: Annotated[Moment | UnsetType, Meta(description="Only what began at this moment or later.")] = UNSET
+    until: Annotated[Moment | UnsetType, Meta(description="Only what began before this moment.")] = UNSET
 
 
 class Page(msgspec.Struct, Generic[Item], frozen=True):

@@ -11,7 +11,7 @@ from msgspec import Meta
 from ledger.proof.slip_name import SlipName
 from tables.api import signing
 from tables.api.cursors import Page, Paged, cursor, page, position
-from tables.api.operations import Call, Write, operation
+from tables.api.operations import Address, Call, Write, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_for, table_of
 from tables.disputes import cases, correction_records, corrections, register
@@ -58,6 +58,11 @@ class DisputeLine(msgspec.Struct, frozen=True):
     ruling: str | None
     opened_at: datetime | None
 
+    @property
+    def id(self) -> str:
+        """The dispute in addresses of v1."""
+        return f"{self.table}-{self.number}"
+
 
 class DisputeWord(msgspec.Struct, frozen=True):
     """Something that was written about a dispute."""
@@ -95,6 +100,11 @@ class DisputeForm(msgspec.Struct, frozen=True):
     record_hash: str | None
     words: list[DisputeWord]
     corrections: list[str]
+
+    @property
+    def id(self) -> str:
+        """The dispute in addresses of v1."""
+        return f"{self.table}-{self.number}"
 
 
 class DisputesAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -158,6 +168,12 @@ class CorrectionForm(msgspec.Struct, frozen=True):
     decided_at: datetime | None
     decided_by: str
     text: str
+
+    @property
+    def address(self) -> Address:
+        """Where the correction is read."""
+        name = SlipName.parse(self.slip)
+        return Address("correction", {"pk": self.table, "year": name.year, "number": name.number})
 
 
 class CorrectionsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -225,6 +241,7 @@ class TableDisputes(FloorView):
         tag="Disputes",
         body=DisputeOpened,
         answers=DisputeForm,
+        creates=lambda dispute: Address("dispute", {"dispute": dispute.id}),
         may=("tables.run_floor", "tables.deal"),
     )
     def post(self, call: Call[Any, DisputeOpened], pk: int) -> DisputeForm:
@@ -410,6 +427,7 @@ class TableCorrections(FloorView):
         tag="Disputes",
         body=CorrectionProposed,
         answers=CorrectionForm,
+        creates=lambda correction: correction.address,
         may=("tables.run_floor",),
     )
     def post(self, call: Call[Any, CorrectionProposed], pk: int) -> CorrectionForm:

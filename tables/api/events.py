@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from tables.api.access import refuse_other_table
 from tables.api.operations import Call, operation
+from tables.api.versions import Version, to_wire
 from tables.api.views import FloorView
 from tables.feed import feed_records, long_polling
 from tables.feed.feed_records import MOST, EventFilter, Feed
@@ -57,15 +58,17 @@ class Events(FloorView):
         if feed.events or feed.more or not asked.wait:
             return feed
         place = long_polling.Waiter()
-        return _waited(feed, asked.wait, read, place) if place.is_free else feed
+        return _waited(call.version, feed, asked.wait, read, place) if place.is_free else feed
 
 
-def _waited(feed: Feed, seconds: int, read: Callable[[int], Feed], place: long_polling.Waiter) -> StreamingHttpResponse:
+def _waited(
+    version: Version, feed: Feed, seconds: int, read: Callable[[int], Feed], place: long_polling.Waiter
+) -> StreamingHttpResponse:
     """An answer that comes later, and meanwhile costs some memory."""
 
     async def body() -> AsyncIterator[bytes]:
         try:
-            yield msgspec.json.encode(await long_polling.news(feed, seconds, read))
+            yield msgspec.json.encode(to_wire(version, Feed, await long_polling.news(feed, seconds, read)))
         finally:
             place.leave()
 

@@ -13,14 +13,17 @@ from uuid import UUID
 
 import msgspec
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
 from rest_framework.request import Request
 
 from ledger import replica
-from tables.api.access import refuse_person, refuse_program, throttle
+from tables.api import versions
+from tables.api.access import refuse_person, refuse_program
+from tables.api.versions import V1, Version
 from tables.audit.downloads import AS_OF
 from tables.log import moments
 from tables.models import ServiceAccount, Staff
-from tables.refusals import Refused, sentence
+from tables.refusals import Refused, unreadable
 from tables.roles import WORDS
 
 LONGEST: Final = 8_192
@@ -47,6 +50,7 @@ class Call(Generic[Query, Body]):
     """A request as an operation is given it."""
 
     request: HttpRequest
+    version: Version
     caller: Staff | ServiceAccount
     """Who asks. A program comes only to operations that declare a scope."""
     query: Query
@@ -64,11 +68,24 @@ class Call(Generic[Query, Body]):
 
 
 @dataclass(frozen=True, slots=True)
+class Address:
+    """A URL of the API: the name of its route, its parameters, and its query."""
+
+    route: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    def in_version(self, version: Version) -> str:
+        """The path in a version."""
+        return reverse(f"{version}:{self.route}", kwargs=dict(self.parameters), query=self.query or None)
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
-    """What is answered where something is not done yet: 202, and where it is looked at."""
+    """The answer where a change waits for a second person: 202, the proposal, and its address."""
 
     form: Any
-    address: str
+    address: Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +99,8 @@ class Operation:
     method: str
     answers: Any
     status: int = 200
+    creates: Callable[[Any], Address] | None = None
+    """The address of what it creates, from its answer: v1 answers 201 with ``Location``."""
     accepts: Any = None
     """What it answers, with 202 and a ``Location``, where it takes two people and was proposed instead."""
     query: type[msgspec.Struct] = Asked
@@ -102,6 +121,10 @@ class Operation:
     """Whether it is read from the replica, where the house has one, and says of when it is."""
     path: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of its address, and their types."""
+
+    def success(self, version: Version) -> int:
+        """The status of its answer."""
+        return 201 if version == V1 and self.creates and self.status == 200 else self.status
 
     @property
     def is_signed(self) -> bool:
@@ -144,7 +167,7 @@ def operation(
 
         @wraps(method)
         def answered(view: Any, request: Request, **path: Any) -> HttpResponseBase:
-            call = _call(declared, request)
+            call, path = _call(declared, request), _parts(path)
             if not declared.reads_replica:
                 return _response(declared, call, method(view, call, **path))
             with replica.reading() as as_of:
@@ -159,6 +182,14 @@ def operation(
     return declare
 
 
+def _parts(path: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an address. An id that has several is read as a mapping of them (``urls.SlipId``)."""
+    parts: dict[str, Any] = {}
+    for name, value in path.items():
+        parts |= value if isinstance(value, Mapping) else {name: value}
+    return parts
+
+
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
@@ -168,14 +199,14 @@ def _call(declared: Operation, request: Request) -> Call[Any, Any]:
     if isinstance(by, ServiceAccount):
         refuse_program(by, declared.scope, of_all_tables="pk" not in declared.path and not declared.narrows)
     else:
-        throttle(by)
         refuse_person(for_people=declared.for_people)
         refuse_without(by, *declared.may)
-    query = _query(declared.query, plain)
+    version: Version = request.version
+    query = versions.from_wire(declared.query, _query(versions.wire_type(version, declared.query), plain))
     if declared.body is None:
-        return Call(plain, by, query, Asked(), UUID(int=0))
-    body = _body(declared, plain)
-    return Call(plain, by, query, body, _key(plain, body))
+        return Call(plain, version, by, query, Asked(), UUID(int=0))
+    body = _body(declared, versions.wire_type(version, declared.body), plain)
+    return Call(plain, version, by, query, versions.from_wire(declared.body, body), _key(plain, body))
 
 
 def refuse_without(by: Staff, *permissions: str) -> None:
@@ -197,33 +228,26 @@ def _query(form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
     try:
         query = msgspec.convert(typed, form, strict=False)
     except msgspec.ValidationError as error:
-        raise _bad_input(error, "query") from None
+        raise unreadable(error, "query") from None
     moments.refuse(query)
     return query
 
 
-def _body(declared: Operation, request: HttpRequest) -> msgspec.Struct:
+def _body(declared: Operation, form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
     """The body of a request. Raises Refused that says what is wrong and where."""
-    assert declared.body is not None  # noqa: S101 -- asked of operations that have one
     if request.content_type != "application/json":
         raise Refused("unsupported_media_type", "Send application/json.", 415)
     text = request.read(declared.longest + 1)
     if len(text) > declared.longest:
         raise Refused("too_large", f"A body has at most {declared.longest} bytes here.", 413)
     try:
-        body = msgspec.json.decode(text, type=declared.body)
+        body = msgspec.json.decode(text, type=form)
     except msgspec.ValidationError as error:
-        raise _bad_input(error, "body") from None
+        raise unreadable(error, "body") from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise Refused("bad_input", "The body is not JSON.", 400) from None
     moments.refuse(body)
     return body
-
-
-def _bad_input(error: msgspec.ValidationError, whole: str) -> Refused:
-    text, _, path = str(error).partition(" - at `$")
-    place = path.rstrip("`").removeprefix(".") or whole
-    return Refused("bad_input", sentence(f"{place}: {text[:1].lower()}{text[1:]}"), 400)
 
 
 def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
@@ -235,7 +259,7 @@ def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
         raise Refused("bad_input", f"{KEY_HEADER}: expected a UUID.", 400) from None
     if named is None:
         says = f"A write has a key: send a UUID as {KEY_HEADER}, or as key in the body."
-        raise Refused("bad_input", f"Key: {says[:1].lower()}{says[1:]}", 400)
+        raise Refused("bad_input", f"Key: {says[:1].lower()}{says[1:]}", 400).in_field("/key", says)
     if own is not None and own != named:
         raise Refused("bad_input", f"Key: {KEY_HEADER} and the body name two keys; send one.", 400)
     return UUID(str(named))
@@ -247,23 +271,24 @@ def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
 def _response(declared: Operation, call: Call[Any, Any], outcome: Any) -> HttpResponseBase:
     if isinstance(outcome, HttpResponseBase):
         return outcome
+    form, status, headers = declared.answers, declared.success(call.version), dict(call.headers)
     if isinstance(outcome, Accepted):
-        return _accepted(outcome)
-    return _answer(declared, call, msgspec.json.encode(outcome))
+        form, status, headers["Location"] = declared.accepts, 202, outcome.address.in_version(call.version)
+        outcome = outcome.form
+    elif call.version == V1 and declared.creates:
+        headers["Location"] = declared.creates(outcome).in_version(V1)
+    body = msgspec.json.encode(versions.to_wire(call.version, form, outcome))
+    response = HttpResponse(body, content_type="application/json", status=status, headers=headers)
+    return _conditional(call.request, response)
 
 
-def _accepted(accepted: Accepted) -> HttpResponse:
-    body = msgspec.json.encode(accepted.form)
-    return HttpResponse(body, content_type="application/json", status=202, headers={"Location": accepted.address})
-
-
-def _answer(declared: Operation, call: Call[Any, Any], body: bytes) -> HttpResponse:
-    request = call.request
-    response = HttpResponse(body, content_type="application/json", status=declared.status, headers=call.headers)
+def _conditional(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """The answer with its ETag, or 304 where the caller has just that answer."""
     if request.method != "GET":
         return response
-    tag = f'"{sha256(body).hexdigest()[:32]}"'
+    tag = f'"{sha256(response.content).hexdigest()[:32]}"'
     if tag in request.headers.get("If-None-Match", ""):
-        response = HttpResponse(status=304, headers=call.headers)
+        headers = {name: value for name, value in response.items() if name != "Content-Type"}
+        response = HttpResponse(status=304, headers=headers)
     response["ETag"] = tag
     return response

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from django.conf import settings
 from django.http import HttpResponse
 
+from tables.api import versions
+from tables.api.versions import ROOTS, UNVERSIONED, V1, Version
 from tables.refusals import Refused
 
 CONTENT_TYPE: Final = "application/problem+json"
@@ -53,16 +56,19 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def document(refused: Refused, path: str) -> dict[str, Any]:
-    """The body of an answer that refuses."""
+    """The body of an answer that refuses, in the version of the address."""
+    version = versions.of_path(path)
     problem = Problem(
-        type=page_of(refused.code),
+        type=page_of(refused.code, version),
         title=title(refused.code),
         status=refused.status,
         detail=refused.sentence,
         instance=path,
         code=refused.code,
     )
-    return refused.facts | msgspec.to_builtins(problem)
+    errors = [{"pointer": pointer, "detail": detail} for pointer, detail in refused.errors]
+    own = {"errors": errors} if errors and version == V1 else {}
+    return refused.facts | msgspec.to_builtins(problem) | own
 
 
 def answer(refused: Refused, path: str) -> HttpResponse:
@@ -74,9 +80,10 @@ def answer(refused: Refused, path: str) -> HttpResponse:
     return response
 
 
-def page_of(code: str) -> str:
-    """Where a code is explained. Addresses of the API are fixed, and what answers before Django knows no others."""
-    return f"/api/problems/{code}/"
+def page_of(code: str, version: Version = UNVERSIONED) -> str:
+    """The URL of a code's page: absolute in v1. It is not resolved by Django, because requests are also refused before
+    Django (``casino/web/body_limits.py``)."""
+    return f"{settings.HOUSE_ADDRESS.rstrip('/') if version == V1 else ''}{ROOTS[version]}problems/{code}/"
 
 
 def title(code: str) -> str:

@@ -11,7 +11,7 @@ from msgspec import Meta
 from ledger.models import Run
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, cursor, page, position
-from tables.api.operations import Call, Write, operation
+from tables.api.operations import Address, Call, Write, operation
 from tables.api.views import FloorView
 from tables.audit import jobs
 from tables.audit.jobs import AuditJob, JobState
@@ -147,6 +147,7 @@ class Exports(FloorView):
         body=ExportAsked,
         answers=ExportForm,
         status=202,
+        creates=lambda export: Address("export", {"number": export.id}),
         may=(_WHOLE,),
     )
     def post(self, call: Call[Any, ExportAsked]) -> ExportForm:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tables.api import examples, schema
 from tables.api.operations import OPERATIONS, Operation
+from tables.api.versions import Version
 
 MOST_SHOWN: Final = 6_000
 """Letters of an example: a whole board is read by asking for one."""
@@ -58,20 +59,19 @@ class Chapter:
 
 
 @cache
-def chapters() -> tuple[Chapter, ...]:
-    """All of them, by their tags; made once in each process."""
-    described = schema.document()
+def chapters(version: Version) -> tuple[Chapter, ...]:
+    """All operations of a version, by their tags; made once in each process."""
+    described = schema.document(version)
     by_tag: dict[str, list[Shown]] = {}
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
-            shown = _shown(method, path, operation, described["components"]["schemas"])
+            shown = _shown(version, method, path, operation, described["components"]["schemas"])
             by_tag.setdefault(operation["tags"][0], []).append(shown)
     return tuple(Chapter(tag, tag.lower(), tuple(shown)) for tag, shown in sorted(by_tag.items()))
 
 
-def _shown(method: str, path: str, operation: Mapping[str, Any], forms: Mapping[str, Any]) -> Shown:
+def _shown(version: Version, method: str, path: str, operation: Mapping[str, Any], forms: Mapping[str, Any]) -> Shown:
     declared = OPERATIONS[operation["operationId"]]
-    example = examples.of(declared.name)
     return Shown(
         name=declared.name,
         method=method.upper(),
@@ -80,9 +80,10 @@ def _shown(method: str, path: str, operation: Mapping[str, Any], forms: Mapping[
         about=declared.about,
         scope=declared.scope,
         parameters=(*map(_parameter, operation["parameters"]), *_members(declared, forms)),
-        sent="" if declared.body is None else _spelled(example["body"]),
-        status=_status(str(declared.status)) + (", or 202 Accepted where it takes two people" * bool(declared.accepts)),
-        answer="" if declared.answers is bytes else _spelled(example["answer"]),
+        sent="" if declared.body is None else _spelled(examples.body(declared, version)),
+        status=_status(str(declared.success(version)))
+        + (", or 202 Accepted where it takes two people" * bool(declared.accepts)),
+        answer="" if declared.answers is bytes else _spelled(examples.answer(declared, version)),
         kinds=" or ".join(declared.media_type) if declared.answers is bytes else "",
         refusals=tuple((code, _status(code)) for code in sorted(operation["responses"]) if code >= "4"),
     )

@@ -13,17 +13,25 @@ from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ComponentRegistry
+from uritemplate import variables
 
-from tables.api import examples, problems
+from tables.api import examples, problems, versions, webhooks
 from tables.api.operations import DECLARED, KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
+from tables.api.versions import ROOTS, UNVERSIONED, V1, Version
 from tables.audit.downloads import AS_OF
 from tables.floor.inputs import Sent
 from tables.log.publication import FORMS as EVENTS
 from tables.models import Table
 
 _REF: Final = "#/components/schemas/{name}"
-VERSION: Final = "1.0.0"
+VERSIONS: Final[Mapping[Version, str]] = {UNVERSIONED: "1.0.0", V1: "1.1.0"}
+SITE: Final = "https://tables.example"
+"""A site in examples."""
+SERVERS: Final = [
+    {"url": "/", "description": "The site that serves this description."},
+    {"url": "https://{host}", "description": "A site.", "variables": {"host": {"default": "tables.example"}}},
+]
 SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
     "session": {
         "type": "apiKey",
@@ -47,7 +55,7 @@ ABOUT: Final = """API clients read with a token, and act as card readers. Every 
 by the same rules, permissions and log as on the screens. Each operation lists what it takes: a session, an enrolled \
 terminal, or a token with a scope.
 
-**Version.** `/api/` is version 1. Within it members may be added to answers, optional members to bodies, operations, \
+**Version.** {version} Within it members may be added to answers, optional members to bodies, operations, \
 codes of problems, and values to lists that are not said to be closed. Nothing is taken away, renamed or given \
 another meaning; what would have to be gets an address of its own, and the old one stays for a year. Programs pass \
 over members that they do not know.
@@ -65,27 +73,32 @@ program as often as the house's terms say (`program_requests_a_minute`); whoever
 answer is 429, `throttled`, with `Retry-After`.
 
 **Money** is whole cents of the house's currency."""
+ABOUT_VERSION: Final[Mapping[Version, str]] = {
+    UNVERSIONED: "`/api/` is version 1.",
+    V1: "This is `/api/v1/`. `/api/` is an alias for clients that are older, and answers as it did before.",
+}
 _ALWAYS: Final = (401, 403, 406, 429, 500, 503)
 _OF_WRITES: Final = (400, 409, 413, 415, 422)
 
 
-def described(declared: Operation) -> dict[str, Any]:
+def described(declared: Operation, path: str, version: Version) -> dict[str, Any]:
     """An operation as OpenAPI has it."""
-    responses: dict[str, Any] = {str(declared.status): _success(declared)}
+    responses: dict[str, Any] = {str(declared.success(version)): _success(declared, version)}
     if declared.accepts is not None:
-        responses["202"] = _acceptance(declared)
+        responses["202"] = _acceptance(declared, version)
     responses |= {str(status): _ref_of_refusal(status) for status in _refusals(declared)}
     operation: dict[str, Any] = {
         "operationId": declared.name,
         "summary": declared.says,
         "description": f"{declared.about}\n\n{_access_words(declared)}",
         "tags": [declared.tag],
-        "parameters": list(_parameters(declared)),
+        "parameters": list(_parameters(declared, path, version)),
         "security": _security(declared),
         "responses": responses,
     }
     if declared.body is not None:
-        content = {"schema": _schema(declared.body), "example": examples.of(declared.name)["body"]}
+        example = examples.body(declared, version)
+        content = {"schema": _schema(declared.body, version), "example": example}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     return operation
 
@@ -118,39 +131,45 @@ def _refusals(declared: Operation) -> list[int]:
     return sorted(statuses)
 
 
-def _success(declared: Operation) -> dict[str, Any]:
-    schema = {"type": "string", "format": "binary"} if declared.answers is bytes else _schema(declared.answers)
+def _success(declared: Operation, version: Version) -> dict[str, Any]:
+    is_file = declared.answers is bytes
+    schema = {"type": "string", "format": "binary"} if is_file else _schema(declared.answers, version)
     content: dict[str, Any] = {"schema": schema}
-    if declared.answers is not bytes:
-        content["example"] = examples.of(declared.name)["answer"]
+    if not is_file:
+        content["example"] = examples.answer(declared, version)
     success = {
-        "description": HTTPStatus(declared.status).phrase,
+        "description": HTTPStatus(declared.success(version)).phrase,
         "content": dict.fromkeys(declared.media_type, content),
     }
-    return success | ({"headers": {AS_OF: _AGE}} if declared.reads_replica else {})
+    headers = {AS_OF: _AGE} if declared.reads_replica else {}
+    if version == V1 and declared.creates:
+        headers = headers | {"Location": _LOCATION | {"description": "The URL of what was created."}}
+    return success | ({"headers": headers} if headers else {})
 
 
-_AGE: Final = {
+_AGE: Final[dict[str, Any]] = {
     "required": False,
     "schema": {"type": "string", "format": "date-time"},
     "description": "Of when the answer is, where the house reads a replica for it.",
 }
+_LOCATION: Final[dict[str, Any]] = {"required": True, "schema": {"type": "string"}}
 
 
-def _acceptance(declared: Operation) -> dict[str, Any]:
+def _acceptance(declared: Operation, version: Version) -> dict[str, Any]:
     says = "It takes two people, and is proposed: `Location` is where the proposal is looked at."
-    headers = {"Location": {"required": True, "schema": {"type": "string"}, "description": "Of the proposal."}}
-    content = {"application/json": {"schema": _schema(declared.accepts)}}
+    headers = {"Location": _LOCATION | {"description": "Of the proposal."}}
+    content = {"application/json": {"schema": _schema(declared.accepts, version)}}
     return {"description": says, "headers": headers, "content": content}
 
 
-def _parameters(declared: Operation) -> Iterable[dict[str, Any]]:
-    for name, kind in declared.path.items():
+def _parameters(declared: Operation, path: str, version: Version) -> Iterable[dict[str, Any]]:
+    for name in variables(path):
         # OpenAPI's generator calls the row of an address so.
-        called = "id" if name == "pk" else name
-        yield {"name": called, "in": "path", "required": True, "schema": _OF_PATHS[kind]}
-    _, components = msgspec.json.schema_components([declared.query], ref_template=_REF)
-    form = components[declared.query.__name__]
+        kind = declared.path.get("pk" if name == "id" else name)
+        yield {"name": name, "in": "path", "required": True, "schema": _OF_PATHS[kind or name]}
+    query = versions.wire_type(version, declared.query)
+    _, components = msgspec.json.schema_components([query], ref_template=_REF)
+    form = components[query.__name__]
     for name, schema in form["properties"].items():
         about = {"description": schema.pop("description")} if "description" in schema else {}
         yield {"name": name, "in": "query", "required": name in form["required"], "schema": schema, **about}
@@ -164,10 +183,13 @@ _OF_PATHS: Final[Mapping[Any, dict[str, Any]]] = {
     int: {"type": "integer", "minimum": 0},
     str: {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"},
     date: {"type": "string", "format": "date"},
+    "slip": {"type": "string", "pattern": "^[a-z]{1,16}-[1-9][0-9]{3}-[1-9][0-9]{0,8}$"},
+    "dispute": {"type": "string", "pattern": "^[0-9]+-[0-9]+$"},
 }
 
 
-def _schema(form: Any) -> dict[str, Any]:
+def _schema(form: Any, version: Version) -> dict[str, Any]:
+    form = versions.wire_type(version, form)
     (schema,), _ = msgspec.json.schema_components([form], schema_hook=_table, ref_template=_REF)
     return schema
 
@@ -175,21 +197,25 @@ def _schema(form: Any) -> dict[str, Any]:
 # --- The whole -------------------------------------------------------------------------------------------------
 
 
-def finish(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def finish(result: dict[str, Any], generator: SchemaGenerator, **_: Any) -> dict[str, Any]:
     """What the generator does not know: the forms, the refusals, the ways to sign in."""
+    version: Version = generator.api_version
     result["components"] = {
-        "schemas": components(),
-        "responses": {f"Refused{status}": _refusal(status) for status in problems.ADVICE},
+        "schemas": components(version),
+        "responses": {f"Refused{status}": _refusal(status, version) for status in problems.ADVICE},
         "securitySchemes": SECURITY_SCHEMES,
     }
-    result["info"] |= {"version": VERSION, "description": ABOUT}
-    return result
+    result["info"] |= {"version": VERSIONS[version], "description": ABOUT.format(version=ABOUT_VERSION[version])}
+    return result if version == UNVERSIONED else result | {"servers": SERVERS, "webhooks": webhooks.described()}
 
 
-def components() -> dict[str, Any]:
-    """The schema of every form that the API reads or writes."""
+def components(version: Version) -> dict[str, Any]:
+    """The schema of every form that a version of the API reads or writes."""
     forms = [form for declared in OPERATIONS.values() for form in (declared.answers, declared.accepts, declared.body)]
     types = [*(form for form in forms if form not in (None, bytes)), Problem, *EVENTS.values(), Sent]
+    if version == V1:
+        types = [*webhooks.FORMS, *types]
+    types = [versions.wire_type(version, form) for form in types]
     (*_, entered), schemas = msgspec.json.schema_components(types, schema_hook=_table, ref_template=_REF)
     schemas["Entered"]["properties"]["input"] = entered
     for hidden in ("gone", "decks"):
@@ -199,7 +225,18 @@ def components() -> dict[str, Any]:
     properties = schemas["Envelope"]["properties"]
     properties["type"]["enum"] = sorted(EVENTS)
     properties["data"] = {"anyOf": [{"$ref": _REF.format(name=EVENTS[type_].__name__)} for type_ in sorted(EVENTS)]}
+    if version == V1:
+        for schema in schemas.values():
+            _add_time_formats(schema)
     return schemas
+
+
+def _add_time_formats(form: dict[str, Any]) -> None:
+    """msgspec names the format of times that a form reads, and not of those that it writes."""
+    for name, member in form.get("properties", {}).items():
+        for schema in member.get("anyOf", [member]):
+            if name.endswith("_at") and schema.get("type") == "string" and "maxLength" not in schema:
+                schema["format"] = "date-time"
 
 
 def _say_pairs_plainly(schema: Any) -> None:
@@ -219,29 +256,45 @@ def _ref_of_refusal(status: int) -> dict[str, Any]:
     return {"$ref": f"#/components/responses/Refused{status}"}
 
 
-def _refusal(status: int) -> dict[str, Any]:
+def _refusal(status: int, version: Version) -> dict[str, Any]:
     code = next((code for code, statuses in problems.statuses().items() if status in statuses), "bad_request")
     example = {
-        "type": problems.page_of(code),
+        "type": f"{SITE if version == V1 else ''}{ROOTS[version]}problems/{code}/",
         "title": problems.title(code),
         "status": status,
         "detail": problems.ADVICE[status],
-        "instance": "/api/tables/1/",
+        "instance": f"{ROOTS[version]}tables/1/",
         "code": code,
     }
     content = {"schema": {"$ref": _REF.format(name="Problem")}, "example": example}
-    return {"description": problems.ADVICE[status], "content": {problems.CONTENT_TYPE: content}}
+    response = {"description": problems.ADVICE[status], "content": {problems.CONTENT_TYPE: content}}
+    return response | ({"headers": _RATE_LIMIT} if status == 429 and version == V1 else {})
+
+
+_RATE_LIMIT: Final = {
+    "Retry-After": {"required": True, "schema": {"type": "integer"}, "description": "Seconds to wait."},
+    "RateLimit-Policy": {
+        "required": False,
+        "schema": {"type": "string"},
+        "description": 'The limit, as `"requests";q=600;w=60`: requests (q) in seconds (w).',
+    },
+    "RateLimit": {
+        "required": False,
+        "schema": {"type": "string"},
+        "description": 'What is left of it, as `"requests";r=0;t=42`: requests (r), for seconds (t).',
+    },
+}
 
 
 @cache
-def document() -> dict[str, Any]:
-    """The description, made once in each process."""
-    whole: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+def document(version: Version = UNVERSIONED) -> dict[str, Any]:
+    """The description of a version, made once in each process."""
+    whole: dict[str, Any] = SchemaGenerator(api_version=version).get_schema(request=None, public=True)
     return whole
 
 
 class DeclaredSchema(AutoSchema):
-    """Describes an operation as it is declared, once somebody asks for the description."""
+    """Describes an operation as it is declared, when the description is requested."""
 
     def get_operation(
         self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
@@ -249,7 +302,7 @@ class DeclaredSchema(AutoSchema):
         """None for what the description leaves out."""
         declared = DECLARED.get(getattr(type(self.view), method.lower()))
         if declared is not None:
-            return described(declared)
+            return described(declared, path, versions.of_path(path))
         return super().get_operation(path, path_regex, path_prefix, method, registry)
 
 

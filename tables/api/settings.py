@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from ledger.proof.spelling import canonical
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
-from tables.api.operations import Accepted, Call, Write, operation
+from tables.api.operations import Accepted, Address, Call, Write, operation
 from tables.api.views import FloorView, reach, table_of
 from tables.approvals import proposals
 from tables.limits import plans, resolver
@@ -292,6 +292,7 @@ class TableProposals(FloorView):
         tag="Limits",
         body=SettingsProposed,
         answers=ProposalForm,
+        creates=lambda proposal: proposal_address(proposal.number),
         may=("tables.propose_limits",),
     )
     def post(self, call: Call[Any, SettingsProposed], pk: int) -> ProposalForm:
@@ -361,7 +362,12 @@ _LIMITS: Final = ("min_cents", "max_cents", "cap_cents", "seat_max_cents", "wage
 def decided(call: Call[Any, Any], act: Callable[[], msgspec.Struct]) -> Any:
     """Done, or proposed where it takes two people; once."""
     form = repeats.once(call, lambda: msgspec.to_builtins(act()), dict[str, Any])
-    return Accepted(form, f"/api/proposals/{form['number']}/") if "proposed_by" in form else form
+    return Accepted(form, proposal_address(form["number"])) if "proposed_by" in form else form
+
+
+def proposal_address(number: int) -> Address:
+    """Where a proposal is read."""
+    return Address("proposal", {"number": number})
 
 
 # --- Proposals ---------------------------------------------------------------------------------------------------
@@ -555,6 +561,7 @@ class LimitPlans(FloorView):
         tag="Limits",
         body=PlanSet,
         answers=PlanForm,
+        creates=lambda plan: Address("limit-plans", query={"name": plan["name"]}),
         accepts=ProposalForm,
         may=("tables.add_limitplan",),
     )
@@ -582,6 +589,7 @@ class PlanProposals(FloorView):
         tag="Limits",
         body=PlanProposed,
         answers=ProposalForm,
+        creates=lambda proposal: proposal_address(proposal.number),
         may=("tables.propose_limits", "tables.add_limitplan"),
     )
     def post(self, call: Call[Any, PlanProposed]) -> ProposalForm:

@@ -13,8 +13,8 @@ from ledger import models
 from ledger.proof.slip_name import SlipName
 from tables.api import signing
 from tables.api.access import role_of
-from tables.api.cursors import Page, Paged, page, position
-from tables.api.operations import Call, operation
+from tables.api.cursors import Page, Span, page, position
+from tables.api.operations import Address, Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorView, table_of
 from tables.cage import cage_desk, slip_records, table_desk
@@ -124,8 +124,13 @@ class SlipForm(msgspec.Struct, frozen=True):
     facts: dict[str, str]
     steps: list[SlipStep]
 
+    @property
+    def id(self) -> str:
+        """The slip in addresses of v1."""
+        return self.name.replace("/", "-")
 
-class SlipsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+
+class SlipsAsked(Span, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which slips are listed."""
 
     state: Literal["waiting", "all"] = "all"
@@ -141,7 +146,15 @@ class Slips(FloorView):
         """A dealer sees those that wait at their own table. Of other roles each sees the series that concern it."""
         return _waiting(call) if call.query.state == "waiting" else _all(call)
 
-    @operation("begin_slip", "Begin a slip.", tag="Slips", body=SlipBegun, answers=SlipForm, refuses=(404,))
+    @operation(
+        "begin_slip",
+        "Begin a slip.",
+        tag="Slips",
+        body=SlipBegun,
+        answers=SlipForm,
+        creates=lambda slip: Address("slip", {"slip": slip.id}),
+        refuses=(404,),
+    )
     def post(self, call: Call[Any, SlipBegun]) -> SlipForm:
         """The first signature on a new slip: a fill or credit is asked for, a rack, box or cage is counted. It gives
         the slip its number."""
@@ -186,10 +199,13 @@ class Voids(FloorView):
 
 def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
     series = call.query.series
+    since, until = call.query.since, call.query.until
     sheets = [
         sheet
         for sheet in slip_records.in_progress(role_of(call.caller), _here(call.caller))
-        if not series or sheet.slip.series.name == series
+        if (not series or sheet.slip.series.name == series)
+        and (not since or sheet.began >= since)
+        and (not until or sheet.began < until)
     ]
     rows = sorted(sheets, key=_age)
     after = position(LIST, call.query)
@@ -205,7 +221,8 @@ def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
     role = role_of(call.caller)
     theirs = () if role == Role.DEALER else slip_records.seen_by(role)
     names = [name for name in theirs if call.query.series in ("", name)]
-    rows = slip_records.recent(names, position(LIST, call.query), call.query.limit + 1)
+    since, until = (moment or None for moment in (call.query.since, call.query.until))
+    rows = slip_records.recent(names, position(LIST, call.query), call.query.limit + 1, since=since, until=until)
     return page(LIST, call.query, rows, form=lambda row: slip_form(row[1]), place=lambda row: row[0])
 
 

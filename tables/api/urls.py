@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from django.urls import path, re_path, register_converter
+from django.urls import URLPattern, path, re_path, register_converter
 
 from tables.api import (
     alerts,
@@ -39,65 +39,100 @@ class GamingDay:
         return value.isoformat()
 
 
+class SlipId:
+    """A slip in v1: `fill-2026-3`. It is read as the parameters that the views take."""
+
+    regex = "[a-z]{1,16}-[1-9][0-9]{3}-[1-9][0-9]{0,8}"
+
+    def to_python(self, value: str) -> dict[str, str | int]:
+        series, year, number = value.split("-")
+        return {"series": series, "year": int(year), "number": int(number)}
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+class DisputeId:
+    """A dispute in v1: the id of its table and its number there, as `1-12`."""
+
+    regex = "[0-9]+-[0-9]+"
+
+    def to_python(self, value: str) -> dict[str, int]:
+        pk, number = value.split("-")
+        return {"pk": int(pk), "number": int(number)}
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
 register_converter(GamingDay, "gaming_day")
-_DISPUTE = "tables/<int:pk>/disputes/<int:number>/"
+register_converter(SlipId, "slip_id")
+register_converter(DisputeId, "dispute_id")
 _CORRECTION = "tables/<int:pk>/corrections/<int:year>/<int:number>/"
-_SLIP = "slips/<slug:series>/<int:year>/<int:number>/"
 _PROPOSAL = "proposals/<int:number>/"
 
+
+def _routes(*, slip: str, dispute: str) -> list[URLPattern]:
+    return [
+        path("tables/", views.Tables.as_view(), name="tables"),
+        path("tables/<int:pk>/", views.OneTable.as_view(), name="table"),
+        path("tables/<int:pk>/inputs/", views.Inputs.as_view(), name="inputs"),
+        path("tables/<int:pk>/reader/", readers.Reader.as_view(), name="reader"),
+        path("tables/<int:pk>/rounds/", floor.Rounds.as_view(), name="rounds"),
+        path("tables/<int:pk>/rounds/<int:number>/", views.OneRound.as_view(), name="round"),
+        path("tables/<int:pk>/rounds/file/", files.RoundsFile.as_view(), name="rounds-file"),
+        path("tables/<int:pk>/log/file/", files.LogFile.as_view(), name="log-file"),
+        path("events/", events.Events.as_view(), name="events"),
+        path("tables/<int:pk>/settings/", settings.TableSettings.as_view(), name="settings"),
+        path("tables/<int:pk>/limits/", settings.TableLimitsNow.as_view(), name="limits"),
+        path("tables/<int:pk>/proposals/", settings.TableProposals.as_view(), name="table-proposals"),
+        path("tables/<int:pk>/disputes/", disputes.TableDisputes.as_view(), name="table-disputes"),
+        path(dispute, disputes.OneDispute.as_view(), name="dispute"),
+        path(f"{dispute}notes/", disputes.DisputeNotes.as_view(), name="dispute-notes"),
+        path(f"{dispute}ruling/", disputes.DisputeRuling.as_view(), name="dispute-ruling"),
+        path(f"{dispute}closing/", disputes.DisputeClosing.as_view(), name="dispute-closing"),
+        path("tables/<int:pk>/corrections/", disputes.TableCorrections.as_view(), name="table-corrections"),
+        path(_CORRECTION, disputes.OneCorrection.as_view(), name="correction"),
+        path(f"{_CORRECTION}signatures/", disputes.CorrectionSignatures.as_view(), name="correction-signatures"),
+        path(f"{_CORRECTION}refusals/", disputes.CorrectionRefusals.as_view(), name="correction-refusals"),
+        path("disputes/", disputes.Disputes.as_view(), name="disputes"),
+        path("corrections/", disputes.Corrections.as_view(), name="corrections"),
+        path("slips/", slips.Slips.as_view(), name="slips"),
+        path(slip, slips.OneSlip.as_view(), name="slip"),
+        path(f"{slip}signatures/", slips.Signatures.as_view(), name="slip-signatures"),
+        path(f"{slip}void/", slips.Voids.as_view(), name="slip-void"),
+        path("limit-plans/", settings.LimitPlans.as_view(), name="limit-plans"),
+        path("limit-plans/proposals/", settings.PlanProposals.as_view(), name="limit-plan-proposals"),
+        path("posts/", pit_assignments.Posts.as_view(), name="posts"),
+        path("covers/", pit_assignments.Covers.as_view(), name="covers"),
+        path("covers/ends/", pit_assignments.CoverEnds.as_view(), name="cover-ends"),
+        path("proposals/", settings.Proposals.as_view(), name="proposals"),
+        path(_PROPOSAL, settings.OneProposal.as_view(), name="proposal"),
+        path(f"{_PROPOSAL}approval/", settings.ProposalApproval.as_view(), name="proposal-approval"),
+        path(f"{_PROPOSAL}refusal/", settings.ProposalRefusal.as_view(), name="proposal-refusal"),
+        path(f"{_PROPOSAL}withdrawal/", settings.ProposalWithdrawal.as_view(), name="proposal-withdrawal"),
+        path("alerts/", alerts.Alerts.as_view(), name="alerts"),
+        path("alerts/acknowledgements/", alerts.Acknowledgements.as_view(), name="acknowledgements"),
+        path("figures/", figures.FiguresOfSpan.as_view(), name="figures"),
+        path("days/", figures.Days.as_view(), name="days"),
+        path("days/<gaming_day:day>/", figures.OneDay.as_view(), name="day"),
+        path("days/<gaming_day:day>/signatures/", figures.DaySignatures.as_view(), name="day-signatures"),
+        path("days/<gaming_day:day>/bundle/", files.DayBundle.as_view(), name="day-bundle"),
+        path("staff/on-duty/", floor.StaffOnDuty.as_view(), name="staff-on-duty"),
+        path("house/holdings/", floor.Holdings.as_view(), name="holdings"),
+        path("log/", records.Log.as_view(), name="log"),
+        path("exports/", records.Exports.as_view(), name="exports"),
+        path("exports/<int:number>/", records.OneExport.as_view(), name="export"),
+        path("problems/<slug:code>/", views.OneProblem.as_view(), name="problem"),
+        path("reference/", views.Reference.as_view(), name="reference"),
+        path("schema/", views.Schema.as_view(), name="schema"),
+        re_path(r"", views.Nowhere.as_view(), name="nowhere"),
+    ]
+
+
 app_name = "api"
-urlpatterns = [
-    path("tables/", views.Tables.as_view(), name="tables"),
-    path("tables/<int:pk>/", views.OneTable.as_view(), name="table"),
-    path("tables/<int:pk>/inputs/", views.Inputs.as_view(), name="inputs"),
-    path("tables/<int:pk>/reader/", readers.Reader.as_view(), name="reader"),
-    path("tables/<int:pk>/rounds/", floor.Rounds.as_view(), name="rounds"),
-    path("tables/<int:pk>/rounds/<int:number>/", views.OneRound.as_view(), name="round"),
-    path("tables/<int:pk>/rounds/file/", files.RoundsFile.as_view(), name="rounds-file"),
-    path("tables/<int:pk>/log/file/", files.LogFile.as_view(), name="log-file"),
-    path("events/", events.Events.as_view(), name="events"),
-    path("tables/<int:pk>/settings/", settings.TableSettings.as_view(), name="settings"),
-    path("tables/<int:pk>/limits/", settings.TableLimitsNow.as_view(), name="limits"),
-    path("tables/<int:pk>/proposals/", settings.TableProposals.as_view(), name="table-proposals"),
-    path("tables/<int:pk>/disputes/", disputes.TableDisputes.as_view(), name="table-disputes"),
-    path(_DISPUTE, disputes.OneDispute.as_view(), name="dispute"),
-    path(f"{_DISPUTE}notes/", disputes.DisputeNotes.as_view(), name="dispute-notes"),
-    path(f"{_DISPUTE}ruling/", disputes.DisputeRuling.as_view(), name="dispute-ruling"),
-    path(f"{_DISPUTE}closing/", disputes.DisputeClosing.as_view(), name="dispute-closing"),
-    path("tables/<int:pk>/corrections/", disputes.TableCorrections.as_view(), name="table-corrections"),
-    path(_CORRECTION, disputes.OneCorrection.as_view(), name="correction"),
-    path(f"{_CORRECTION}signatures/", disputes.CorrectionSignatures.as_view(), name="correction-signatures"),
-    path(f"{_CORRECTION}refusals/", disputes.CorrectionRefusals.as_view(), name="correction-refusals"),
-    path("disputes/", disputes.Disputes.as_view(), name="disputes"),
-    path("corrections/", disputes.Corrections.as_view(), name="corrections"),
-    path("slips/", slips.Slips.as_view(), name="slips"),
-    path(_SLIP, slips.OneSlip.as_view(), name="slip"),
-    path(f"{_SLIP}signatures/", slips.Signatures.as_view(), name="slip-signatures"),
-    path(f"{_SLIP}void/", slips.Voids.as_view(), name="slip-void"),
-    path("limit-plans/", settings.LimitPlans.as_view(), name="limit-plans"),
-    path("limit-plans/proposals/", settings.PlanProposals.as_view(), name="limit-plan-proposals"),
-    path("posts/", pit_assignments.Posts.as_view(), name="posts"),
-    path("covers/", pit_assignments.Covers.as_view(), name="covers"),
-    path("covers/ends/", pit_assignments.CoverEnds.as_view(), name="cover-ends"),
-    path("proposals/", settings.Proposals.as_view(), name="proposals"),
-    path(_PROPOSAL, settings.OneProposal.as_view(), name="proposal"),
-    path(f"{_PROPOSAL}approval/", settings.ProposalApproval.as_view(), name="proposal-approval"),
-    path(f"{_PROPOSAL}refusal/", settings.ProposalRefusal.as_view(), name="proposal-refusal"),
-    path(f"{_PROPOSAL}withdrawal/", settings.ProposalWithdrawal.as_view(), name="proposal-withdrawal"),
-    path("alerts/", alerts.Alerts.as_view(), name="alerts"),
-    path("alerts/acknowledgements/", alerts.Acknowledgements.as_view(), name="acknowledgements"),
-    path("figures/", figures.FiguresOfSpan.as_view(), name="figures"),
-    path("days/", figures.Days.as_view(), name="days"),
-    path("days/<gaming_day:day>/", figures.OneDay.as_view(), name="day"),
-    path("days/<gaming_day:day>/signatures/", figures.DaySignatures.as_view(), name="day-signatures"),
-    path("days/<gaming_day:day>/bundle/", files.DayBundle.as_view(), name="day-bundle"),
-    path("staff/on-duty/", floor.StaffOnDuty.as_view(), name="staff-on-duty"),
-    path("house/holdings/", floor.Holdings.as_view(), name="holdings"),
-    path("log/", records.Log.as_view(), name="log"),
-    path("exports/", records.Exports.as_view(), name="exports"),
-    path("exports/<int:number>/", records.OneExport.as_view(), name="export"),
-    path("problems/<slug:code>/", views.OneProblem.as_view(), name="problem"),
-    path("reference/", views.Reference.as_view(), name="reference"),
-    path("schema/", views.Schema.as_view(), name="schema"),
-    re_path(r"", views.Nowhere.as_view(), name="nowhere"),
-]
+urlpatterns = _routes(
+    slip="slips/<slug:series>/<int:year>/<int:number>/", dispute="tables/<int:pk>/disputes/<int:number>/"
+)
+V1_PATTERNS = _routes(slip="slips/<slip_id:slip>/", dispute="disputes/<dispute_id:dispute>/")
+"""The routes of v1, in which each slip and each dispute has one id."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -10,16 +9,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.utils import extend_schema
-from rest_framework.authentication import BaseAuthentication
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from ledger.models import Book
 from ledger.proof.chain import Head
-from tables.api import acknowledgement, errors, forms, problems, reference, schema
-from tables.api.access import Bearer, MayAsk, SignedIn, django_request, refuse_other_table
+from tables.api import acknowledgement, forms, problems, reference, schema
+from tables.api.access import MayAsk, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
 from tables.api.operations import Call, operation
@@ -45,19 +42,12 @@ class AnyForm(DefaultContentNegotiation):
 class FloorView(APIView):
     """What every view here has in common."""
 
-    authentication_classes: tuple[type[BaseAuthentication], ...] = (Bearer, SignedIn)
-    permission_classes: tuple[type[BasePermission], ...] = (MayAsk,)
     parser_classes = ()  # bodies are read by forms.read alone, once it is known who asks
-    metadata_class = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Once it is known who asks: whoever owes another password or a passkey does nothing before."""
         super().initial(request, *args, **kwargs)
         required_actions.refuse(django_request(request))
-
-    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Any]:
-        """One form for every refusal."""
-        return errors.answer
 
 
 LIST: Final = "list_tables"
@@ -213,7 +203,7 @@ class Reference(FloorView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
         """As a page, with an example of each operation."""
-        context = {"chapters": reference.chapters(), "version": schema.VERSION}
+        context = {"chapters": reference.chapters(request.version), "version": schema.VERSIONS[request.version]}
         return render(django_request(request), "tables/api/reference.html", context)
 
 
@@ -225,7 +215,7 @@ class Schema(FloorView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
         """As JSON."""
-        return HttpResponse(msgspec.json.encode(schema.document()), content_type="application/json")
+        return HttpResponse(msgspec.json.encode(schema.document(request.version)), content_type="application/json")
 
 
 # --- who sees which table --------------------------------------------------------------------------------------

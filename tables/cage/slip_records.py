@@ -117,6 +117,11 @@ class SlipRecord:
         return max((line.moment for line in self.lines if line.moment), default=None)
 
     @property
+    def began(self) -> datetime:
+        """The time of the first signature."""
+        return min(line.moment for line in self.lines if line.moment)
+
+    @property
     def counts_shown(self) -> tuple[tuple[str, Chips], ...]:
         """Each counter's name and count. Empty while the slip is open: a further count may still have to be blind."""
         if self.is_open and self.slip.counts:
@@ -210,15 +215,34 @@ _NEWEST: Final = """
     SELECT newest.* FROM unnest(%(series)s::text[]) AS seen (series) CROSS JOIN LATERAL (
         SELECT id, series, year, number, previous, book_id, seq, total_cents FROM ledger_slip
         WHERE series = seen.series AND (%(before)s::bigint IS NULL OR id < %(before)s::bigint)
+        {within}
         ORDER BY id DESC LIMIT %(count)s
     ) AS newest ORDER BY newest.id DESC LIMIT %(count)s
 """
 
 
-def recent(series: Iterable[str], before: int | None = None, count: int = PAGE) -> list[tuple[int, SlipRecord]]:
-    """The latest slips of these series, each with its row number, newest first; with ``before``, only older rows."""
+# A slip begins with the entry of its first signature.
+_WITHIN: Final = """AND EXISTS (
+            SELECT FROM ledger_logentry AS entry
+            WHERE entry.book_id = ledger_slip.book_id AND entry.seq = ledger_slip.seq
+            AND entry.at >= coalesce(%(since)s::timestamptz, '-infinity')
+            AND entry.at < coalesce(%(until)s::timestamptz, 'infinity'))"""
+
+
+def recent(
+    series: Iterable[str],
+    before: int | None = None,
+    count: int = PAGE,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> list[tuple[int, SlipRecord]]:
+    """The latest slips of these series, each with its row number, newest first; with ``before``, only older rows, and
+    with ``since`` and ``until``, only those that began in this span of time."""
+    statement = _NEWEST.format(within=_WITHIN if since or until else "")
+    facts = {"series": sorted(set(series)), "before": before or None, "count": count, "since": since, "until": until}
     with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, {"series": sorted(set(series)), "before": before or None, "count": count})
+        cursor.execute(statement, facts)
         page = [models.Slip(*row) for row in cursor.fetchall()]
     tables = {table.book_id: table for table in Table.objects.filter(book_id__in={row.book_id for row in page})}
     placed = [(tables.get(row.book_id), row) for row in page if row.series in SLIPS]

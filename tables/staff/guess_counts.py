@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db import connection
 from django.db.models import F, QuerySet
@@ -59,18 +59,29 @@ _COUNT: Final = """
         SELECT CASE WHEN is_past THEN 1 ELSE kept.tries + 1 END,
             CASE WHEN is_past THEN clock_timestamp() ELSE kept.since END
         FROM (SELECT kept.since < clock_timestamp() - make_interval(secs => %(window)s)) AS past (is_past))
-    RETURNING tries
+    RETURNING tries, ceil(%(window)s - extract(epoch FROM clock_timestamp() - since))
 """
 
 
-def count(limit: GuessLimit) -> int:
-    """Add an attempt; returns the number of attempts in the period. The row is the lock: concurrent attempts get
-    different numbers.
-    """
+class Usage(NamedTuple):
+    """Use of a limit in the present period."""
+
+    tries: int
+    resets_in: int
+    """Seconds until the period ends."""
+
+
+def use(limit: GuessLimit) -> Usage:
+    """Add an attempt. The row is the lock: concurrent attempts get different numbers."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, {"kind": limit.kind, "place": limit.place, "name": limit.name, "window": limit.seconds})
-        (tries,) = cursor.fetchone()
-    return int(tries)
+        tries, resets_in = cursor.fetchone()
+    return Usage(int(tries), max(int(resets_in), 1))
+
+
+def count(limit: GuessLimit) -> int:
+    """Add an attempt; returns the number of attempts in the period."""
+    return use(limit).tries
 
 
 def reserve(limits: Sequence[GuessLimit]) -> list[GuessLimit]:

@@ -119,8 +119,7 @@ def _digest(text: str) -> str:
 def known(text: str, request: HttpRequest) -> ServiceAccount:
     """The service account that a token authenticates.
 
-    Raises Refused: 401 for an invalid token, 403 from an address that the account may not use, 429 for too many
-    requests.
+    Raises Refused: 401 for an invalid token, 403 from an address that the account may not use.
     """
     token = _right(text, request)
     account = token.account
@@ -128,7 +127,6 @@ def known(text: str, request: HttpRequest) -> ServiceAccount:
     if account.ended_why or token.until <= moment or account.expires_at <= moment:
         raise _late(token, account, request, moment)
     _refuse_address(account, request)
-    throttle(account)
     _note_use(token, moment)
     return account
 
@@ -192,14 +190,10 @@ def _refuse_address(account: ServiceAccount, request: HttpRequest) -> None:
     raise Refused("wrong_address", f"{account} may not call from {address}.", 403)
 
 
-def throttle(account: ServiceAccount) -> None:
-    """Count a request of this account in the current minute, in the database, for all processes. Raises Refused over
-    the limit.
-    """
+def request_limit(account: ServiceAccount) -> GuessLimit:
+    """The limit of an account's requests: a count in the database, for all processes."""
     most = policies.number("program_requests_a_minute")
-    if guess_counts.count(GuessLimit("program requests", f"program {account.pk}", "", most, MINUTE)) > most:
-        says = f"{account} may ask {most} times a minute: wait, and ask again."
-        raise Refused("throttled", says, 429, retry_after=MINUTE)
+    return GuessLimit("program requests", f"program {account.pk}", "", most, MINUTE)
 
 
 def _note_use(token: ServiceToken, moment: datetime) -> None:
