@@ -32,7 +32,7 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 -- finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left the house by which channel.
 REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_proposal,
     tables_proposalend, tables_paytable,
-    tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_pitsection, tables_floorplan, tables_post, tables_pitcover, tables_limitplan, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
+    tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_pitsection, tables_floorplan, tables_post, tables_pitcover, tables_limitplan, tables_lineup, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
     tables_keptsheet, tables_practice, tables_practiceanswer, tables_certificate, tables_alertrule,
     tables_alertchannel, tables_delivery, tables_deliveryattempt, tables_resending, tables_alertrepeat,
     tables_feedsheet
@@ -75,6 +75,7 @@ GRANT SELECT, INSERT ON
     tables_post,
     tables_pitcover,
     tables_limitplan,
+    tables_lineup,
     tables_dayclose,
     tables_simulatedchunk,
     tables_shoeaudit,

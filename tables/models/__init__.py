@@ -12,6 +12,7 @@ from tables.models.pay_tables import PayTable
 from tables.models.pits import FloorPlan, PitCover, PitSection, Post
 from tables.models.policies import HouseTerms
 from tables.models.proposals import Proposal, ProposalEnd
+from tables.models.rotation import LineUp
 from tables.models.service_accounts import KeptAnswer, ServiceAccount, ServiceToken
 from tables.models.shoes import HouseShoe
 from tables.models.simulations import SimulatedChunk
@@ -23,7 +24,7 @@ from tables.models.verifications import Verification
 
 __all__ = [
     "AttemptCount", "Certificate", "ChipSeries", "DayClose", "Denomination", "DropSchedule", "EmergencyCode",
-    "FloorPlan", "HouseHours", "HouseKey", "HouseShoe", "HouseTerms", "KeptAnswer", "LimitPlan", "OneTimeCode",
+    "FloorPlan", "HouseHours", "HouseKey", "HouseShoe", "HouseTerms", "KeptAnswer", "LimitPlan", "LineUp", "OneTimeCode",
     "Passkey", "PayTable", "PitCover", "PitSection", "Post", "Practice", "PracticeAnswer", "Proposal",
     "ProposalEnd", "SeatPage", "SecretVersion", "SeriesRetirement", "ServiceAccount", "ServiceToken", "ShoeSource",
     "SimulatedChunk", "Staff", "Table", "Terminal", "Verification",

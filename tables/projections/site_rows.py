@@ -11,6 +11,7 @@ from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import FloorPlanDrawn, PitSectionSet
 from tables.log.entries.posts import CoverSet, PostSet
 from tables.log.entries.proposals import Proposed
+from tables.log.entries.rotation import LineUpSet
 from tables.log.entries.settings import HoursSet, PayTableMade
 from tables.models import (
     ChipSeries,
@@ -20,6 +21,7 @@ from tables.models import (
     HouseKey,
     HouseTerms,
     LimitPlan,
+    LineUp,
     PayTable,
     PitCover,
     PitSection,
@@ -44,6 +46,7 @@ FLOOR_PLANS: Final = Projection(title="plan of a pit", event=FloorPlanDrawn, mod
 PIT_ASSIGNMENTS: Final = Projection(title="post", event=PostSet, model=Post)
 PIT_COVERS: Final = Projection(title="cover", event=CoverSet, model=PitCover)
 LIMIT_PLANS: Final = Projection(title="limit plan", event=LimitPlanSet, model=LimitPlan)
+LINE_UPS: Final = Projection(title="line-up", event=LineUpSet, model=LineUp)
 GAMING_HOURS: Final = Projection(title="gaming hours", event=HoursSet, model=HouseHours)
 POLICIES: Final = Projection(
     title="change of a policy", event=TermsChanged, model=HouseTerms, fields={"values": "after"}
@@ -60,6 +63,7 @@ SITE_ROWS: Final = (
     PIT_ASSIGNMENTS,
     PIT_COVERS,
     LIMIT_PLANS,
+    LINE_UPS,
     GAMING_HOURS,
     POLICIES,
     PROPOSALS,

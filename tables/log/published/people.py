@@ -51,3 +51,20 @@ class PitCovered(FeedEvent, frozen=True, kw_only=True):
     username: str
     pit: str
     until: str
+
+
+class LineUpSet(FeedEvent, frozen=True, kw_only=True):
+    """The line-up of a string of tables was set, pushed or ended."""
+
+    type: ClassVar[str] = "rotation.set"
+
+    string: str
+    tables: tuple[str, ...]
+    """In the order in which a dealer deals them. None: the string ended."""
+    dealers: tuple[str, ...]
+    """User names by position: one for each table, then one for each break; "" for a position without a dealer."""
+    turn_minutes: int
+    push_at: str
+    """The moment at which the next push is due."""
+    pushed: bool
+    """Whether a push made it."""

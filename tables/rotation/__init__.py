@@ -1,0 +1,1 @@
+"""Dealer rotation: line-ups of strings of tables, pushes, breaks, and the hours of dealers."""

@@ -1,0 +1,349 @@
+"""Line-ups of strings of tables: reading those in force, setting, pushing and changing them.
+
+A line-up is a row that mirrors its entry in the site's log; rows are never changed. Reliefs at the tables move a
+line-up on without an entry of their own: the taps are in the logs of the tables (``tables/log/rotation.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from ledger import site_log
+from ledger.models import HOUSE, LogEntry
+from ledger.proof.chain import Entry
+from tables.floor.handlers import checks
+from tables.games.catalog import GAMES
+from tables.log.catalog import read_as
+from tables.log.duties import PIT_BOSS
+from tables.log.entries.rotation import LineUpSet
+from tables.log.event import AuditFailure
+from tables.log.rotation import LineUp, fault_of, is_push, moved_on
+from tables.models import Certificate, Staff, Table
+from tables.models import LineUp as Row
+from tables.projections.site_rows import LINE_UPS
+from tables.refusals import Refused
+from tables.reports import gaming_hours
+from tables.roles import Role
+from tables.rotation import sessions
+from tables.setup import pit_assignments, policies
+from tables.setup.pits import natural
+
+RUNS: Final = "tables.run_floor"
+LONGEST_NAME: Final = 40
+LONGEST_REASON: Final = 200
+TURN_MINUTES: Final = (5, 240)
+"""The shortest and the longest turn."""
+MOST_TABLES: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class StringLineUp:
+    """A line-up in force, as a screen and a change of it need it."""
+
+    row: Row
+    line_up: LineUp
+    """After the reliefs that tapped in since its entry."""
+    names: Mapping[str, str]
+    """Names of the dealers by user name."""
+
+    @property
+    def basis(self) -> Basis:
+        """The state that a change rests on."""
+        return Basis(self.row.seq, self.line_up.push_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The state of a line-up that a pit boss saw: its entry, and the next push. A change on another basis is
+    refused, so that two pit bosses who push at once, or a push and a tap, produce one push."""
+
+    seq: int
+    push_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineUpChange:
+    """The new content of a line-up."""
+
+    string: str
+    tables: tuple[str, ...]
+    dealers: tuple[str, ...]
+    turn_minutes: int
+    push_at: datetime
+    ends: datetime
+    reason: str = ""
+
+
+# --- In force --------------------------------------------------------------------------------------------------
+
+
+def in_force(moment: datetime | None = None) -> list[StringLineUp]:
+    """The line-ups of all strings at a moment, by name, in two queries and one for the taps of each string."""
+    moment = moment or timezone.now()
+    # A line-up ends within a day of its entry: older rows are not read, however many there are.
+    rows = Row.objects.filter(at__lte=moment, at__gt=moment - gaming_hours.DAY)
+    rows = rows.order_by("string", "-seq").distinct("string")
+    current = [row for row in rows if row.tables and row.ends is not None and row.ends > moment]
+    usernames = {name for row in current for name in row.dealers}
+    names = dict(Staff.objects.filter(username__in=usernames).values_list("username", "name"))
+    return [
+        StringLineUp(row, _moved_on(row, moment), names) for row in sorted(current, key=lambda row: natural(row.string))
+    ]
+
+
+def _moved_on(row: Row, moment: datetime) -> LineUp:
+    line_up = line_up_of(row)
+    return moved_on(line_up, sessions.taps(line_up.tables, line_up.at, moment + timedelta(microseconds=1)))
+
+
+def line_up_of(row: Row) -> LineUp:
+    """The line-up of a row with tables, as its entry set it."""
+    assert row.push_at is not None  # noqa: S101 -- a line-up with tables has both moments
+    assert row.ends is not None  # noqa: S101
+    return LineUp(
+        string=row.string,
+        tables=tuple(row.tables),
+        dealers=tuple(row.dealers),
+        turn=timedelta(minutes=row.turn_minutes),
+        push_at=row.push_at,
+        ends=row.ends,
+        at=row.at,
+    )
+
+
+def of_string(string: str, moment: datetime | None = None) -> StringLineUp:
+    """The line-up of a string. Raises Refused if none is in force."""
+    line_up = next((each for each in in_force(moment) if each.row.string == string), None)
+    if line_up is None:
+        raise Refused("no_line_up", f"There is no line-up of string {string} now: set it first.", 409)
+    return line_up
+
+
+# --- Certificates ----------------------------------------------------------------------------------------------
+
+
+def uncertified(change: LineUpChange) -> list[str]:
+    """Sentences about each dealer of a string who lacks a certificate that the policies require for one of its games,
+    or whose certificate ends before the line-up does."""
+    required = set(policies.words("certificate_games"))
+    games = required & set(Table.objects.filter(name__in=change.tables).values_list("game", flat=True))
+    names = dict(Staff.objects.filter(username__in=change.dealers).values_list("username", "name"))
+    rows = Certificate.objects.filter(dealer__username__in=change.dealers, game__in=games).order_by("valid_through")
+    last_day = {
+        (username, game): day for username, game, day in rows.values_list("dealer__username", "game", "valid_through")
+    }
+    today = timezone.localdate()
+    end = timezone.localdate(change.ends - timedelta(microseconds=1))
+    sentences = []
+    for username in filter(None, change.dealers):
+        for game in sorted(games):
+            day, title = last_day.get((username, game)), GAMES[game].title
+            if day is None or day < today:
+                sentences.append(f"{names.get(username, username)} has no valid certificate for {title}.")
+            elif day < end:
+                sentences.append(f"The certificate of {names[username]} for {title} ends on {day}, within this shift.")
+    return sentences
+
+
+def dealers_for(tables: Iterable[str]) -> list[Staff]:
+    """The active dealers who may deal all of these tables today, by name."""
+    people = [person for person in Staff.objects.filter(is_active=True).order_by("name") if Role.DEALER in person.roles]
+    required = set(policies.words("certificate_games"))
+    games = required & set(Table.objects.filter(name__in=list(tables)).values_list("game", flat=True))
+    if not games:
+        return people
+    valid: dict[str, set[str]] = {}
+    rows = Certificate.objects.filter(game__in=games, valid_through__gte=timezone.localdate())
+    for username, game in rows.values_list("dealer__username", "game"):
+        valid.setdefault(username, set()).add(game)
+    return [person for person in people if games <= valid.get(person.username, set())]
+
+
+# --- Changes ---------------------------------------------------------------------------------------------------
+
+
+def set_line_up(change: LineUpChange, *, by: Staff, basis: Basis) -> Row:
+    """Set the line-up of a string, at any time of a shift. ``basis``: the line-up that the form showed, with number 0
+    for none. Raises Refused."""
+    with transaction.atomic():
+        head = site_log.lock()
+        _permit(by, change.tables, head.moment)
+        _refuse_moved(change.string, basis, head.moment)
+        reason = " ".join(change.reason.split())
+        if sentences := faults(change, head.moment):
+            raise Refused("bad_line_up", " ".join(sentences.values()), 422, fields=sentences)
+        names = dict(Staff.objects.filter(username__in=change.dealers).values_list("username", "name"))
+        event = LineUpSet(
+            **_author(by),
+            string=change.string,
+            tables=change.tables,
+            dealers=change.dealers,
+            names=tuple(names.get(username, "") for username in change.dealers),
+            turn_minutes=change.turn_minutes,
+            push_at=policies.spelled(change.push_at),
+            ends=policies.spelled(change.ends),
+            reason=reason,
+        )
+        return LINE_UPS.append(head, event, by.signature)
+
+
+def push(string: str, *, by: Staff, basis: Basis) -> Row:
+    """Move each dealer of a string to the next position. Raises Refused; ``moved_on`` if the line-up has moved on since
+    ``basis``, by a push or a tap."""
+    with transaction.atomic():
+        head = site_log.lock()
+        current = of_string(string, head.moment)
+        _permit(by, current.line_up.tables, head.moment)
+        _refuse_moved(string, basis, head.moment)
+        line_up = current.line_up.pushed(head.moment)
+        event = LineUpSet(
+            **_author(by),
+            string=string,
+            tables=line_up.tables,
+            dealers=line_up.dealers,
+            names=tuple(current.names.get(username, "") for username in line_up.dealers),
+            turn_minutes=current.row.turn_minutes,
+            push_at=policies.spelled(line_up.push_at),
+            ends=policies.spelled(line_up.ends),
+            pushed=True,
+        )
+        return LINE_UPS.append(head, event, by.signature)
+
+
+def rearrange(string: str, dealers: Sequence[str], reason: str = "", *, by: Staff, basis: Basis) -> Row:
+    """Put other dealers into the positions of a string: two change places, a gap is filled, a dealer leaves. Raises
+    Refused."""
+    current = of_string(string)
+    change = LineUpChange(
+        string=string,
+        tables=current.line_up.tables,
+        dealers=tuple(dealers),
+        turn_minutes=current.row.turn_minutes,
+        push_at=current.line_up.push_at,
+        ends=current.line_up.ends,
+        reason=reason,
+    )
+    return set_line_up(change, by=by, basis=basis)
+
+
+def end(string: str, *, by: Staff, basis: Basis) -> Row:
+    """End the line-up of a string before its shift. Raises Refused."""
+    with transaction.atomic():
+        head = site_log.lock()
+        _permit(by, of_string(string, head.moment).line_up.tables, head.moment)
+        _refuse_moved(string, basis, head.moment)
+        return LINE_UPS.append(head, LineUpSet(**_author(by), string=string, tables=()), by.signature)
+
+
+def _author(by: Staff) -> dict[str, str | None]:
+    return {"username": by.username, "name": by.name, "badge": by.badge, "role": str(by.role)}
+
+
+def _permit(by: Staff, tables: Iterable[str], moment: datetime) -> None:
+    if not (by.is_active and by.has_perm(RUNS)):
+        raise Refused("not_permitted", "Only a pit boss sets or pushes a line-up.", 403)
+    pit_assignments.refuse_any(by, tables, moment)
+
+
+def _refuse_moved(string: str, basis: Basis, moment: datetime) -> None:
+    """Raises Refused if the line-up is not the one that the pit boss saw. Called under the lock of the site's log."""
+    current = next((each for each in in_force(moment) if each.row.string == string), None)
+    if current is None:
+        if basis.seq:
+            raise Refused("moved_on", f"The line-up of string {string} has ended: look at it again.", 409)
+        return
+    if current.row.seq != basis.seq:
+        sentence = f"{current.row.by} has {'pushed' if current.row.pushed else 'set'} string {string} meanwhile."
+        raise Refused("moved_on", f"{sentence} Look at it again.", 409)
+    if basis.push_at is not None and current.line_up.push_at != basis.push_at:
+        raise Refused("moved_on", f"A relief tapped in: string {string} has moved on already. Look at it again.", 409)
+
+
+def faults(change: LineUpChange, moment: datetime) -> dict[str, str]:
+    """The faults of a line-up to be set, by field."""
+    wrong: dict[str, str] = {}
+    if not 1 <= len(change.string) <= LONGEST_NAME or change.string != change.string.strip():
+        wrong["string"] = f"A string has a name of 1 to {LONGEST_NAME} characters, without a space at either end."
+    if not 1 <= len(change.tables) <= MOST_TABLES:
+        wrong["tables"] = f"A string has 1 to {MOST_TABLES} tables."
+    elif fault := _tables_fault(change, moment):
+        wrong["tables"] = fault
+    if fault := fault_of(change.tables, change.dealers) or _dealers_fault(change, moment):
+        wrong["dealers"] = fault
+    least, most = TURN_MINUTES
+    if not least <= change.turn_minutes <= most:
+        wrong["turn_minutes"] = f"A turn lasts {least} to {most} minutes."
+    if not change.ends > moment or change.ends > moment + gaming_hours.DAY:
+        wrong["ends"] = "A line-up ends within the next 24 hours, with its shift."
+    if len(change.reason) > LONGEST_REASON:
+        wrong["reason"] = f"Give the reason in at most {LONGEST_REASON} characters."
+    return wrong
+
+
+def _tables_fault(change: LineUpChange, moment: datetime) -> str:
+    present = set(Table.objects.filter(name__in=change.tables, retired_at=None).values_list("name", flat=True))
+    if missing := next((name for name in change.tables if name not in present), ""):
+        return f"There is no table {missing}."
+    for other in in_force(moment):
+        if other.row.string != change.string and (shared := set(other.line_up.tables) & set(change.tables)):
+            return f"{min(shared, key=natural)} is in string {other.row.string}: take it out there first."
+    return ""
+
+
+def _dealers_fault(change: LineUpChange, moment: datetime) -> str:
+    usernames = {name for name in change.dealers if name}
+    people = {person.username: person for person in Staff.objects.filter(username__in=usernames, is_active=True)}
+    for username in filter(None, change.dealers):
+        person = people.get(username)
+        if person is None or Role.DEALER not in person.roles:
+            return f"{username} does not deal here: choose an active dealer."
+    for other in in_force(moment):
+        if other.row.string != change.string and (shared := set(other.line_up.dealers) & usernames):
+            return f"{people[min(shared)].name} is in string {other.row.string}: take them out there first."
+    lacking = [sentence for sentence in uncertified(change) if "no valid" in sentence]
+    return lacking[0] if lacking else ""
+
+
+# --- Verification ----------------------------------------------------------------------------------------------
+
+
+@checks(LineUpSet)
+def check_line_up(event: LineUpSet, entry: Entry) -> None:
+    """Check that a pit boss wrote a line-up with sound positions, and that a push only moved the dealers on. Raises
+    AuditFailure."""
+    if event.role != PIT_BOSS:
+        raise AuditFailure(f"a pit boss sets a line-up, and {event.name} signs as {event.role}")
+    if fault := fault_of(event.tables, event.dealers):
+        raise AuditFailure(fault)
+    if len(event.names) != len(event.dealers):
+        raise AuditFailure("it names another number of dealers than it has positions")
+    if not event.tables:
+        return
+    _moments_of(event)
+    if event.pushed:
+        before = _before(event.string, entry.seq)
+        is_same = before is not None and (before.tables, before.turn_minutes) == (event.tables, event.turn_minutes)
+        if before is None or not is_same or not is_push(before.dealers, event.dealers):
+            raise AuditFailure("a push moves each dealer to the next position, and this one did something else")
+
+
+def _moments_of(event: LineUpSet) -> tuple[datetime, datetime]:
+    try:
+        return datetime.fromisoformat(event.push_at).astimezone(UTC), datetime.fromisoformat(event.ends)
+    except ValueError:
+        raise AuditFailure("its moments cannot be read") from None
+
+
+def _before(string: str, seq: int) -> LineUpSet | None:
+    """The entry of a string's line-up before an entry, from the log alone: rows may have been tampered with."""
+    row = Row.objects.filter(string=string, seq__lt=seq).order_by("-seq").values_list("seq", flat=True).first()
+    if row is None:
+        return None
+    entry = LogEntry.objects.get(book__name=HOUSE, seq=row)
+    return read_as(LineUpSet, entry.body)
