@@ -16,6 +16,7 @@ from tables.alerts.alert_types import Rule
 from tables.alerts.rules import Fact
 from tables.log.state import TableState
 from tables.models import Table
+from tables.rotation import board, line_ups
 from tables.state import table_state
 
 PLAN: Final = WatchPlan("look_after_alerts", "Looking after idle tables, reliefs and alerts", timedelta(minutes=1))
@@ -26,6 +27,7 @@ def check_overdue() -> int:
     rules, reading = rules_in_force.in_force(), clock.read()
     moment = reading.database
     raised = sum(is_new for _, is_new in _of_tables(rules, moment))
+    raised += sum(alert_of(fact, rules, None, {})[1] for fact in rotation_facts(moment))
     raised += of_clock(f"server {socket.gethostname()}", reading.drift, rules) is not None
     raised += escalate_due(rules, moment)
     delivery.put_out(rules)
@@ -66,6 +68,21 @@ def time_facts(table: Table, state: TableState, moments: Mapping[int, datetime],
         minutes = _minutes(moment - tapped_in)
         sentence = f"Relief due at {table.name}: {state.dealer.name} deals there since {tapped_in:%H:%M} UTC"
         yield Fact("relief_due", f"since entry {state.dealer.since_seq}", sentence, minutes, **fields)  # type: ignore[arg-type]
+
+
+def rotation_facts(moment: datetime) -> Iterator[Fact]:
+    """Facts about pushes that are late, and about dealers who have dealt for too long without a break."""
+    for line_up in (each.line_up for each in line_ups.in_force(moment)):
+        if moment > line_up.push_at:
+            sentence = f"The push of string {line_up.string} was due at {line_up.push_at:%H:%M} UTC"
+            cause = f"{line_up.string} {line_up.push_at.isoformat()}"
+            yield Fact("push_overdue", cause, sentence, _minutes(moment - line_up.push_at), once=True)
+    limit = board.longest_stretch()
+    for hours in board.hours_of_span(moment - timedelta(days=1), moment, moment):
+        if hours.stretch >= limit:
+            began = moment - hours.stretch
+            sentence = f"{hours.name} has dealt without a break since {began:%H:%M} UTC, at {', '.join(hours.tables)}"
+            yield Fact("break_overdue", f"{hours.username} {began:%Y-%m-%dT%H:%M}", sentence, once=True)
 
 
 def _minutes(span: timedelta) -> int:

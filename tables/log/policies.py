@@ -63,6 +63,7 @@ HOUSE: Final = "The house"
 """Its own name: no profile sets it."""
 DISCREPANCIES: Final = "Discrepancies and disputes"
 CERTIFICATES: Final = "Dealers' certificates"
+BREAKS: Final = "Dealers' breaks"
 SHOES: Final = "Shoes"
 MISHAPS: Final = "Mishaps"
 SECRETS: Final = "PINs and lock-outs"
@@ -165,6 +166,13 @@ TERMS: Final[Mapping[str, Term]] = {
             name="certificate_days", title="A certificate is good for", group=CERTIFICATES, kind="days",
             default=365, least=1, most=3_660,
             help="Of a certificate that is signed from then on; those that are signed keep their last day.",
+        ),
+        # --- Dealers' breaks
+        Term(
+            name="longest_stretch_minutes", title="Longest time without a break", group=BREAKS, kind="minutes",
+            default=80, least=20, most=720,
+            help="A dealer who has dealt for that long without a break of ten minutes raises an alert, and a line-up"
+            " that plans it says so.",
         ),
         # --- Shoes
         Term(

@@ -111,6 +111,11 @@ class DealerHours:
     """The time since the last break; zero while the dealer is at no table."""
     tables: tuple[str, ...]
 
+    @property
+    def minutes(self) -> int:
+        """Whole minutes since the last break."""
+        return self.stretch // timedelta(minutes=1)
+
 
 def stretches(sessions: Iterable[Session]) -> Iterator[tuple[datetime, datetime]]:
     """The times that a dealer dealt without a break, from the sessions of the dealer in order."""

@@ -23,7 +23,7 @@ from tables.log.catalog import read_as
 from tables.log.duties import PIT_BOSS
 from tables.log.entries.rotation import LineUpSet
 from tables.log.event import AuditFailure
-from tables.log.rotation import LineUp, fault_of, is_push, moved_on
+from tables.log.rotation import LineUp, Tap, fault_of, is_push, moved_on
 from tables.models import Certificate, Staff, Table
 from tables.models import LineUp as Row
 from tables.projections.site_rows import LINE_UPS
@@ -57,6 +57,11 @@ class StringLineUp:
         """The state that a change rests on."""
         return Basis(self.row.seq, self.line_up.push_at)
 
+    @property
+    def push_at_spelled(self) -> str:
+        """The moment of the next push as a form sends it back."""
+        return self.line_up.push_at.isoformat()
+
 
 @dataclass(frozen=True, slots=True)
 class Basis:
@@ -84,7 +89,7 @@ class LineUpChange:
 
 
 def in_force(moment: datetime | None = None) -> list[StringLineUp]:
-    """The line-ups of all strings at a moment, by name, in two queries and one for the taps of each string."""
+    """The line-ups of all strings at a moment, by name, in four queries."""
     moment = moment or timezone.now()
     # A line-up ends within a day of its entry: older rows are not read, however many there are.
     rows = Row.objects.filter(at__lte=moment, at__gt=moment - gaming_hours.DAY)
@@ -92,14 +97,19 @@ def in_force(moment: datetime | None = None) -> list[StringLineUp]:
     current = [row for row in rows if row.tables and row.ends is not None and row.ends > moment]
     usernames = {name for row in current for name in row.dealers}
     names = dict(Staff.objects.filter(username__in=usernames).values_list("username", "name"))
+    taps = _taps(current, moment)
     return [
-        StringLineUp(row, _moved_on(row, moment), names) for row in sorted(current, key=lambda row: natural(row.string))
+        StringLineUp(row, moved_on(line_up_of(row), [tap for tap in taps if tap.table in row.tables]), names)
+        for row in sorted(current, key=lambda row: natural(row.string))
     ]
 
 
-def _moved_on(row: Row, moment: datetime) -> LineUp:
-    line_up = line_up_of(row)
-    return moved_on(line_up, sessions.taps(line_up.tables, line_up.at, moment + timedelta(microseconds=1)))
+def _taps(rows: Sequence[Row], moment: datetime) -> list[Tap]:
+    """The taps at the tables of line-ups since the oldest of them."""
+    if not rows:
+        return []
+    tables = Table.objects.filter(name__in={name for row in rows for name in row.tables}).select_related("book")
+    return sessions.taps(tables, min(row.at for row in rows), moment)
 
 
 def line_up_of(row: Row) -> LineUp:

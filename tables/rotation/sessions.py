@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from ledger.models import LogEntry
+from django.db import connection
+
+from ledger import clock_corrections
 from tables.log.catalog import read
 from tables.log.entries.tables import DealerSignedIn, DealerSignedOut
 from tables.log.rotation import Session, Tap
 from tables.models import Table
 
-LONGEST: Final = timedelta(hours=24)
-"""No dealer deals longer at one table. It bounds the search for the tap that began a session."""
+Taps = DealerSignedIn | DealerSignedOut
+# The taps at each table within a span, and the last one before it: its dealer may still be there. Entries are
+# bounded by number first, so the cost depends on the span and not on the age of the book.
+_TAPS: Final = f"""
+    SELECT b.book, {clock_corrections.TRUE_TIME.format(book="b.book", entry="e")} AS moment, e.kind, e.body
+    FROM (SELECT s.book, coalesce(bound.seq, 0) AS low FROM unnest(%(books)s::bigint[], %(heads)s::bigint[])
+        AS s (book, head) LEFT JOIN LATERAL ({
+    clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(start)s")
+}) AS bound ON true) AS b
+    CROSS JOIN LATERAL (
+        (SELECT seq, at, kind, body FROM ledger_logentry WHERE book_id = b.book AND subject = 'dealer'
+            AND seq <= b.low ORDER BY seq DESC LIMIT 1)
+        UNION ALL
+        SELECT seq, at, kind, body FROM ledger_logentry WHERE book_id = b.book AND subject = 'dealer'
+            AND seq > b.low) AS e
+    ORDER BY b.book, e.seq
+"""  # noqa: S608
 
 
 def sessions(start: datetime, end: datetime, now: datetime) -> list[Session]:
     """The sessions of all dealers that overlap a span, cut to it. A session that lasts ends at ``now`` or at the end
     of the span. The cost depends on the span alone."""
-    names = dict(Table.objects.values_list("book_id", "name"))
-    by_table: dict[int, list[tuple[datetime, DealerSignedIn | DealerSignedOut]]] = {}
-    for book_id, at, event in _taps(list(names), start - LONGEST, end):
-        by_table.setdefault(book_id, []).append((at, event))
+    tables = {table.book_id: table for table in Table.objects.select_related("book")}
+    by_table: dict[int, list[tuple[datetime, Taps]]] = {}
+    for book_id, at, event in _taps(tables.values(), start):
+        if at < end:
+            by_table.setdefault(book_id, []).append((at, event))
     until = min(end, now)
-    every = (session for book_id, taps in by_table.items() for session in _of_table(names[book_id], taps, until))
+    every = (session for book_id, taps in by_table.items() for session in _of_table(tables[book_id].name, taps, until))
     return [
         session._replace(start=max(session.start, start), end=min(session.end, until))
         for session in every
@@ -32,29 +50,28 @@ def sessions(start: datetime, end: datetime, now: datetime) -> list[Session]:
     ]
 
 
-def taps(tables: Iterable[str], start: datetime, end: datetime) -> list[Tap]:
-    """The taps at tables, by name, within a span."""
-    names = dict(Table.objects.filter(name__in=list(tables)).values_list("book_id", "name"))
+def taps(tables: Iterable[Table], since: datetime, through: datetime) -> list[Tap]:
+    """The taps at tables, read with their books, after a moment and up to another."""
+    names = {table.book_id: table.name for table in tables}
     return [
         Tap(names[book_id], event.username, at)
-        for book_id, at, event in _taps(list(names), start, end)
-        if isinstance(event, DealerSignedIn)
+        for book_id, at, event in _taps(tables, since)
+        if since < at <= through and isinstance(event, DealerSignedIn)
     ]
 
 
-def _taps(
-    books: list[int], start: datetime, end: datetime
-) -> Iterator[tuple[int, datetime, DealerSignedIn | DealerSignedOut]]:
-    rows = LogEntry.objects.filter(book_id__in=books, subject=DealerSignedIn.subject, at__gte=start, at__lt=end)
-    for book_id, kind, body, at in rows.order_by("book_id", "seq").values_list("book_id", "kind", "body", "at"):
-        event = read(DealerSignedIn.subject, kind, body)
-        if isinstance(event, DealerSignedIn | DealerSignedOut) and event.refused is None:
-            yield book_id, at, event
+def _taps(tables: Iterable[Table], start: datetime) -> Iterator[tuple[int, datetime, Taps]]:
+    heads = {table.book_id: table.book.head_seq for table in tables}
+    asked = {"books": list(heads), "heads": list(heads.values()), "start": start}
+    with connection.cursor() as cursor:
+        cursor.execute(_TAPS, asked)
+        for book_id, at, kind, body in cursor.fetchall():
+            event = read(DealerSignedIn.subject, kind, body)
+            if isinstance(event, DealerSignedIn | DealerSignedOut) and event.refused is None:
+                yield book_id, at, event
 
 
-def _of_table(
-    table: str, taps: Iterable[tuple[datetime, DealerSignedIn | DealerSignedOut]], until: datetime
-) -> Iterator[Session]:
+def _of_table(table: str, taps: Iterable[tuple[datetime, Taps]], until: datetime) -> Iterator[Session]:
     began: tuple[datetime, DealerSignedIn] | None = None
     for at, event in taps:
         if began is not None:

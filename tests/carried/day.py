@@ -73,6 +73,8 @@ from tables.refusals import Refused
 from tables.reports import access_review, day_close, gaming_hours
 from tables.reports.gaming_hours import Hours
 from tables.roles import Role
+from tables.rotation import line_ups
+from tables.rotation.line_ups import Basis, LineUpChange
 from tables.setup import floor_plans, pay_tables, pit_assignments, pits, table_settings
 from tables.setup.pit_assignments import AssignmentChange
 from tables.staff import emergency, staffing, terminals
@@ -117,7 +119,7 @@ SINCE_THE_LATEST_KEPT_HOUSE: Final[frozenset[tuple[bool, str, str]]] = frozenset
     (True, "slip", f"{series}_{step}")
     for series in ("bankout", "claim", "deposit", "destruction", "found", "imprestback")
     for step in ("void_asked", "voided")
-)
+) | {(True, "rotation", "line_up_set")}
 """What the log got a word for since a house was kept last. A day here makes it happen: the next house has it."""
 POT_GAMES: Final = tuple(name for name, game in GAMES.items() if game.kind == "pot")
 EACH_MOVE: Final = ("regent", "starboard")
@@ -255,6 +257,7 @@ def _first_day(house: House, games: Collection[str]) -> None:
     _marked_commission(house)
     _paid_otherwise_later(house)
     _pits(house)
+    _rotation(house)
     mishaps.go_wrong(house)
     reliefs.burn_and_lock(house)
     programs.at_work(house.olga, card_readers.read(house))
@@ -390,6 +393,22 @@ def _posts(house: House, section: PitSectionSet) -> None:
     pit_assignments.give_back(section.pit, by=house.second)
     pit_assignments.set_post(AssignmentChange(house.second.username), by=house.olga)
     pits.set_section(structs.replace(section, tables=()), by=house.olga)
+
+
+def _rotation(house: House) -> None:
+    """The line-up of a string is set, pushed and ended."""
+    moment = timezone.now()
+    change = LineUpChange(
+        string="A",
+        tables=("Rocket 1", "Rocket 2"),
+        dealers=("", "", ""),
+        turn_minutes=20,
+        push_at=moment,
+        ends=moment + timedelta(hours=8),
+    )
+    line_ups.set_line_up(change, by=house.second, basis=Basis(0))
+    line_ups.push("A", by=house.second, basis=line_ups.of_string("A").basis)
+    line_ups.end("A", by=house.second, basis=line_ups.of_string("A").basis)
 
 
 def _staff(house: House) -> None:

@@ -176,10 +176,26 @@ def _made() -> Iterator[Example]:
     before, after = {"role": "dealer"}, {"role": "pit_boss"}
     yield _changed("a role is changed", (True, "staff", "changed"), before=before, after=after)
     yield _changed("a variance at a table", (True, "discrepancy", "opened"), book="Rocket 1")
+    yield from _line_ups()
     yield _void_after_a_result()
     for name in sorted(_voids()):
         for stage in ("void_asked", "voided"):
             yield _void(name, stage)
+
+
+def _line_ups() -> Iterator[Example]:
+    """A line-up that was set, pushed and ended, by the author of a temporary pit assignment."""
+    name: Name = (True, "post", "cover_set")
+    author = {field: _like(name).entry.content[field] for field in ("username", "name", "badge", "role")}
+    places = {"tables": ["Rocket 1"], "dealers": ["dora", ""], "names": ["Dora", ""], "turn_minutes": 20}
+    moments = {"push_at": "2026-03-02T18:20:00Z", "ends": "2026-03-03T02:00:00Z"}
+    for label, content in (
+        ("a line-up is set", places | moments),
+        ("a line-up is pushed", places | moments | {"pushed": True}),
+        ("a line-up ends", {"tables": []}),
+    ):
+        like = replace(_like(name).entry, subject="rotation")
+        yield _respelled(label, like, "line_up_set", author | {"string": "A"} | content)
 
 
 def _void_after_a_result() -> Example:
