@@ -76,6 +76,8 @@ MENU: Final = (
             if settings.ADVANTAGE_ANALYSIS else []),
     )),
     Ways("People", (
+        ScreenLink("Rotation", "pit:rotation", FLOOR,
+            ("pit:rotation-new", "pit:rotation-set", "pit:dealer-hours"), "dealers line-up push break relief hours"),
         ScreenLink("Certificates", "practice:certificates", FLOOR, about="dealers practice"),
         ScreenLink("Access", "pit:access", "tables.view_staff", about="review roles permissions"),
         ScreenLink("Codes", "codes", "tables.confirm_code", about="pin password"),

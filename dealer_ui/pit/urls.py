@@ -9,6 +9,7 @@ from dealer_ui.guards import viewer_of
 from dealer_ui.pit.alerts import inbox, reconciliation, rules
 from dealer_ui.pit.floor import assignments, floor_plan, search
 from dealer_ui.pit.records import disputes, log_search, round_search, surveillance
+from dealer_ui.pit.rotation import views as rotation
 from dealer_ui.pit.tables import display, table_limits, views
 from tables.audit.downloads import LOG, ROUND_STEPS, ROUNDS
 
@@ -18,6 +19,12 @@ urlpatterns = [
     path("posts/", assignments.page, name="posts"),
     path("posts/cover", assignments.cover, name="cover"),
     path("posts/give-back", assignments.give_back, name="give-back"),
+    path("rotation/", rotation.page, name="rotation"),
+    path("rotation/push", rotation.push, name="push"),
+    path("rotation/move", rotation.move, name="move"),
+    path("rotation/end", rotation.end, name="rotation-end"),
+    path("rotation/new/", rotation.set_up, name="rotation-new"),
+    path("rotation/strings/<str:string>/", rotation.set_up, name="rotation-set"),
     path("find/", search.find, name="find"),
     path("rounds/", round_search.round_search_page, name="round-search"),
     path("alerts/acknowledge", inbox.acknowledge, name="acknowledge"),

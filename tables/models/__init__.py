@@ -24,7 +24,8 @@ from tables.models.verifications import Verification
 
 __all__ = [
     "AttemptCount", "Certificate", "ChipSeries", "DayClose", "Denomination", "DropSchedule", "EmergencyCode",
-    "FloorPlan", "HouseHours", "HouseKey", "HouseShoe", "HouseTerms", "KeptAnswer", "LimitPlan", "LineUp", "OneTimeCode",
+    "FloorPlan", "HouseHours", "HouseKey", "HouseShoe", "HouseTerms", "KeptAnswer", "LimitPlan", "LineUp",
+    "OneTimeCode",
     "Passkey", "PayTable", "PitCover", "PitSection", "Post", "Practice", "PracticeAnswer", "Proposal",
     "ProposalEnd", "SeatPage", "SecretVersion", "SeriesRetirement", "ServiceAccount", "ServiceToken", "ShoeSource",
     "SimulatedChunk", "Staff", "Table", "Terminal", "Verification",
