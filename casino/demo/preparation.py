@@ -27,7 +27,7 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from casino.database_address import settings_of  # noqa: E402
-from casino.demo import clock, more_tables, site_history, witness  # noqa: E402
+from casino.demo import clock, more_tables, rotation, site_history, witness  # noqa: E402
 from casino.demo.founding import make_key  # noqa: E402
 from casino.demo.recording import Damaged  # noqa: E402
 from tables.audit import keys  # noqa: E402
@@ -55,6 +55,7 @@ def prepare(options: argparse.Namespace) -> str:
     say("Seeding the pit")
     logins = StringIO()
     call_command("seed_demo", "--address", options.address, stdout=logins)
+    rotation.set_up()
     if options.tables:
         say(f"Opening tables until there are {options.tables}")
         more_tables.add(options.tables, Staff.objects.get(username=seed_demo.OPERATOR.username))
