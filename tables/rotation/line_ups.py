@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -251,7 +251,7 @@ def end(string: str, *, by: Staff, basis: Basis) -> Row:
         return LINE_UPS.append(head, LineUpSet(**_author(by), string=string, tables=()), by.signature)
 
 
-def _author(by: Staff) -> dict[str, str | None]:
+def _author(by: Staff) -> dict[str, Any]:
     return {"username": by.username, "name": by.name, "badge": by.badge, "role": str(by.role)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection
 
@@ -62,7 +62,7 @@ def taps(tables: Iterable[Table], since: datetime, through: datetime) -> list[Ta
 
 def _taps(tables: Iterable[Table], start: datetime) -> Iterator[tuple[int, datetime, Taps]]:
     heads = {table.book_id: table.book.head_seq for table in tables}
-    asked = {"books": list(heads), "heads": list(heads.values()), "start": start}
+    asked: dict[str, Any] = {"books": list(heads), "heads": list(heads.values()), "start": start}
     with connection.cursor() as cursor:
         cursor.execute(_TAPS, asked)
         for book_id, at, kind, body in cursor.fetchall():
