@@ -35,31 +35,6 @@ from tables.models import Table
 from tables.reports import cash_shifts, keys_and_drops
 from tables.setup import service_accounts
 
-PLANS: Final = (
-    WatchPlan("recount", "Recounting every place", timedelta(minutes=5)),
-    WatchPlan("prove_new", "Proving what is new in every log", timedelta(minutes=5)),
-    WatchPlan("seal_days", "Sealing the gaming days that are over", timedelta(minutes=10)),
-    *(
-        [WatchPlan("audit_shoes", "Auditing the shoes that were shuffled away", timedelta(minutes=10))]
-        if settings.ADVANTAGE_ANALYSIS
-        else []
-    ),
-    WatchPlan("value_games", "Valuing the games that take long", timedelta(minutes=5)),
-    WatchPlan("look_after_keys", "Looking for keys, drops and papers of an outage that are late", timedelta(minutes=5)),
-    WatchPlan("reconcile", "Holding the whole house's chips and cash together", timedelta(hours=1)),
-    WatchPlan("prove_sums", "Adding up every transfer there ever was", timedelta(days=1), timedelta(hours=4)),
-    WatchPlan("prove_shoes", "Proving every house shoe", timedelta(days=1), timedelta(hours=4.25)),
-    WatchPlan("note_rows", "Noting what the watch has done", timedelta(hours=1)),
-    WatchPlan("prove_rows", "Holding every row against the log", timedelta(days=1), timedelta(hours=4.75)),
-    WatchPlan("prove_all", "Proving every log from its first entry", timedelta(days=1), timedelta(hours=4.5)),
-    WatchPlan(
-        "prove_tree", "Holding the tree of the books' heads against the log", timedelta(days=1), timedelta(hours=5)
-    ),
-    WatchPlan("look_after_drills", "Checking that a backup was restored this week", timedelta(days=1)),
-    WatchPlan("look_after_protections", "Checking that every protection is on", timedelta(days=1)),
-    overdue.PLAN,
-)
-
 
 def watch() -> list[str]:
     """Run all checks that are due, and write the queue of the site log before and after. Returns the names of the
@@ -72,11 +47,11 @@ def watch() -> list[str]:
     failures: list[Exception] = []
     try:
         _carry()
-        for plan in PLANS:
+        for plan, check in CHECKS.items():
             # Read again for each plan: a verification before it may have taken an hour.
             moment = clock.agreed()
             try:
-                if runs.run(plan, DEEDS[plan.task], moment):
+                if runs.run(plan, check, moment):
                     tasks.append(plan.task)
             except WrongClock:
                 raise
@@ -284,21 +259,36 @@ def look_after_custody() -> int:
     return keys_and_drops.check_overdue(moment) + cash_shifts.check_overdue(moment) + back_entry.check_overdue(moment)
 
 
-DEEDS: Final[Mapping[str, Callable[[], int]]] = {
-    "recount": recount,
-    "prove_new": prove_new,
-    "seal_days": day_seals.seal_days,
-    "audit_shoes": shoe_audit.audit_shoes,
-    "value_games": cached_sheets.value_games,
-    "prove_shoes": prove_shoes,
-    "look_after_keys": look_after_custody,
-    "reconcile": reconcile,
-    "prove_sums": prove_sums,
-    "note_rows": note_rows,
-    "prove_rows": prove_rows,
-    "prove_all": prove_all,
-    "prove_tree": prove_tree,
-    "look_after_drills": drill.look_after,
-    "look_after_protections": protections.look_after,
-    overdue.PLAN.task: overdue.check_overdue,
+_FIVE_MINUTES, _HOUR, _DAY = timedelta(minutes=5), timedelta(hours=1), timedelta(days=1)
+CHECKS: Final[Mapping[WatchPlan, Callable[[], int]]] = {
+    WatchPlan("recount", "Recounting every place", _FIVE_MINUTES): recount,
+    WatchPlan("prove_new", "Proving what is new in every log", _FIVE_MINUTES): prove_new,
+    WatchPlan("seal_days", "Sealing the gaming days that are over", 2 * _FIVE_MINUTES): day_seals.seal_days,
+    **(
+        {
+            WatchPlan(
+                "audit_shoes", "Auditing the shoes that were shuffled away", 2 * _FIVE_MINUTES
+            ): shoe_audit.audit_shoes
+        }
+        if settings.ADVANTAGE_ANALYSIS
+        else {}
+    ),
+    WatchPlan("value_games", "Valuing the games that take long", _FIVE_MINUTES): cached_sheets.value_games,
+    WatchPlan(
+        "look_after_keys", "Looking for keys, drops and papers of an outage that are late", _FIVE_MINUTES
+    ): look_after_custody,
+    WatchPlan("reconcile", "Holding the whole house's chips and cash together", _HOUR): reconcile,
+    WatchPlan("prove_sums", "Adding up every transfer there ever was", _DAY, timedelta(hours=4)): prove_sums,
+    WatchPlan("prove_shoes", "Proving every house shoe", _DAY, timedelta(hours=4.25)): prove_shoes,
+    WatchPlan("note_rows", "Noting what the watch has done", _HOUR): note_rows,
+    WatchPlan("prove_rows", "Holding every row against the log", _DAY, timedelta(hours=4.75)): prove_rows,
+    WatchPlan("prove_all", "Proving every log from its first entry", _DAY, timedelta(hours=4.5)): prove_all,
+    WatchPlan(
+        "prove_tree", "Holding the tree of the books' heads against the log", _DAY, timedelta(hours=5)
+    ): prove_tree,
+    WatchPlan("look_after_drills", "Checking that a backup was restored this week", _DAY): drill.look_after,
+    WatchPlan("look_after_protections", "Checking that every protection is on", _DAY): protections.look_after,
+    overdue.PLAN: overdue.check_overdue,
 }
+"""The scheduled checks in their order: when each runs, and its function, which returns the number of faults found."""
+PLANS: Final = tuple(CHECKS)
