@@ -2,6 +2,9 @@
 
 A worker claims a slot by a row and a lock that ends with its connection, so another worker can finish what a killed one
 began. After a day without workers one run makes up for all missed slots, and an alert reports them.
+
+Celery has no part in that: the broker may lose its contents, a restarted beat or a second one may queue a task twice,
+and the rows are evidence of what was checked when.
 """
 
 from __future__ import annotations

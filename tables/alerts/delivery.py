@@ -2,6 +2,9 @@
 
 An attempt is recorded after it was made. If a worker is killed in between, the next one repeats it. A receiver may
 therefore get a delivery twice, and recognises it by its key. Nothing is lost.
+
+The attempts schedule the next one, instead of Celery's retries: their number outlives the broker and begins again when
+a user sends a dead letter again, and pages show them.
 """
 
 from __future__ import annotations
