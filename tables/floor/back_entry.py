@@ -146,7 +146,7 @@ def ended(kind: type[BackEntryEnded], entered: EndBackEntry, by: Any, mode: Mode
 
 def person(username: str) -> Signatory:
     """The second signatory, by user name. Raises Refused unless an active staff member has it."""
-    second = Staff.objects.filter(username=username, is_active=True).first()
+    second = Staff.objects.find_active(username=username)
     if second is None:
         raise Refused("second_person", "Two people sign: the second signs by badge and PIN.", 403)
     return second.signatory

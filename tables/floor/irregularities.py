@@ -314,7 +314,7 @@ def _second(context: CommandContext, username: str, term: str) -> Signatory | No
     if not username:
         raise Refused("second_signature", f"This takes a second signature: of {slip_workflow.either(roles)}.", 403)
     # Badge and PIN were verified before the lock. What is left to decide is whether the policy admits the role.
-    second = Staff.objects.filter(username=username, is_active=True).first()
+    second = Staff.objects.find_active(username=username)
     if second is None or second.role not in roles:
         raise Refused("second_signature", f"The second signature is that of {slip_workflow.either(roles)}.", 403)
     assert isinstance(context.by, Staff)  # noqa: S101 -- a member of the staff voids a round or unlocks a rack

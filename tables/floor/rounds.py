@@ -199,7 +199,7 @@ def _approver(context: CommandContext, username: str) -> Signatory | None:
     Refused."""
     if not takes_approval(context) or reopens_alone():
         return None
-    boss = Staff.objects.filter(username=username, is_active=True).first()
+    boss = Staff.objects.find_active(username=username)
     # Active, another person and a pit boss: checked under the lock, because the approval is part of the entry.
     if boss is None or _is_author(context, boss) or not boss.has_perm("tables.run_floor"):
         message = "This round is settled. A pit boss has to approve its reopening by badge and PIN."

@@ -57,7 +57,11 @@ def _session_auth_hash(kept: SessionColumns, _: tuple[str, ...], secret: str) ->
 
 
 class StaffManager(BaseUserManager["Staff"]):
-    """Makes staff with hashed secrets."""
+    """Makes staff with hashed secrets, and finds active staff."""
+
+    def find_active(self, **identity: str) -> Staff | None:
+        """The active staff member with a user name or a badge number, None if there is none."""
+        return self.filter(is_active=True, **identity).first()
 
     def create_staff(
         self,

@@ -215,7 +215,7 @@ def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
 
 def asked_of(badge: str, series: str) -> SignatureRequest:
     """Whether the owner of this badge has to sign slips of a series by passkey, and by which passkeys."""
-    staff = Staff.objects.filter(badge=badge, is_active=True).first() if badge else None
+    staff = Staff.objects.find_active(badge=badge) if badge else None
     keys = signature_checks.trust()
     # Checked for no particular log and a future entry: all demands in force apply.
     if staff is None or not keys.passkey_due(staff.role, series, "", LATER):

@@ -35,7 +35,7 @@ def make_pin(terminal: Terminal, badge: str, halves: Halves, new: str, again: st
     """Set the PIN of a badge's owner with both halves of a code. Raises Refused."""
     _refuse_typed(PIN, new, again)
     counts = terminals.reserve("code", terminal, badge)
-    staff = Staff.objects.filter(badge=badge, is_active=True).first()
+    staff = Staff.objects.find_active(badge=badge)
     if staff is None or not codes.is_right(staff, PIN, halves, timezone.now()):
         raise Refused("wrong_code", codes.WRONG, 403)
     return _counted(counts, lambda: _make(staff, PIN, new, halves=halves, terminal=terminal))
@@ -45,7 +45,7 @@ def change_pin(terminal: Terminal, badge: str, old: str, new: str, again: str) -
     """Change the PIN of a badge's owner, even an expired one. Raises Refused."""
     _refuse_typed(PIN, new, again)
     counts = terminals.reserve("signature", terminal, badge)
-    staff = Staff.objects.filter(badge=badge, is_active=True).first()
+    staff = Staff.objects.find_active(badge=badge)
     if not sign_in.is_right(staff, old) or staff is None:
         raise Refused("wrong_credentials", _WRONG_PIN, 403)
     return _counted(counts, lambda: _make(staff, PIN, new, terminal=terminal))
@@ -62,7 +62,7 @@ def make_password(request: HttpRequest, username: str, halves: Halves, new: str,
         guess_counts.reserve(counts)
     except TooMany as full:
         raise guess_counts.locked("Too many tries", full.limit) from None
-    staff = Staff.objects.filter(username=username, is_active=True).first()
+    staff = Staff.objects.find_active(username=username)
     if staff is None or not codes.is_right(staff, PASSWORD, halves, timezone.now()):
         raise Refused("wrong_code", codes.WRONG, 403)
     return _counted(counts, lambda: _make(staff, PASSWORD, new, halves=halves))

@@ -50,7 +50,7 @@ def sign(
     takes its locks then, so it must not be slow.
     """
     counts = terminals.reserve("signature", terminal, badge)
-    staff = Staff.objects.filter(badge=badge, is_active=True).first()
+    staff = Staff.objects.find_active(badge=badge)
     try:
         if staff is not None:
             secret_ages.refuse_expired(staff)

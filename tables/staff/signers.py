@@ -11,7 +11,7 @@ from tables.staff import secret_ages
 
 def who_signs(username: str) -> Staff:
     """The pit boss or operator with this user name, authenticated by PIN. Raises BadKey for any other person."""
-    person = Staff.objects.filter(username=username, is_active=True).first()
+    person = Staff.objects.find_active(username=username)
     if person is None or not (person.has_perm("tables.run_floor") or person.has_perm("tables.close_day")):
         raise BadKey(f"{username!r} is nobody who may stand for this: name pit bosses or operators.")
     if secret_ages.is_expired(person, "pin"):

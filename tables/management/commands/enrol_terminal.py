@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the terminal if there is none of this name, and print its link."""
-        by = Staff.objects.filter(username=options["by"], is_active=True).first()
+        by = Staff.objects.find_active(username=options["by"])
         if by is None:
             raise CommandError(f"Nobody active here is called {options['by']}.")
         table = Table.objects.filter(name=options["table"]).first()

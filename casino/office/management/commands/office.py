@@ -114,7 +114,7 @@ def _house(code: str) -> House:
 
 
 def _operator(username: str) -> Staff:
-    person = Staff.objects.filter(username=username, is_active=True).first()
+    person = Staff.objects.find_active(username=username)
     if person is None:
         raise CommandError(f"Nobody of the head office is called {username!r}.")
     return person
