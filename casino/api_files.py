@@ -1,7 +1,8 @@
 """Generates files from the API's code: `python -m casino.api_files` writes them, `--check` lists outdated ones.
 
-They are the list of error codes (tables/api/problem_codes.txt), the typed client of `/api/` (deploy/client), and the
-OpenAPI description of `/api/v1/` (docs/openapi.json).
+The files in the repository are the list of error codes (tables/api/problem_codes.txt) and the OpenAPI description of
+`/api/v1/` (docs/openapi.json). `--client FILE` writes the typed client of `/api/` instead, which is not kept in the
+repository: the site itself has no use for it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import django
 ROOT: Final = Path(__file__).resolve().parent.parent
 ROOMS: Final = ("tables", "ledger", "casino")
 CODES: Final = ROOT / "tables" / "api" / "problem_codes.txt"
-CLIENT: Final = ROOT / "deploy" / "client" / "casino_client.py"
 DESCRIPTION: Final = ROOT / "docs" / "openapi.json"
 USUAL_STATUS: Final = 422
 """The default status of ``Refused``."""
@@ -69,20 +69,32 @@ def _words(node: ast.expr | None) -> Iterator[str]:
         yield from _words(node.orelse)
 
 
-def files() -> dict[Path, str]:
-    """The expected content of each generated file."""
+def client() -> str:
+    """The source of the typed client of ``/api/``."""
     django.setup()
     from casino import api_client
     from tables.api import schema
-    from tables.api.versions import UNVERSIONED, V1
+    from tables.api.versions import UNVERSIONED
+
+    return api_client.source(schema.document(UNVERSIONED))
+
+
+def files() -> dict[Path, str]:
+    """The expected content of each generated file."""
+    django.setup()
+    from tables.api import schema
+    from tables.api.versions import V1
 
     description = json.dumps(schema.document(V1), indent=1, ensure_ascii=False, default=str) + "\n"
-    client = api_client.source(schema.document(UNVERSIONED))
-    return {CODES: problem_codes(), CLIENT: client, DESCRIPTION: description}
+    return {CODES: problem_codes(), DESCRIPTION: description}
 
 
 def main() -> int:
-    """Write the outdated files, or list them with ``--check``. Returns the exit code."""
+    """Write the outdated files, or list them with ``--check``; write the client with ``--client``. Returns the exit
+    code."""
+    if "--client" in sys.argv:
+        Path(sys.argv[-1]).write_text(client())
+        return 0
     texts = files()
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:

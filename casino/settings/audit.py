@@ -30,6 +30,6 @@ DRILL_PROGRAMS = env.str("DRILL_PROGRAMS", "")
 PEPPER_FILE = env.str("PEPPER_FILE", "")
 # If the clocks of host and database differ by more than this, nothing is written. The database itself accepts entries
 # up to a minute ahead of its clock.
-CLOCK_DRIFT = timedelta(seconds=env("CLOCK_DRIFT_SECONDS", number(1, 60), 5))
+CLOCK_DRIFT = timedelta(seconds=env("CLOCK_DRIFT_SECONDS", number(1, 60), 5.0))
 # After this time without entries and runs, a user must confirm the clock before another day is sealed.
-CLOCK_JUMP = timedelta(hours=env("CLOCK_JUMP_HOURS", number(most=10_000), 12))
+CLOCK_JUMP = timedelta(hours=env("CLOCK_JUMP_HOURS", number(most=10_000), 12.0))

@@ -25,9 +25,9 @@ DEBUG = env("DEBUG", switch, False)
 # Set by casino/asgi.py: only a web process has pools of connections.
 WEB_PROCESS = env("CASINO_WEB_PROCESS", switch, False)
 SECRET_KEY = env.str("SECRET_KEY", "")  # Django refuses to work with an empty one
-SECRET_KEY_FALLBACKS = env("SECRET_KEY_FALLBACKS", names, [])
+SECRET_KEY_FALLBACKS: list[str] = env("SECRET_KEY_FALLBACKS", names, [])
 ALLOWED_HOSTS = env("ALLOWED_HOSTS", names, ["localhost", "127.0.0.1", "[::1]"] if DEMO else [])
-CSRF_TRUSTED_ORIGINS = env("CSRF_TRUSTED_ORIGINS", names, [])
+CSRF_TRUSTED_ORIGINS: list[str] = env("CSRF_TRUSTED_ORIGINS", names, [])
 
 INSTALLED_APPS = [
     "unfold",

@@ -41,7 +41,7 @@ LOCKOUT_FAILURES_ADDRESS = env("LOCKOUT_FAILURES_ADDRESS", whole, 100)
 
 # Fingerprints of the terminals' root keys, as the casino has them on paper, separated by commas: a root that was added
 # through the database alone is then a fault. Empty: `verify` lists the roots.
-TERMINAL_ROOTS = env("TERMINAL_ROOTS", names, [])
+TERMINAL_ROOTS: list[str] = env("TERMINAL_ROOTS", names, [])
 
 # Whether a dealer may take a table and deal from a browser that is not an enrolled terminal. Not for real play.
 DEALING_WITHOUT_TERMINAL = env("DEALING_WITHOUT_TERMINAL", switch, False)
@@ -82,8 +82,8 @@ STREAMS_ALONE = env(
 )  # set by casino/web/processes.py --streams, for its own processes
 # The time for a client to send a whole request, and to read its answer; and the number of connections without a whole
 # request, of which the oldest is closed first.
-REQUEST_SECONDS = env("REQUEST_SECONDS", number(), 10)
-READING_SECONDS = env("READING_SECONDS", number(), 60)
+REQUEST_SECONDS: float = env("REQUEST_SECONDS", number(), 10)
+READING_SECONDS: float = env("READING_SECONDS", number(), 60)
 CONNECTIONS_WAITING = env("CONNECTIONS_WAITING", whole, 500)
 
 # --- Rules for browsers ---------------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
@@ -11,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from casino import api_files
 from tables.models import Proposal, Staff
 from tables.roles import Role
 from tests import floor, processes
+from tests.generated_client import casino_client
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,13 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(scope="session")
 def module() -> ModuleType:
     """As somebody has it who copied the file."""
-    spec = importlib.util.spec_from_file_location("casino_client", api_files.CLIENT)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules["casino_client"] = loaded
-    spec.loader.exec_module(loaded)
-    return loaded
+    return casino_client()
 
 
 def connected(module: ModuleType, web: processes.Web, somebody: Staff) -> Any:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from casino import api_files
 from casino.embedded.servers import BASE_DIR
 from tables.management.commands import shoe_reader
+from tests.generated_client import casino_client, module_of
 
 CUT_OFF = "cut off"
 """An answer whose body ends too early."""
@@ -87,16 +84,6 @@ def site() -> Iterator[Site]:
         yield served
 
 
-def module_of(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = loaded
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
 @pytest.fixture
 def follow(site: Site, tmp_path: Path) -> Callable[..., None]:
     """The example of player tracking, by cursor."""
@@ -110,7 +97,7 @@ def follow(site: Site, tmp_path: Path) -> Callable[..., None]:
 
 
 def list_tables(site: Site) -> Any:
-    return module_of(api_files.CLIENT).Casino(site.url, token="casino_x", sleep=site.note_wait).list_tables()
+    return casino_client().Casino(site.url, token="casino_x", sleep=site.note_wait).list_tables()
 
 
 @pytest.mark.parametrize("status", [400, 401, 403])

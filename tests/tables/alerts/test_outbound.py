@@ -50,7 +50,7 @@ def trickle(start: bytes, byte: bytes) -> Answer:
         connection.sendall(start)
         while True:
             connection.sendall(byte)
-            time.sleep(0.05)
+            threading.Event().wait(0.05)
 
     return answer
 
@@ -66,8 +66,12 @@ def test_a_receiver_that_sends_single_bytes_is_left_in_time(address: Address, st
 
 def test_a_silent_receiver_is_left_in_time(address: Address) -> None:
     """Harm: a receiver that accepts the connection and says nothing holds the worker of all alerts."""
+
+    def silent(connection: socket.socket) -> None:
+        threading.Event().wait(3)
+
     with pytest.raises(NotSent, match="TimeoutError"):
-        post(address(lambda connection: time.sleep(3)))
+        post(address(silent))
 
 
 def test_no_log_line_has_the_address_of_a_webhook(address: Address, caplog: pytest.LogCaptureFixture) -> None:
