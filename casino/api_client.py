@@ -15,7 +15,8 @@ Schema = Mapping[str, Any]
 
 FRAME: Final = '''"""A client of the casino's API, made from its description by `python -m casino.api_files --client`.
 
-It needs Python 3.11 and its standard library, and is copied to other systems. Forms are typed as they are sent and answered; money is whole cents.
+It is copied to other systems, and needs Python 3.11 with its standard library. Forms are typed as they are sent and
+answered; money is whole cents.
 """
 
 from __future__ import annotations

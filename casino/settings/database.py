@@ -26,7 +26,7 @@ DATABASES = {"default": database()}
 _REPLICA_URL = env.str("DATABASE_REPLICA_URL", "")
 DATABASE_REPLICA = settings_of("DATABASE_REPLICA_URL", _REPLICA_URL, is_read_only=True) if _REPLICA_URL else {}
 # A replica that is further behind is not read. The second setting limits the connections of all web processes to it.
-REPLICA_LATEST_SECONDS: float = env("REPLICA_LATEST_SECONDS", number(), 60)
+REPLICA_LATEST_SECONDS = env("REPLICA_LATEST_SECONDS", number(), 60.0)
 REPLICA_CONNECTIONS = env("REPLICA_CONNECTIONS", whole, 16)
 # The number of web processes that share the database, and the total of their pooled connections. Each process has one
 # more for LISTEN and one for the pit's screens; a worker and a command hold one each.

@@ -82,8 +82,8 @@ STREAMS_ALONE = env(
 )  # set by casino/web/processes.py --streams, for its own processes
 # The time for a client to send a whole request, and to read its answer; and the number of connections without a whole
 # request, of which the oldest is closed first.
-REQUEST_SECONDS: float = env("REQUEST_SECONDS", number(), 10)
-READING_SECONDS: float = env("READING_SECONDS", number(), 60)
+REQUEST_SECONDS = env("REQUEST_SECONDS", number(), 10.0)
+READING_SECONDS = env("READING_SECONDS", number(), 60.0)
 CONNECTIONS_WAITING = env("CONNECTIONS_WAITING", whole, 500)
 
 # --- Rules for browsers ---------------------------------------------------------------------------------------
