@@ -24,8 +24,8 @@ from dealer_ui import signatures
 from dealer_ui.cage.slips import on_paper
 from dealer_ui.entry_forms import KeyForm
 from dealer_ui.input_fields import PaperMomentField
-from tables.cage import back_entry
-from tables.cage.back_entry import BackEntryBook
+from tables.cage import site_back_entry
+from tables.cage.site_back_entry import BackEntryBook
 from tables.floor import recorder
 from tables.floor.back_entry import refuse_beginner, refused
 from tables.floor.inputs import BackEntryInput, BeginBackEntry, ComparePaper, EndBackEntry
@@ -59,10 +59,10 @@ class LogsForm(InputForm):
         self.places = places
         self.fields["where"] = forms.MultipleChoiceField(choices=[(place.number, place.name) for place in places])
 
-    def chosen(self) -> list[BackEntryBook]:
+    def ticked(self) -> list[BackEntryBook]:
         """The logs that were ticked, the cage first. Raises Refused."""
-        ticked = self.values()["where"]
-        return [place for place in self.places if str(place.number) in ticked]
+        numbers = self.values()["where"]
+        return [place for place in self.places if str(place.number) in numbers]
 
 
 class OutageForm(InputForm):
@@ -79,8 +79,8 @@ class OutageForm(InputForm):
 @on_paper
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
-def papers(request: HttpRequest, viewer: Staff) -> HttpResponse:
-    """The books in back-entry, and what waits there to be compared."""
+def logs_in_back_entry(request: HttpRequest, viewer: Staff) -> HttpResponse:
+    """The logs in back-entry, and the papers that wait to be compared."""
     if viewer.role == Role.DEALER:
         raise PermissionDenied
     refusal = None
@@ -90,11 +90,11 @@ def papers(request: HttpRequest, viewer: Staff) -> HttpResponse:
             return redirect("slips:papers")
         except Refused as caught:
             refusal = caught
-    places, moment = back_entry.places(), timezone.localtime()
-    chosen = LogsForm(request.POST, places)["where"].value()
+    places, moment = site_back_entry.places(), timezone.localtime()
+    ticked = LogsForm(request.POST, places)["where"].value()
     context = {
         "standing": [(place, f"compare-{place.number}-") for place in places if place.mode],
-        "others": [(place, not chosen or str(place.number) in chosen) for place in places if not place.mode],
+        "others": [(place, not ticked or str(place.number) in ticked) for place in places if not place.mode],
         "may_begin": viewer.role in BEGIN,
         "reasons": REASONS,
         "outage": OutageForm(request.POST),
@@ -105,13 +105,13 @@ def papers(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "key": uuid4(),
         "refused": refusal,
     }
-    return render(request, "dealer_ui/cage/papers.html", context, status=refusal.status if refusal else 200)
+    return render(request, "dealer_ui/cage/back_entry.html", context, status=refusal.status if refusal else 200)
 
 
 def _enter(request: HttpRequest, viewer: Staff) -> None:
     """What a form of the page sends. Raises Refused."""
     values = BackEntryForm(request.POST).values()
-    places = LogsForm(request.POST, back_entry.places()).chosen()
+    places = LogsForm(request.POST, site_back_entry.places()).ticked()
     _ACTIONS[values["do"]](request, viewer, values["key"], places)
 
 
@@ -165,7 +165,7 @@ def _into(place: BackEntryBook, entered: BackEntryInput, by: Staff, key: UUID) -
         if place.table is not None:
             recorder.record(place.table, entered, by=by, key=key, expected_seq=None)
         elif isinstance(entered, BeginBackEntry | EndBackEntry | ComparePaper):
-            back_entry.enter(entered, by=by, key=key)
+            site_back_entry.enter(entered, by=by, key=key)
     except Refused as caught:
         raise Refused(caught.code, f"{place.name}: {caught.sentence}", caught.status, **caught.facts) from None
 

@@ -23,7 +23,7 @@ from dealer_ui.denomination_form import DenominationForm
 from dealer_ui.entry_forms import KeyForm
 from dealer_ui.guards import viewer_of
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
-from tables.cage import back_entry, cage_desk, chip_series, custody_items
+from tables.cage import cage_desk, chip_series, custody_items, site_back_entry
 from tables.cage.cage_desk import Holdings
 from tables.cage.chip_series import Candidates
 from tables.form_fields import InputForm
@@ -115,7 +115,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "terms": dict.fromkeys(("stage", "cents", "chips", "of_series"))
         | {"format": attestation.COUNTER, "book": cage_desk.BOOK},
         "refused": refused,
-        "mode": back_entry.mode_at(None),
+        "mode": site_back_entry.mode_at(None),
         "paper": PaperForm(request.POST),
         "asked": [*DenominationForm(request.POST, Denomination.objects.all())],
         "kinds": Denomination.objects.all(),

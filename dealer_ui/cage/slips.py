@@ -26,7 +26,7 @@ from dealer_ui.denomination_form import DenominationForm
 from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from ledger.proof.slip_name import SlipName, series_in
-from tables.cage import back_entry, cage_desk, slip_records, table_desk
+from tables.cage import cage_desk, site_back_entry, slip_records, table_desk
 from tables.cage.slip_records import SlipRecord, SlipStep
 from tables.floor import recorder, table_opening
 from tables.floor.back_entry import FromPaper
@@ -237,7 +237,7 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         "facts": facts,
         "apart": apart if record.first.is_count and record.cash else (),
         "reasons": slip_workflow.APART,
-        "mode": back_entry.mode_at(table),
+        "mode": site_back_entry.mode_at(table),
         "paper": PaperForm(request.POST),
         "where": table.name if table else "House",
         "kinds": _denominations(table),
@@ -284,9 +284,11 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "facts": FactsForm(request.POST, record, due) if due else (),
         "apart": questioned_note_forms(request.POST) if due and due.is_count and record.cash else (),
         "reasons": slip_workflow.APART,
-        "mode": back_entry.mode_at(table),
+        "mode": site_back_entry.mode_at(table),
         "paper": PaperForm(request.POST),
-        "from_paper": {line.of: line for line in back_entry.about(sheet.book_id, str(name), is_house=table is None)},
+        "from_paper": {
+            line.of: line for line in site_back_entry.about(sheet.book_id, str(name), is_house=table is None)
+        },
         "voidable": sheet.is_voidable,
         "voiding": refused is not None and step["void"].value() == "on",
         "badge": signatures.typed_badge(request),

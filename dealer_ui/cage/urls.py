@@ -15,7 +15,7 @@ urlpatterns = [
     *addresses("slips", "book", slips.SIGNED_SLIPS, slips.readable_slips),
     *addresses("chips", "chips", chips.CHIPS, viewer_of, chips.chips),
     *addresses("counterfeit", "counterfeit", chips.COUNTERFEIT, viewer_of),
-    path("papers/", back_entry.papers, name="papers"),
+    path("papers/", back_entry.logs_in_back_entry, name="papers"),
     *addresses("keys", "custody", slips.KEYS, slips.read_register, slips.keys),
     path("passkey/", slips.passkey, name="passkey"),
     path("<int:pk>/new/<slug:series>/", slips.begin, name="begin"),

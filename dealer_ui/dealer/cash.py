@@ -143,7 +143,7 @@ def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
 def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refused: Refused | None) -> dict[str, Any]:
     form, key = CashForm(request.POST), DealerKeyForm(request.POST)
     way, kinds = _way(request, table), list(table.denominations.all())
-    shown = exchange if form["step"].value() != "edit" else None
+    preview = exchange if form["step"].value() != "edit" else None
     return {
         "table": table,
         "ways": _ways(table),
@@ -152,13 +152,13 @@ def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refu
         "currency": cash_policies.currency(),
         "amount": form["amount"].value() or "",
         "given": DenominationForm(request.POST, kinds, NOTES if way is SALE else (), _GIVEN),
-        "exchange": shown,
-        "handed": DenominationForm(None, kinds, prefix=_HANDED, initial=dict(shown.handed)) if shown else (),
+        "exchange": preview,
+        "handed": DenominationForm(None, kinds, prefix=_HANDED, initial=dict(preview.handed)) if preview else (),
         "piles": _piles(kinds, exchange.handed) if exchange else (),
         # A form that was refused keeps its key: if it was entered after all, it is not entered twice.
-        "key": key.cleaned_data["key"] if refused and shown and key.is_valid() else uuid4(),
+        "key": key.cleaned_data["key"] if refused and preview and key.is_valid() else uuid4(),
         "refused": refused,
-        "sale": None if shown else _newest_sale(table),
+        "sale": None if preview else _newest_sale(table),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dealer_ui.dealer import back_entry, cash, irregularities, relief, round_reopening, views
+from dealer_ui.dealer import cash, irregularities, relief, round_back_entry, round_reopening, views
 from dealer_ui.pit.records import disputes
 from dealer_ui.players import seats
 
@@ -23,7 +23,7 @@ urlpatterns = [
     path("<int:pk>/mishaps/", irregularities.listed, name="mishaps"),
     path("<int:pk>/mishaps/<slug:mishap>/", irregularities.sheet, name="mishap"),
     path("<int:pk>/reopen/", round_reopening.reopen, name="reopen"),
-    path("<int:pk>/papers/", back_entry.papers, name="papers"),
+    path("<int:pk>/papers/", round_back_entry.rounds_from_paper, name="papers"),
     path("<int:pk>/cash/", cash.cash, name="cash"),
     path("<int:pk>/relief/", relief.hand_over, name="relief"),
     path("<int:pk>/leave", relief.leave, name="leave"),

@@ -14,7 +14,7 @@ from django.utils.timesince import timesince
 
 from ledger.proof.slip_name import series_in
 from tables.cage import next_signer
-from tables.cage.back_entry import PaperEntry
+from tables.cage.site_back_entry import PaperEntry
 from tables.floor import signature_checks
 from tables.log import attestation, back_entry
 from tables.log.slip_types import PAPERS, SLIPS, VOID, SlipType, total

@@ -28,7 +28,7 @@ from ledger.runs import WatchPlan
 from tables.alerts import overdue
 from tables.approvals import proposals
 from tables.audit import activity_checks, commitments, day_seals, drill, proofs, protections, schedule_notes, tree_proof
-from tables.cage import back_entry
+from tables.cage import site_back_entry
 from tables.edge import cached_sheets, shoe_audit
 from tables.limits import enforcement
 from tables.models import Table
@@ -256,7 +256,8 @@ def look_after_custody() -> int:
     """Check for keys that are not returned, late drops, cash not counted at the end of its shift, and outage forms that
     are not all entered. Returns the number of alerts."""
     moment = clock.agreed()
-    return keys_and_drops.check_overdue(moment) + cash_shifts.check_overdue(moment) + back_entry.check_overdue(moment)
+    checks = (keys_and_drops.check_overdue, cash_shifts.check_overdue, site_back_entry.check_overdue)
+    return sum(check(moment) for check in checks)
 
 
 _FIVE_MINUTES, _HOUR, _DAY = timedelta(minutes=5), timedelta(hours=1), timedelta(days=1)

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from tables.cage import back_entry, cage_desk
+from tables.cage import cage_desk, site_back_entry
 from tables.floor import recorder
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
@@ -55,10 +55,10 @@ def _fill(house: Any, dealer: Hand) -> None:
 
 
 def _at_the_cage(house: Any, begun: BeginBackEntry) -> None:
-    back_entry.enter(begun, by=house.boss, key=uuid4())
+    site_back_entry.enter(begun, by=house.boss, key=uuid4())
     cage_desk.sell(5_000, by=house.cashier, key=uuid4(), paper=FromPaper("9", _ago(20)))
-    back_entry.enter(ComparePaper("9"), by=house.teller, key=uuid4())
-    back_entry.enter(EndBackEntry(house.cashier.username), by=house.boss, key=uuid4())
+    site_back_entry.enter(ComparePaper("9"), by=house.teller, key=uuid4())
+    site_back_entry.enter(EndBackEntry(house.cashier.username), by=house.boss, key=uuid4())
 
 
 def _enter(table: Table, by: Staff, entered: Input, paper: FromPaper | None = None) -> None:

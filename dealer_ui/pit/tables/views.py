@@ -38,7 +38,7 @@ from tables.audit.downloads import TableQuery
 from tables.audit.round_list import RoundFilter
 from tables.board import pays
 from tables.board.shoe_hands import HAS_ROADS
-from tables.cage import back_entry
+from tables.cage import site_back_entry
 from tables.disputes import cases, correction_records
 from tables.floor import recorder
 from tables.games.catalog import GAMES
@@ -325,7 +325,7 @@ def round_detail(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "newer": number + 1 if number < latest else None,
         "moved": [(step, moved) for step in story.steps for moved in step.moved],
         "file": f"{_slug(table)}-round-{number}.json",
-        "paper": back_entry.of_round(table.book_id, number),
+        "paper": site_back_entry.of_round(table.book_id, number),
         "cases": cases.cases(table.book_id, number),
         "made": correction_records.of(table.book_id, number),
         "may_run": viewer_of(request).has_perm("tables.run_floor"),
@@ -343,7 +343,7 @@ def record(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         raise Http404("Players hold facedown cards: the record of this game opens when it is over.")
     if story.record is None:
         raise Http404("This round cannot be played again from the log.")
-    document = back_entry.in_record(story.record, back_entry.of_round(table.book_id, number))
+    document = site_back_entry.in_record(story.record, site_back_entry.of_round(table.book_id, number))
     answer = JsonResponse(document, json_dumps_params={"indent": 1})
     answer["Content-Disposition"] = f'attachment; filename="{_slug(table)}-round-{number}.json"'
     return answer

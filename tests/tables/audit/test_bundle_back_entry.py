@@ -17,7 +17,7 @@ from ledger import site_log
 from ledger.log import Draft
 from ledger.models import Book, LogEntry
 from tables.audit import proofs
-from tables.cage import back_entry, cage_desk
+from tables.cage import cage_desk, site_back_entry
 from tables.floor import recorder
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import AnnounceRound, BeginBackEntry, BeginSlip, ComparePaper, EndBackEntry, Input, SignSlip
@@ -75,13 +75,13 @@ class Night:
         _unless_refused(lambda: self._at_table(self.boss.by, EndBackEntry("carl")))
         _unless_refused(lambda: self._in_house(self.boss.by, EndBackEntry("carl")))
         assert self.dealer.now.back_entry is None
-        assert back_entry.mode_at(None) is None
+        assert site_back_entry.mode_at(None) is None
 
     def _at_table(self, by: Staff, entered: Input, paper: FromPaper | None = None) -> None:
         recorder.record(self.table, entered, by=by, key=uuid4(), expected_seq=None, paper=paper)
 
     def _in_house(self, by: Staff, entered: Any) -> None:
-        back_entry.enter(entered, by=by, key=uuid4())
+        site_back_entry.enter(entered, by=by, key=uuid4())
 
     def _begin(self, chance: Random) -> None:
         since, until = chance.choice(((60, 2), (30, 1), (5, 50), (20, -5)))

@@ -13,7 +13,7 @@ from ledger import log as book_log
 from ledger.log import Draft
 from ledger.models import Alert, Book, LogEntry
 from tables.audit import proofs
-from tables.cage import back_entry, cage_desk
+from tables.cage import cage_desk, site_back_entry
 from tables.floor import recorder
 from tables.floor.back_entry import FromPaper
 from tables.floor.inputs import (
@@ -116,9 +116,9 @@ def test_rounds_and_a_fill_are_entered_from_paper_and_proved(night: Night) -> No
     assert night.dealer.now.back_entry is None
     assert sum(chips_everywhere().values()) == before
     verify(night.table)
-    lines = back_entry.about(night.table.book_id, slip)
+    lines = site_back_entry.about(night.table.book_id, slip)
     assert [(line.number, line.compared_by) for line in lines] == [("17", night.guard.signature)] * 5
-    dealt_round = back_entry.of_round(night.table.book_id, 1)
+    dealt_round = site_back_entry.of_round(night.table.book_id, 1)
     assert dealt_round is not None
     assert (dealt_round.number, dealt_round.compared_by) == ("104", night.boss.by.signature)
     assert dealt_round.happened < dealt_round.entered - timedelta(minutes=30)
@@ -148,17 +148,17 @@ def test_the_cage_has_a_book_of_its_own(night: Night) -> None:
     """Harm: chips sold at the cage by hand are dated when somebody found the time to type them."""
     boss, cashier, key = night.boss.by, night.cashier, uuid.uuid4
     begun = BeginBackEntry("network", ago(65), ago(5), "no network at the cage", "carl")
-    back_entry.enter(begun, by=boss, key=key())
+    site_back_entry.enter(begun, by=boss, key=key())
     paper = FromPaper("9", ago(20))
     cage_desk.sell(5_000, by=cashier, key=key(), paper=paper)
     cage_desk.redeem(2_000, by=cashier, key=key(), paper=paper)
-    assert refusal(back_entry.enter, ComparePaper("9"), by=cashier, key=key()).code == "signed_already"
-    assert refusal(back_entry.enter, EndBackEntry("carl"), by=boss, key=key()).code == "not_compared"
-    back_entry.enter(ComparePaper("9"), by=night.guard, key=key())
+    assert refusal(site_back_entry.enter, ComparePaper("9"), by=cashier, key=key()).code == "signed_already"
+    assert refusal(site_back_entry.enter, EndBackEntry("carl"), by=boss, key=key()).code == "not_compared"
+    site_back_entry.enter(ComparePaper("9"), by=night.guard, key=key())
     second_refusal = refusal(cage_desk.sell, 5_000, by=cashier, key=key(), paper=paper)
     assert second_refusal.code == "entered_already"
-    back_entry.enter(EndBackEntry("carl"), by=boss, key=key())
-    assert back_entry.mode_at(None) is None
+    site_back_entry.enter(EndBackEntry("carl"), by=boss, key=key())
+    assert site_back_entry.mode_at(None) is None
     assert proofs.verify(Book.objects.get(name="house"), with_note=False).fault is None
 
 
@@ -195,8 +195,8 @@ def test_a_table_that_never_ends_it_is_closed_all_the_same(night: Night) -> None
 def test_a_mode_that_stands_too_long_is_told(night: Night) -> None:
     """Harm: a table stays in back-entry over a shift's change, and the people who wrote the papers have left."""
     night.begin()
-    assert back_entry.check_overdue(timezone.now()) == 0
-    assert back_entry.check_overdue(timezone.now() + timedelta(hours=3)) == 1
+    assert site_back_entry.check_overdue(timezone.now()) == 0
+    assert site_back_entry.check_overdue(timezone.now() + timedelta(hours=3)) == 1
     assert Alert.objects.get(kind="back_entry_stands").book == night.table.book
 
 

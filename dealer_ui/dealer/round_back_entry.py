@@ -50,7 +50,7 @@ class RoundMomentForm(InputForm):
 @dealers
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
-def papers(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+def rounds_from_paper(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The page for entering slips, sales and rounds from paper at this table. Raises PermissionDenied."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     if not _deals(standings.of(table), viewer):
@@ -63,7 +63,7 @@ def papers(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
             refused = refusal
     context = _drawn(table, standings.of(table)) | {"refused": refused}
     context |= {"form": RoundPaperForm(request.POST), "happened": RoundMomentForm(request.POST)["happened"].value()}
-    return render(request, "dealer_ui/dealer/papers.html", context, status=refused.status if refused else 200)
+    return render(request, "dealer_ui/dealer/round_back_entry.html", context, status=refused.status if refused else 200)
 
 
 def _deals(state: TableState, viewer: Staff) -> bool:
