@@ -1,4 +1,4 @@
-"""Days as addresses and forms bring them: whatever stands there, reading it never fails."""
+"""Days and moments in addresses and forms, read without an error: invalid text is None."""
 
 from __future__ import annotations
 

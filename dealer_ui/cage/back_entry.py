@@ -40,7 +40,7 @@ LAST_HOUR: Final = timedelta(hours=1)
 
 
 class BackEntryForm(KeyForm):
-    """What each form of the page sends."""
+    """The fields of each form of the page."""
 
     message = "This form was incomplete: look at the page again, then sign once more."
     do = forms.ChoiceField(choices=[(name, name) for name in ("begin", "end", "compare")])
@@ -109,7 +109,7 @@ def logs_in_back_entry(request: HttpRequest, viewer: Staff) -> HttpResponse:
 
 
 def _enter(request: HttpRequest, viewer: Staff) -> None:
-    """What a form of the page sends. Raises Refused."""
+    """Begin, end or compare, by the form that was sent. Raises Refused."""
     values = BackEntryForm(request.POST).values()
     places = LogsForm(request.POST, site_back_entry.places()).ticked()
     _ACTIONS[values["do"]](request, viewer, values["key"], places)

@@ -1,4 +1,4 @@
-"""The cage's screen: what the house holds, chips sold and redeemed, and the way to the vault."""
+"""The screen of the cage: holdings of the site, chips sold and redeemed, links to slips of the vault."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EXCHANGES: Final = {"sell": (cage_desk.sell, "Chips are sold"), "redeem": (cage
 
 
 class CounterForm(KeyForm):
-    """An exchange at the counter; the cage sells chips for cash, or redeems them."""
+    """An exchange at the counter: the cage sells chips for cash, or redeems them."""
 
     message = "This form was incomplete: fill it in again."
     do = forms.ChoiceField(choices=[(name, name) for name in _EXCHANGES])
@@ -81,7 +81,7 @@ class SeriesForm(InputForm):
 @permission_required("tables.watch_cage", raise_exception=True)
 @require_http_methods(["GET", "POST"])
 def cage(request: HttpRequest) -> HttpResponse:
-    """What lies where; and a counter at which chips are sold and redeemed."""
+    """The holdings by place, and a counter at which chips are sold and redeemed."""
     refused = None
     if request.method == "POST":
         try:

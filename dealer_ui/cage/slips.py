@@ -85,7 +85,7 @@ def _series(viewer: Staff, name: str, table: Table | None) -> SlipType:
 @on_paper
 @require_GET
 def book(request: HttpRequest, viewer: Staff) -> HttpResponse:
-    """What is to be signed, and the latest slips."""
+    """The slips to be signed, and the latest ones."""
     here = _here(viewer)
     if viewer.role == Role.DEALER and here is None:
         raise PermissionDenied
@@ -203,11 +203,11 @@ def passkey(request: HttpRequest, viewer: Staff) -> HttpResponse:
 
 
 NOTE: Final = "d"
-"""What the fields of a delivery note begin with."""
+"""Prefix of the fields of a delivery note."""
 
 
 def _table(pk: int) -> Table | None:
-    """The table of an address; 0 stands for the house."""
+    """The table of an address; None for 0, the site."""
     return get_object_or_404(Table.objects.select_related("book"), pk=pk) if pk else None
 
 
@@ -215,7 +215,7 @@ def _table(pk: int) -> Table | None:
 @sensitive_post_parameters("pin")
 @require_http_methods(["GET", "POST"])
 def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResponse:
-    """A new slip: what it is about, and its first signature."""
+    """A new slip with its first signature."""
     table = _table(pk)
     record, refused = _series(viewer, series, table), None
     step, facts = StepForm(request.POST), FactsForm(request.POST, record, record.first)

@@ -66,7 +66,7 @@ WAYS: Final = (SALE, UP, SMALLER)
 
 
 class CashForm(InputForm):
-    """The fields of the page without the counts: what is exchanged, its amount, and the button that was pressed."""
+    """The kind of exchange, its amount and the button that was pressed."""
 
     code = "bad_amount"
     way = forms.CharField(required=False)
