@@ -117,13 +117,7 @@ class PinView(InputFormView):
         return secret_changes.change_pin(self.terminal, badge, old, new, again)
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(
-            terminal=self.terminal,
-            by_code=self.by_code,
-            least=policies.number("pin_digits_min"),
-            no_terminal=terminals.NO_TERMINAL,
-            **context,
-        )
+        return super().get_context_data(least=policies.number("pin_digits_min"), **context)
 
 
 @method_decorator(sensitive_post_parameters(), name="dispatch")

@@ -92,11 +92,6 @@ class SignInView(RedirectURLMixin, InputFormView):
             devices.remember(self.request, response, staff.username)
         return response
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(
-            terminal=self.terminal, by_name=self.by_name, after=self.get_redirect_url(), **context
-        )
-
 
 def sign_in_for_admin(request: HttpRequest) -> HttpResponse:
     """Redirect to the site's only sign-in page; the admin site's own is not used."""
