@@ -15,7 +15,7 @@ class TablesConfig(AppConfig):
         """Each room puts its functions on the lists of `handlers`. The rows of shoe audits and kept sheets stand apart
         from the other models, so that what deals cannot reach them."""
         from ledger import discrepancies, inspection
-        from tables import models, pepper
+        from tables import pepper
         from tables.alerts import channels, rules_in_force, subscriptions  # noqa: F401
         from tables.audit import day_delivery, dual_control, side_records, time_checks  # noqa: F401
         from tables.audit import policy_checks as terms_proof  # noqa: F401
@@ -49,7 +49,6 @@ class TablesConfig(AppConfig):
         from tables.staff import secret_checks, staffing  # noqa: F401
 
         table_settings.go_by_edges(favour.player_edges)
-        models.staff.go_by_choices(role_choices.otherwise)
         discrepancies.use_limits(lambda: policies.levels("discrepancy_levels_cents"))
         inspection.use_uncounted(chips_in_play.uncounted_cents)
         checks.register(pepper.check, checks.Tags.security, deploy=True)

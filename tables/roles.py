@@ -167,9 +167,3 @@ WORDS: Final[dict[str, str]] = {
     "ledger.view_logentry": "read the whole log",
 }
 """The description of each permission in the access review."""
-
-
-def may(role: Role, permission: str) -> bool:
-    """Whether a role holds a permission such as ``tables.deal`` in a house that chose nothing: ``Staff.has_perm`` says
-    what holds in this one (``tables/log/role_choices.py``)."""
-    return permission in PERMISSIONS[role]

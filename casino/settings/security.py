@@ -13,7 +13,7 @@ AUTH_USER_MODEL = "tables.Staff"
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["tables.staff.backends.RoleBackend", "django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
     "tables.staff.secret_hashes.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

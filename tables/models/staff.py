@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.models import _user_has_perm  # type: ignore[attr-defined]  # what PermissionsMixin uses
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models, transaction
@@ -20,11 +20,10 @@ from django.utils.crypto import salted_hmac
 
 from ledger.site_log import append, digest_of, enqueue
 from tables import pepper
-from tables.log import role_choices
 from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.staff import StaffAdded
 from tables.log.signatory import Signatory
-from tables.roles import Role, may
+from tables.roles import Role
 
 log = logging.getLogger(__name__)
 PASSWORD: Final = "password"  # noqa: S105 -- the name of a column
@@ -98,24 +97,8 @@ class StaffManager(BaseUserManager["Staff"]):
         return self.create_staff(username, name=name, role=Role.OPERATOR, password=password)
 
 
-def _nothing(_: datetime | None) -> Collection[str]:
-    return ()
-
-
-_chosen: Callable[[datetime | None], Collection[str]] = _nothing
-"""Reads the site's choices about its roles, now or at a moment."""
 LATE_BY: Final = timedelta(seconds=10)
 """How long after a change of a policy an entry may still follow the value before it, as processes cache policies."""
-
-
-def go_by_choices(asked: Callable[[datetime | None], Collection[str]]) -> None:
-    """Set the function that reads the site's choices about its roles, from a package above this one."""
-    global _chosen
-    _chosen = asked
-
-
-def _moments(as_of: datetime | None) -> tuple[datetime | None, ...]:
-    return (None,) if as_of is None else (as_of, as_of - LATE_BY)
 
 
 class Staff(AbstractBaseUser):
@@ -266,16 +249,8 @@ class Staff(AbstractBaseUser):
     """Time of the entry for which a proof checks permissions; None for now. Not a column."""
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """Whether the role has a permission of Django, as changed by the site's choices.
-
-        For an entry: as of its time.
-        """
-        if not self.is_active:
-            return False
-        choice = role_choices.choice_of(self.role, perm)
-        if choice is None:
-            return may(Role(self.role), perm)
-        return any(role_choices.allows(choice, _chosen(moment)) for moment in _moments(self.as_of))
+        """Whether the role has a permission, as ``tables/staff/backends.py`` says."""
+        return _user_has_perm(self, perm, obj)
 
     def has_perms(self, perms: list[str], obj: object = None) -> bool:
         return all(self.has_perm(perm, obj) for perm in perms)
