@@ -18,7 +18,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from django.db import transaction
 from django.utils import timezone
-from msgspec import structs
 
 from ledger import site_log
 from tables.approvals import proposals
@@ -318,8 +317,8 @@ def _settings_faults(row: TableRow, changes: Sequence[CellChange], state: TableS
         columns = [change.cell.column for change in part]
         if start.ends:
             event = _plan((row.name,), _limits_until(row.table, part), start, "")
-            found = plans.faults(structs.replace(event, effective=policies.spelled(timezone.now())), timezone.now())
-            sentences = {column_of(name): sentence for name, sentence in found.items()}
+            wrong = plans.faults(event, timezone.now())
+            sentences = {column_of(name): sentence for name, sentence in wrong.items()}
         else:
             settings = _settings(row.table, part)
             sentences = table_settings.change_faults(row.table, settings, TableState() if start.is_later else state)

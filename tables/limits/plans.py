@@ -77,10 +77,8 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
     with transaction.atomic():
         head = site_log.lock()
         refuse_changed(event.name, expected_version)
-        effective = event.effective or policies.spelled(head.moment)
-        event = structs.replace(
-            event, version=expected_version + 1, effective=effective, proposal=proposal, effective_maxima=True
-        )
+        event = structs.replace(event, version=expected_version + 1, proposal=proposal, effective_maxima=True)
+        event = _dated(event, head.moment)
         _refuse_faults(event, head.moment)
         terms = policies.as_entered(head.moment)
         refuse_alone(_matter(event, terms, head.moment), terms, proposal)
@@ -164,7 +162,7 @@ def draft_of(event: LimitPlanSet, *, expected_version: int) -> ToPropose | None:
     """The proposal of a version under dual control; None if one person may set it. Raises Refused."""
     moment = timezone.now()
     refuse_changed(event.name, expected_version)
-    _refuse_faults(structs.replace(event, effective=event.effective or policies.spelled(moment)), moment)
+    _refuse_faults(event, moment)
     matter = _matter(event, policies.as_entered(moment), moment)
     return proposed(event, expected_version=expected_version) if matter else None
 
@@ -311,7 +309,7 @@ def _by_limit(event: LimitPlanSet, wrong: Mapping[str, Faults]) -> Faults:
 
 def _tables_of(event: LimitPlanSet) -> Iterator[tuple[Settings, Facts]]:
     """The tables of a plan's place, by name, excluded ones too."""
-    plan, places = event.plan(0), pits.places()
+    plan, places = _dated(event, timezone.now()).plan(0), pits.places()
     for table in Table.objects.in_use().order_by("name"):
         settings = resolver.settings_of_row(table)
         facts = resolver.facts_of(settings, table.name, places.get(table.name, NOWHERE).pit)
@@ -321,7 +319,7 @@ def _tables_of(event: LimitPlanSet) -> Iterator[tuple[Settings, Facts]]:
 
 def _own_faults(event: LimitPlanSet, moment: datetime) -> Faults:
     """The faults of a plan apart from its limits at tables."""
-    wrong = _form_faults(event, moment)
+    wrong = _form_faults(_dated(event, moment), moment)
     if event.retired:
         return wrong
     if "schedule" not in wrong and not _is_possible(event.schedule):
@@ -329,6 +327,11 @@ def _own_faults(event: LimitPlanSet, moment: datetime) -> Faults:
     if not wrong.keys() & {"of", "tables", "excluded"}:
         wrong |= _place_faults(event)
     return wrong
+
+
+def _dated(event: LimitPlanSet, moment: datetime) -> LimitPlanSet:
+    """A version with its effective time, which is now if it has none."""
+    return structs.replace(event, effective=event.effective or policies.spelled(moment))
 
 
 def _is_possible(schedule: Schedule) -> bool:
