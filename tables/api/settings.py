@@ -34,6 +34,7 @@ PROPOSALS: Final = "list_proposals"
 PLANS: Final = "list_limit_plans"
 Cents = Annotated[int, Meta(ge=0, le=10**12)]
 Reason = Annotated[str, Meta(max_length=500)]
+TableNames = Annotated[tuple[Annotated[str, Meta(max_length=80)], ...], Meta(max_length=1_000)]
 Limits = dict[str, int | tuple[int, int]]
 """By name; of `wager NAME`, the least and the most."""
 
@@ -193,6 +194,10 @@ class PlanForm(msgspec.Struct, frozen=True):
     effective: datetime
     by: str
     at: datetime
+    tables: tuple[str, ...] = ()
+    """The tables that it is for, if it is for several; `of` is then empty."""
+    excluded: tuple[str, ...] = ()
+    """The tables of its place at which it does not apply."""
 
 
 class PlansAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -221,6 +226,10 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """From when it holds; null: at once."""
     comment: Annotated[str, Meta(max_length=500)] = ""
     """For whoever approves it, where it takes two people."""
+    tables: TableNames = ()
+    """Several tables, for the scope `table`; leave `of` empty then."""
+    excluded: TableNames = ()
+    """The tables of its place at which it shall not apply: those that a refusal with the code `misfits` lists."""
 
     @property
     def event(self) -> LimitPlanSet:
@@ -237,6 +246,8 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
             keeps_seated=self.keeps_seated,
             retired=self.retired,
             effective=policies.spelled(self.effective) if self.effective else "",
+            tables=self.tables,
+            excluded=self.excluded,
         )
 
 
@@ -644,4 +655,6 @@ def plan_form(row: LimitPlan) -> PlanForm:
         effective=row.effective,
         by=row.by,
         at=row.at,
+        tables=event.tables,
+        excluded=event.excluded,
     )
