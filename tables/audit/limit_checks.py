@@ -57,7 +57,8 @@ def check(
     if not limit_notice.between_shoes(state) and any(limit_notice.takes(layer) == "shoe" for layer in layered):
         raise AuditFailure("it sets in the middle of a shoe what holds with the next one")
     _refuse_unkept(before, after, state, layers, facts)
-    _refuse_without_notice(before, after, state, plans, entry)
+    _refuse_other_notice(plans.notice_minutes, entry)
+    _refuse_without_notice(before, after, state, moment, plans.notice_minutes)
 
 
 def _refuse_other_author(entry: Entry, plans: Sequence[Plan | None]) -> None:
@@ -97,13 +98,8 @@ def _refuse_unannounced(
             raise AuditFailure(limit_notice.UNTOLD)
         return
     _refuse_other_notice(event.notice_minutes, entry)
-    if entry.at is None:
-        return
-    minutes, moment = event.notice_minutes, entry.at
-    if says := limit_notice.fault(
-        state, earlier, later, moment=moment, minutes=minutes, by_count=non_tracked.is_so(before)
-    ):
-        raise AuditFailure(says)
+    if entry.at is not None:
+        _refuse_without_notice(before, after, state, entry.at, event.notice_minutes)
 
 
 def _moment(plans: ByPlans, entry: Entry) -> datetime:
@@ -147,18 +143,13 @@ def _refuse_unkept(before: Settings, after: Settings, state: TableState, layers:
         raise AuditFailure("other seats keep the old minimum than it says")
 
 
-def _refuse_without_notice(before: Settings, after: Settings, state: TableState, plans: ByPlans, entry: Entry) -> None:
-    _refuse_other_notice(plans.notice_minutes, entry)
-    moment = datetime.fromisoformat(plans.moment)
-    if says := limit_notice.fault(
-        state,
-        limits_in(before),
-        limits_in(after),
-        moment=moment,
-        minutes=plans.notice_minutes,
-        by_count=non_tracked.is_so(before),
-    ):
-        raise AuditFailure(says)
+def _refuse_without_notice(
+    before: Settings, after: Settings, state: TableState, moment: datetime, minutes: int
+) -> None:
+    """Raise AuditFailure if a minimum rises over players without this notice."""
+    earlier, later, by_count = limits_in(before), limits_in(after), non_tracked.is_so(before)
+    if fault := limit_notice.fault(state, earlier, later, moment=moment, minutes=minutes, by_count=by_count):
+        raise AuditFailure(fault)
 
 
 def _refuse_other_notice(minutes: int, entry: Entry) -> None:

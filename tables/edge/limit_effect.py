@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final
-
-import msgspec
-from django.utils import timezone
+from typing import Final
 
 from ledger.models import LogEntry
 from ledger.proof.chips import money
@@ -22,15 +19,14 @@ from tables.edge import cached_sheets
 from tables.edge.cached_sheets import Worths
 from tables.games.catalog import GAMES
 from tables.games.protocol import MAIN, Bet, Limits
-from tables.limits import resolver
+from tables.limits import plans
 from tables.log.catalog import read_as
-from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.rounds import Played
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import in_settings, limits_in
 from tables.log.terms import Settings, limits_of, rules_of, settings_after
 from tables.models import Proposal, Table
-from tables.setup import pits, table_settings
+from tables.setup import table_settings
 
 ROUNDS: Final = 60
 """Number of the latest rounds used."""
@@ -85,37 +81,25 @@ def of_proposal(proposal: Proposal) -> list[Effect]:
         table = Table.objects.filter(name=proposal.about).first()
         if table is None:
             return []
-        before = replace(table_settings.settings_of(table), **_typed(table, proposal.before))
+        before = settings_after(table_settings.settings_of(table), proposal.before)
         return [of_change(table, before, settings_after(before, table_settings.values_of(proposal)))]
     if proposal.matter == "limit_plan":
         return _of_plan(proposal)
     return []
 
 
-def _typed(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as JSON has them, of their types."""
-    settings = settings_after(table_settings.settings_of(table), values)
-    return {name: getattr(settings, name) for name in values}
-
-
 def _of_plan(proposal: Proposal) -> list[Effect]:
     """Effects of a limit plan at the tables concerned; limits that it does not set remain."""
-    event = msgspec.convert(
-        proposal.after | {"name": proposal.about, "effective": "2000-01-01T00:00:00+00:00"}, LimitPlanSet
-    )
-    plan = event.plan(0)
-    if plan.retired:
+    event = plans.event_of(proposal)
+    if event.retired:
         return []
-    tables = sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name))
-    outcomes = resolver.at_tables(tables, timezone.now())
-    concerned = [table for table in tables if outcomes[table.name].facts.concern(plan)]
     effects: list[Effect] = []
-    for table in concerned:
-        facts = outcomes[table.name].facts
-        values = {name: value for name, value in plan.values.items() if facts.have(name)}
-        before = table_settings.settings_of(table)
-        after = replace(before, **in_settings({**limits_in(before), **values}))
-        effects.append(of_change(table, before, after))
+    for table, facts in plans.tables_of(event):
+        if table.name not in event.excluded:
+            values = {name: value for name, value in event.values.items() if facts.have(name)}
+            before = table_settings.settings_of(table)
+            after = replace(before, **in_settings({**limits_in(before), **values}))
+            effects.append(of_change(table, before, after))
     return effects
 
 

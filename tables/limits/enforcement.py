@@ -145,13 +145,7 @@ def due(
     announced = limit_notice.to_announce(state, values, waiting, changes, moment=moment, minutes=minutes)
     raising = _plan_of(outcome, announced[0] if announced else {})
     after = settings_after(before, facts, outcome.layers, values, state)
-    return PlannedLimits(
-        after,
-        outcome.layers,
-        announced,
-        raising,
-        minutes,
-    )
+    return PlannedLimits(after, outcome.layers, announced, raising, minutes)
 
 
 def _own_change(before: Settings, proposal: Proposal) -> NextChange:

@@ -105,7 +105,7 @@ def _refuse_faults(event: LimitPlanSet, moment: datetime) -> None:
     unconfirmed = _unconfirmed(event)
     if not unconfirmed:
         return
-    fields, tables = _by_limit(event, unconfirmed), {facts.table for _, facts in _tables_of(event)}
+    fields, tables = _by_limit(event, unconfirmed), {table.name for table, _ in tables_of(event)}
     if event.scope == "table" or tables == {*unconfirmed, *event.excluded}:
         raise Refused("bad_plan", " ".join(fields.values()), 422, fields=fields)
     named = [{"table": table, "reason": " ".join(wrong.values())} for table, wrong in unconfirmed.items()]
@@ -118,24 +118,23 @@ def _refuse_faults(event: LimitPlanSet, moment: datetime) -> None:
 def refuse_changed(name: str, expected_version: int) -> None:
     """Raises Refused if another version was set meanwhile, with the differences."""
     newest = LimitPlan.objects.versions(name).first()
-    version = newest.version if newest else 0
-    if newest is None or version == expected_version:
-        if version != expected_version:
-            raise Refused(
-                "changed_meanwhile", f"There is no version {expected_version} of {name}.", 409, version=version
-            )
+    version, facts = newest.version if newest else 0, dict[str, Any]()
+    if version == expected_version:
         return
-    if not expected_version:
+    if newest is None:
+        sentence = f"There is no version {expected_version} of {name}."
+    elif not expected_version:
         sentence = f"There is a plan {name} already: change that one, or give yours another name."
-        raise Refused("changed_meanwhile", sentence, 409, version=version, fields={"name": sentence})
-    before = LimitPlan.objects.filter(name=name, version=expected_version).first()
-    changed = "; ".join(differences(before, newest)) if before else ""
-    sentence = f"{newest.by} set version {version} of {name} meanwhile{f': {changed}' if changed else ''}."
-    sentence += " What you typed is still here: look at theirs, then save yours upon it, or leave it."
-    raise Refused("changed_meanwhile", sentence, 409, version=version)
+        facts = {"fields": {"name": sentence}}
+    else:
+        before = LimitPlan.objects.versions(name).filter(version=expected_version).first()
+        changed = f": {'; '.join(_differences(before, newest))}" if before else ""
+        sentence = f"{newest.by} set version {version} of {name} meanwhile{changed}."
+        sentence += " What you typed is still here: look at theirs, then save yours upon it, or leave it."
+    raise Refused("changed_meanwhile", sentence, 409, version=version, **facts)
 
 
-def differences(before: LimitPlan, after: LimitPlan) -> list[str]:
+def _differences(before: LimitPlan, after: LimitPlan) -> list[str]:
     """The differences of two versions, as texts."""
     earlier, later = _in_words(LIMIT_PLANS.event_of(before)), _in_words(LIMIT_PLANS.event_of(after))
     return [f"{name} {earlier[name]} → {later[name]}" for name in later if earlier[name] != later[name]]
@@ -255,10 +254,14 @@ def _of_tables(proposal: ApprovedProposal) -> list[str]:
     ]
 
 
+def event_of(proposal: ApprovedProposal, effective: str = "") -> LimitPlanSet:
+    """The version that a proposal would set."""
+    return msgspec.convert(proposal.after | {"name": proposal.about, "effective": effective}, LimitPlanSet)
+
+
 def _apply(proposal: ApprovedProposal, by: Staff) -> None:
-    moment = proposal.effective if proposal.effective and proposal.effective > site_log.lock().moment else None
-    facts = proposal.after | {"name": proposal.about, "effective": policies.spelled(moment) if moment else ""}
-    event = msgspec.convert(facts, LimitPlanSet)
+    is_early = proposal.effective and proposal.effective > site_log.lock().moment
+    event = event_of(proposal, policies.spelled(proposal.effective) if is_early else "")
     set_plan(event, expected_version=event.version - 1, by=by, proposal=proposal.number)
 
 
@@ -287,9 +290,10 @@ def misfits(event: LimitPlanSet) -> dict[str, Faults]:
     """The tables of a plan's place that its limits do not fit, excluded ones too, with the faults by field: limits are
     multiples of what the game of a table counts in. They are judged together with what a table is set to itself."""
     wrong: dict[str, Faults] = {}
-    for settings, facts in () if event.retired else _tables_of(event):
+    for table, facts in () if event.retired else tables_of(event):
         due = dict(facts.own) | {name: value for name, value in event.values.items() if facts.have(name)}
-        if sentences := table_settings.limit_faults(replace(settings, **in_settings(due))):
+        settings = replace(resolver.settings_of_row(table), **in_settings(due))
+        if sentences := table_settings.limit_faults(settings):
             wrong[facts.table] = sentences
     return wrong
 
@@ -307,14 +311,13 @@ def _by_limit(event: LimitPlanSet, wrong: Mapping[str, Faults]) -> Faults:
     return fields
 
 
-def _tables_of(event: LimitPlanSet) -> Iterator[tuple[Settings, Facts]]:
-    """The tables of a plan's place, by name, excluded ones too."""
+def tables_of(event: LimitPlanSet) -> Iterator[tuple[Table, Facts]]:
+    """The tables of a plan's place in the order of their names, excluded ones too."""
     plan, places = _dated(event, timezone.now()).plan(0), pits.places()
-    for table in Table.objects.in_use().order_by("name"):
-        settings = resolver.settings_of_row(table)
-        facts = resolver.facts_of(settings, table.name, places.get(table.name, NOWHERE).pit)
+    for table in sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name)):
+        facts = resolver.facts_of(resolver.settings_of_row(table), table.name, places.get(table.name, NOWHERE).pit)
         if facts.are_of(plan):
-            yield settings, facts
+            yield table, facts
 
 
 def _own_faults(event: LimitPlanSet, moment: datetime) -> Faults:
@@ -432,7 +435,7 @@ def _place_faults(event: LimitPlanSet) -> Faults:
             return {"of": f"{GAMES[event.of].title} has no wager {strange[0]} with limits of its own."}
         case "pit" if not PitSection.objects.filter(pit=event.of).exists():
             return {"of": f"There is no pit {event.of}: set which tables stand in it first, or check its name."}
-    tables = {facts.table for _, facts in _tables_of(event)}
+    tables = {table.name for table, _ in tables_of(event)}
     if event.scope == "table" and (missing := sorted({*(event.tables or (event.of,))} - tables)):
         return {"tables" if event.tables else "of": f"There is no table {missing[0]}, or it is retired."}
     if strangers := sorted(set(event.excluded) - tables):
