@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -175,8 +176,37 @@ def some_plan(chance: random.Random, seq: int) -> Plan:
         schedule=schedules[kind],
         values={chance.choice(["min_cents", "max_cents"]): 1_000 * seq},
         retired=chance.random() < 0.1,
-        **chance.choice(SCOPES),
+        **chance.choice(PLACES),
     )
+
+
+PLACES: list[dict[str, Any]] = [
+    *SCOPES,
+    {"scope": "table", "tables": ("Rocket 1", "Rocket 2")},
+    {"scope": "table", "tables": ("Rocket 2", "Rocket 3")},
+    {"scope": "house", "excluded": ("Rocket 1",)},
+    {"scope": "pit", "of": "Pit 1", "excluded": ("Rocket 2",)},
+]
+
+
+def simplified(plan: Plan) -> Plan:
+    """The plan with one place and no list of tables, so far as it concerns the table."""
+    if TABLE.table in plan.excluded or (plan.tables and TABLE.table not in plan.tables):
+        return replace(plan, scope="table", of="Elsewhere", tables=(), excluded=())
+    return replace(plan, of=TABLE.table if plan.tables else plan.of, tables=(), excluded=())
+
+
+@pytest.mark.parametrize("seed", range(by_pace(20, 60, 400)))
+def test_lists_of_tables_resolve_as_one_plan_for_each_table(seed: int) -> None:
+    """Harm: a plan for several tables, or one that excludes a table, has another rank, another end, or another next
+    change at a table than a plan for that table alone."""
+    chance = random.Random(seed)
+    plans = [some_plan(chance, seq) for seq in range(1, chance.randrange(2, 7))]
+    moment = LONG_AGO + timedelta(minutes=chance.randrange(60 * 24 * 400))
+    outcome, expected = (resolve(of_all, TABLE, moment) for of_all in (plans, [simplified(plan) for plan in plans]))
+    assert outcome.values == expected.values
+    changes = [(change.moment, change.changed) if change else None for change in (outcome.next, expected.next)]
+    assert changes[0] == changes[1]
 
 
 @pytest.mark.parametrize("seed", range(by_pace(20, 60, 400)))
