@@ -586,6 +586,8 @@ def about_of(proposal: Proposal) -> str:
 def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
     """Label, old and new value of each changed setting; of a game's options, only those that differ."""
     before, after = _flat(proposal.before), _flat(proposal.after)
+    if proposal.matter == dual_control.PLAN:  # a version has all of a plan: what it lacks, it removes
+        after |= dict.fromkeys(sorted(before.keys() - after.keys()))
     changed = {name: value for name, value in after.items() if before.get(name) != value}
     return [(_label(name), spelled(name, before.get(name)), spelled(name, value)) for name, value in changed.items()]
 
@@ -598,6 +600,7 @@ _NAMES: Final = {
     "is_active": "Works here", "value_cents": "Worth", "denominations": "Chips", "sha256": "Digest",
     "seat_max_cents": "Maximum of a seat", "scope": "Is for", "of": "Which", "schedule": "When", "note": "Why",
     "takes": "Holds from the next", "keeps_seated": "Seats that play keep the old minimum", "version": "Version",
+    "excluded": "Not at",
 }  # fmt: skip
 
 
@@ -625,6 +628,8 @@ def spelled(name: str, value: Any) -> str:
         return text_of(msgspec.convert(value, Schedule).description())
     if name.startswith(WAGER) and isinstance(value, list):
         return " to ".join(map(money, value))
+    if name in ("tables", "excluded"):
+        return ", ".join(map(str, value))
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')} {spelled(key, part)}" for key, part in value.items())
     if name == "denominations" or (name.endswith("_cents") and isinstance(value, int)):

@@ -144,7 +144,8 @@ def test_an_entry_that_applies_a_plan_where_it_is_excluded_is_found(olga: Staff)
 
 
 def test_more_tables_under_a_high_maximum_take_two(olga: Staff) -> None:
-    """Harm: one operator gives a high maximum to further tables, by a list or by taking back an exclusion."""
+    """Harm: one operator gives a high maximum to further tables, by a list or by taking back an exclusion; or the
+    second person approves it without seeing the tables."""
     omar = Staff.objects.get(username="omar")
     pits.set_section(PitSectionSet(pit="High", tables=NAMES), by=olga)
     high = {"max_cents": 90_000}
@@ -154,7 +155,10 @@ def test_more_tables_under_a_high_maximum_take_two(olga: Staff) -> None:
     set_plan(olga, name="Pit", **but_one)
     policies.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
     read_again()
-    for name, facts in (("Set", of_two | {"tables": NAMES}), ("Pit", but_one | {"excluded": ()})):
+    for name, facts, shown in (
+        ("Set", of_two | {"tables": NAMES}, ("Tables", "Rocket 1, Rocket 2", "Rocket 1, Rocket 2, Rocket 3")),
+        ("Pit", but_one | {"excluded": ()}, ("Not at", "Rocket 1", "none")),
+    ):
         event = drafted(name, **facts)
         with pytest.raises(Refused) as refused:
             plans.set_plan(event, expected_version=1, by=olga)
@@ -162,7 +166,9 @@ def test_more_tables_under_a_high_maximum_take_two(olga: Staff) -> None:
         draft = plans.draft_of(event, expected_version=1)
         assert draft is not None
         with rollback():
-            proposals.approve(proposals.propose(draft, "", by=olga), by=omar)
+            proposal = proposals.propose(draft, "", by=olga)
+            assert shown in proposals.changes(proposal)
+            proposals.approve(proposal, by=omar)
             assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
