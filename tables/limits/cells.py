@@ -316,8 +316,7 @@ def _settings_faults(row: TableRow, changes: Sequence[CellChange], state: TableS
             return {change.cell: sentence for change in part}
         columns = [change.cell.column for change in part]
         if start.ends:
-            event = _plan((row.name,), _limits_until(row.table, part), start, "")
-            wrong = plans.faults(event, timezone.now())
+            wrong = plans.faults(_plan([row.name], _limits_until(row.table, part), start), timezone.now())
             sentences = {column_of(name): sentence for name, sentence in wrong.items()}
         else:
             settings = _settings(row.table, part)
@@ -328,19 +327,15 @@ def _settings_faults(row: TableRow, changes: Sequence[CellChange], state: TableS
 
 
 def _takes_two(row: TableRow, changes: Sequence[CellChange]) -> bool:
-    return any(_part_takes_two(row, start, part) for start, part in _parts(changes).items())
+    drafts = [_draft(row.table, start, part) for start, part in _parts(changes).items()]
+    return any(draft is not None and proposals.takes_two(draft, timezone.now()) for draft in drafts)
 
 
-def _part_takes_two(row: TableRow, start: Holds, part: Sequence[CellChange]) -> bool:
+def _draft(table: Table, start: Holds, part: Sequence[CellChange]) -> ProposalDraft | None:
+    """The proposal of changes of a table that apply at one time; None if one person makes them at once."""
     if start.ends:
-        event = _plan((row.name,), _limits_until(row.table, part), start, "")
-        return plans.draft_of(event, expected_version=0) is not None
-    draft = _draft(row.table, start, _settings(row.table, part))
-    return draft is not None and proposals.takes_two(draft, timezone.now())
-
-
-def _draft(table: Table, start: Holds, settings: Mapping[str, Any]) -> ProposalDraft | None:
-    """A part of a table's changes as it is proposed or decided; None for what one person does at once."""
+        return plans.draft_of(_plan([table.name], _limits_until(table, part), start), expected_version=0)
+    settings = _settings(table, part)
     if start.takes == "shoe":
         return replace(table_settings.draft_for_the_shoe(table, settings), effective=start.effective)
     if start.effective:
@@ -405,11 +400,10 @@ def _write(edit: Preview, reason: str, by: Staff) -> Saved:
     for table, changes in _by_table(edit).items():
         name = table.name
         for start, part in _parts(changes).items():
-            settings = _settings(table, part)
             try:
-                draft = _draft(table, start, settings)
+                draft = _draft(table, start, part)
                 if draft is None:
-                    table_settings.change_table(table, settings, by=by)
+                    table_settings.change_table(table, _settings(table, part), by=by)
                     saved.add(name)
                 else:
                     waiting.append(proposals.arrange(draft, reason, by=by))
@@ -433,10 +427,10 @@ def _limits_until(table: Table, changes: Sequence[CellChange]) -> dict[str, Valu
     return limits
 
 
-def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note: str) -> LimitPlanSet:
+def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note: str = "") -> LimitPlanSet:
     """The plan of a change that ends, for tables that get the same limits."""
     assert start.ends is not None  # noqa: S101 -- the callers ask
-    starts = start.effective or timezone.now()
+    edges = [policies.spelled(edge) for edge in (start.effective or timezone.now(), start.ends)]
     of, several = (tables[0], ()) if len(tables) == 1 else ("", tuple(tables))
     return LimitPlanSet(
         name=_free_name(f"Until {timezone.localtime(start.ends):%Y-%m-%d %H:%M}"),
@@ -444,8 +438,8 @@ def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note
         scope="table",
         of=of,
         tables=several,
-        schedule=Occasion(starts=policies.spelled(starts), ends=policies.spelled(start.ends)),
-        values=values,
+        schedule=Occasion(starts=edges[0], ends=edges[1]),
+        values=dict(values),
         note=" ".join(note.split())[: plans.LONGEST_NOTE],
         takes=start.takes,
         effective="",
@@ -455,10 +449,9 @@ def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note
 def _free_name(name: str) -> str:
     """A name that neither a plan has nor a proposal of one: a change that ends never becomes the next version of
     another plan."""
-    taken = {*LimitPlan.objects.filter(name__startswith=name).values_list("name", flat=True)}
-    taken |= {
-        *Proposal.objects.filter(matter=dual_control.PLAN, about__startswith=name).values_list("about", flat=True)
-    }
+    proposed = Proposal.objects.filter(matter=dual_control.PLAN, about__startswith=name)
+    plans_like = LimitPlan.objects.filter(name__startswith=name)
+    taken = {*proposed.values_list("about", flat=True), *plans_like.values_list("name", flat=True)}
     return next(free for number in count(1) if (free := f"{name}, {number}" if number > 1 else name) not in taken)
 
 

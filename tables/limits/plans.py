@@ -189,7 +189,9 @@ def beneath(
     if settings is None:
         tables = Table.objects.in_use()
         settings = {table.name: resolver.settings_of_row(table) for table in tables}
-    other_plans = by_name(version for version in resolver.plans(moment, through_seq) if version.name != plan.name)
+    # Events that are over count too, as they did when earlier releases judged the entries that are verified.
+    rows = LimitPlan.objects.through(through_seq).relevant(moment).exclude(name=plan.name)
+    other_plans = by_name(map(resolver.plan_of, rows))
     places, highest = pits.places(through_seq), dict.fromkeys(plan.values, 0)
     for table, set_to in settings.items():
         facts = resolver.facts_of(set_to, table, places.get(table, NOWHERE).pit)

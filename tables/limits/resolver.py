@@ -89,7 +89,8 @@ def at_tables(tables: Iterable[Table], moment: datetime) -> dict[str, TableLimit
 
 def plans(moment: datetime, through_seq: int | None = None) -> list[Plan]:
     """The versions that matter from a moment on, as of an entry of the site's log."""
-    return [plan_of(row) for row in LimitPlan.objects.through(through_seq).relevant(moment)]
+    rows = LimitPlan.objects.through(through_seq).relevant(moment).lasting(moment)
+    return [plan_of(row) for row in rows]
 
 
 def plan_of(row: LimitPlan) -> Plan:

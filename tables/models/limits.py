@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar, Self
 
 from django.db import models
@@ -27,6 +27,12 @@ class LimitPlanQuerySet(AppendOnlyRows["LimitPlan"]):
         """The versions in force at a moment, and all that take effect later."""
         in_force = models.Q(pk__in=self.effective(moment).values("pk"))
         return self.filter(in_force | models.Q(effective__gt=moment)).order_by("seq")
+
+    def lasting(self, moment: datetime) -> Self:
+        """Without the plans for events that ended two days before a moment, or earlier."""
+        # The end is a text in ISO 8601 of any time zone, so its date is compared, with a margin for the zone.
+        day = f"{moment - timedelta(days=2):%Y-%m-%d}"
+        return self.exclude(schedule__when="event", schedule__ends__lt=day)
 
     def versions(self, name: str) -> Self:
         """The versions of a plan, the newest first."""

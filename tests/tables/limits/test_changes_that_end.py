@@ -62,7 +62,8 @@ def minima() -> dict[str, int]:
 
 
 def test_a_change_that_ends_leaves_the_layer_below_in_force(olga: Staff, clock: Clock) -> None:
-    """Harm: limits for one night stay for good, because they replaced what the tables were set to."""
+    """Harm: limits for one night stay for good, because they replaced what the tables were set to; or their plans are
+    read with each page for years."""
     plans.set_plan(drafted(values={"max_cents": 5_000}), expected_version=0, by=olga)
     enforcement.bring_into_force()
     typed = {name: {"min_cents": "20", "max_cents": "80"} for name in NAMES[:2]}
@@ -75,6 +76,9 @@ def test_a_change_that_ends_leaves_the_layer_below_in_force(olga: Staff, clock: 
     clock.stand(start.ends + timedelta(minutes=1))
     enforcement.bring_into_force()
     assert set(minima().values()) == {1_000}
+    assert "Floor" in {plan.name for plan in resolver.plans(start.ends)}
+    assert len(resolver.plans(start.ends)) == 2
+    assert [plan.name for plan in resolver.plans(start.ends + timedelta(days=4))] == ["Floor"]
     assert set(Table.objects.values_list("max_cents", flat=True)) == {5_000}
     assert fault() == ""
 
