@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from tables.limits import resolver
 from tables.limits.resolver import LayerReason, LimitReason
-from tables.log.limit_plans import AMOUNTS, NextChange, Value, amount_of, limits_of
+from tables.log.limit_plans import AMOUNTS, NextChange, Value, amount_of, called, limits_of
 from tables.log.message import text_of
 from tables.log.state import Announced, TableState
 from tables.models import LimitPlan, Staff, Table
@@ -46,6 +46,8 @@ class LimitsInForce:
     """The limits of a table, with their next change by plans and the announced minimum."""
 
     limits: list[LimitInForce]
+    unlimited: list[str]
+    """The titles of limits that the table does not have."""
     next: str
     announced: str
 
@@ -67,6 +69,7 @@ def limits_in_force(table: Table, viewer: Staff, state: TableState) -> LimitsInF
     announced = state.announced
     return LimitsInForce(
         [_in_force(reasons[name], limits.outcome.next, addresses) for name in in_order(reasons)],
+        [called(name) for name in AMOUNTS if name not in reasons],
         limits.next_words,
         _announced(announced) if announced else "",
     )
