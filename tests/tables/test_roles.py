@@ -255,9 +255,9 @@ GUARDED: dict[Guard, str] = {
     Guard(everybody(302), everybody(302)): "admin/password_change/",
     SHOWN: """
         admin/password_change/done/ admin/jsi18n/ admin/tables/table/grid.csv admin/tables/table/limits/history/
-        admin/tables/table/limits/history.csv
+        admin/tables/table/limits/history.csv admin/records/ admin/tables/houseterms/profiles/
     """,
-    READ: "admin/ admin/search/ admin/^(?P<app_label>ledger|tables)/$ admin/records/ admin/tables/houseterms/profiles/",
+    READ: "admin/ admin/search/ admin/^(?P<app_label>ledger|tables)/$",
     admin(403, 403, 405, 405): "admin/autocomplete/",
     UNKNOWN_IN_THE_ADMIN: """
         admin/r/<path:content_type_id>/<path:object_id>/ admin/(?P<url>.*)$
@@ -314,6 +314,7 @@ DECLARED |= {
     for model in routes(models)
     for page, guard in pages(adds, changes).items()
 }
+DECLARED |= dict.fromkeys(routes("admin/tables/houseterms/ admin/tables/limitplan/"), SHOWN)
 
 
 def addresses(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[str]:
