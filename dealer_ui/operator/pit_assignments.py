@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -51,55 +49,47 @@ class AssignmentForm(InputForm):
     comment = forms.CharField(required=False)
 
 
-class StaffRowForm(forms.Form):
-    """The boxes of one person: ticked, as they were when the page was shown, and the newest entry at that time."""
+class StaffRow(forms.Form):
+    """The boxes of one person, as they were when the page was shown, and the person's newest entry at that time."""
 
-    post = forms.Field(required=False, widget=forms.SelectMultiple)
-    was = forms.JSONField(required=False)
-    seen = WholeNumberField()
+    post = forms.MultipleChoiceField(required=False)
+    was = forms.JSONField(widget=forms.HiddenInput)
+    seen = WholeNumberField(widget=forms.HiddenInput)
 
-    def __init__(self, boxes: Collection[str], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._boxes = frozenset(boxes)
+    def __init__(self, runner: Runner, seq: int, boxes: Collection[str], data: QueryDict | None = None) -> None:
+        post = runner.post
+        present = [WHOLE_FLOOR] if post and post.whole_floor else sorted(post.pits if post else ())
+        initial = {"post": present, "was": present, "seen": seq}
+        was_shown = data is not None and f"was-{runner.person.pk}" in data
+        super().__init__(data if was_shown else None, prefix=runner.person.pk, initial=initial)
+        self.runner, self._boxes = runner, boxes
 
     def add_prefix(self, field_name: str) -> str:
         return f"{field_name}-{self.prefix}"
 
-    def clean_post(self) -> frozenset[str]:
+    @property
+    def typed(self) -> dict[str, Any]:
+        """The valid values of the fields."""
+        self.is_valid()
+        return self.cleaned_data
+
+    @property
+    def ticked(self) -> frozenset[str]:
         """The ticked boxes. The box of a pit that ended since the page was shown is left out."""
-        return self._boxes.intersection(self.cleaned_data["post"])
+        return frozenset(self["post"].value()).intersection(self._boxes)
 
-    def clean_was(self) -> frozenset[str]:
-        """The names of pits. Anything else differs from every row that was shown."""
-        names = self.cleaned_data["was"]
+    @property
+    def basis(self) -> frozenset[str]:
+        """The boxes as they were when the page was shown; none if the field is invalid."""
+        names = self.initial["was"] if not self.is_bound else self.typed.get("was")
         return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class StaffRow:
-    """A person who runs the floor, with a box for each pit."""
-
-    runner: Runner
-    ticked: frozenset[str]
-    basis: frozenset[str]
-    """The boxes as they were when the page was shown."""
-    basis_seq: int
-    """The entry of the person's newest assignment at that time; 0 for none."""
-
-    @property
-    def key(self) -> int:
-        return self.runner.person.pk
-
-    @property
-    def basis_text(self) -> str:
-        return json.dumps(sorted(self.basis))
 
     @property
     def is_changed(self) -> bool:
-        return self.ticked != self.basis
+        return self.is_bound and self.ticked != self.basis
 
     @property
-    def post(self) -> AssignmentChange:
+    def change(self) -> AssignmentChange:
         whole_floor = WHOLE_FLOOR in self.ticked
         names = () if whole_floor else tuple(sorted(self.ticked, key=pits.natural))
         return AssignmentChange(self.runner.person.username, names, whole_floor)
@@ -118,11 +108,11 @@ class PitAssignmentPage(OperatorPage):
         """Read the pits and the rows as they are now."""
         super().setup(request, *args, **kwargs)
         self.pits = sorted({row.pit for row in pits.sections()}, key=pits.natural)
-        self.rows, self.form = _rows(), AssignmentForm()
+        self.rows, self.form = _rows(self.pits), AssignmentForm()
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Save the rows that were changed."""
-        self.rows, self.form = [_sent(row, self.pits, request.POST) for row in self.rows], AssignmentForm(request.POST)
+        self.rows, self.form = _rows(self.pits, request.POST), AssignmentForm(request.POST)
         try:
             report = _save([row for row in self.rows if row.is_changed], self.form, viewer_of(request))
         except Refused as refused:
@@ -140,26 +130,13 @@ class PitAssignmentPage(OperatorPage):
         )  # fmt: skip
 
 
-def _rows() -> list[StaffRow]:
-    """The rows as they are now."""
+def _rows(names: Collection[str], data: QueryDict | None = None) -> list[StaffRow]:
+    """A row for each person, as it is now or as it was sent."""
     newest = {row.username: row.seq for row in Post.objects.order_by("seq")}
-    return [_row(runner, newest.get(runner.person.username, 0)) for runner in pit_assignments.everyone()]
-
-
-def _row(runner: Runner, basis_seq: int) -> StaffRow:
-    post = runner.post
-    present = frozenset([WHOLE_FLOOR]) if post and post.whole_floor else frozenset(post.pits if post else ())
-    return StaffRow(runner, present, present, basis_seq)
-
-
-def _sent(row: StaffRow, names: Collection[str], data: QueryDict) -> StaffRow:
-    """The row as it was sent; a row that the page did not show remains as it is."""
-    form = StaffRowForm({WHOLE_FLOOR, *names}, data, prefix=row.key)
-    if form["was"].data is None:
-        return row
-    form.full_clean()
-    typed = form.cleaned_data
-    return StaffRow(row.runner, typed["post"], typed.get("was", frozenset()), typed.get("seen", 0))
+    boxes = {WHOLE_FLOOR, *names}
+    return [
+        StaffRow(runner, newest.get(runner.person.username, 0), boxes, data) for runner in pit_assignments.everyone()
+    ]
 
 
 def _bosses(pit: str, rows: Collection[StaffRow]) -> list[str]:
@@ -187,8 +164,8 @@ def _save(rows: list[StaffRow], form: AssignmentForm, by: Staff) -> str:
 
 
 def _set(row: StaffRow, effective: datetime | None, comment: str, by: Staff) -> list[Proposal]:
-    draft = pit_assignments.draft(row.post, effective)
+    draft = pit_assignments.draft(row.change, effective)
     if draft is not None:
         return [proposals.propose(draft, comment, by=by)]
-    pit_assignments.set_post(row.post, by=by, basis_seq=row.basis_seq, effective=effective)
+    pit_assignments.set_post(row.change, by=by, basis_seq=row.typed.get("seen", 0), effective=effective)
     return []

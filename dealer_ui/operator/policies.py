@@ -21,7 +21,7 @@ from dealer_ui.guards import viewer_of
 from dealer_ui.operator.pages import OperatorFormPage, OperatorPage
 from tables.admin.forms import EffectiveField
 from tables.admin.pages import to_proposal
-from tables.admin.policies import changes
+from tables.admin.read_only import changes
 from tables.approvals import proposals
 from tables.log import dual_control
 from tables.log import policies as catalogue

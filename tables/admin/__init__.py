@@ -7,12 +7,10 @@ from tables.admin import (  # noqa: F401
     gaming_hours,
     log_entries,
     pay_tables,
-    pit_assignments,
     pits,
-    policies,
-    proposals,
+    read_only,
     service_accounts,
     staff,
     tables,
     terminals,
-)
+)  # fmt: skip

@@ -67,8 +67,7 @@ class DenominationAdmin(Retiring):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Denomination]:
         """The kinds with the number of tables that use each."""
-        chips: QuerySet[Denomination] = super().get_queryset(request)
-        return chips.annotate(table_count=Count("tables"))
+        return super().get_queryset(request).annotate(table_count=Count("tables"))
 
     @admin.display(description="worth", ordering="value_cents")
     def worth(self, chip: Denomination) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin
 from django.utils import timezone
@@ -47,7 +45,10 @@ class DropScheduleForm(DomainForm):
     """When boxes are due, from a day on. The schedule replaces an earlier row of the same name."""
 
     tables = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None stands for all tables."
+        choices=lambda: [(name, name) for name in Table.objects.order_by("name").values_list("name", flat=True)],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None stands for all tables.",
     )
     weekdays = forms.MultipleChoiceField(
         required=False,
@@ -64,12 +65,6 @@ class DropScheduleForm(DomainForm):
         fields = ("name", "from_day", "tables", "weekdays", "due_at", "who")
         field_classes = {"from_day": DayField}
         help_texts = {"who": "In words: security and a counter."}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        names = list(Table.objects.order_by("name").values_list("name", flat=True))
-        if "tables" in self.fields:
-            self.fields["tables"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
 
     def schedule(self) -> Schedule:
         typed = self.cleaned_data

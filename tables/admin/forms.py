@@ -13,8 +13,9 @@ from unfold import widgets
 
 from tables import form_fields
 from tables.approvals import proposals
-from tables.models import Staff
+from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.setup import pits
 from tables.setup.dual_control import ProposalDraft
 from tables.setup.table_settings import Faults
 
@@ -31,6 +32,12 @@ def refusals_as_errors(form: forms.BaseForm) -> Iterator[None]:
         yield
     except Refused as refused:
         form.add_error(None, as_error(refused))
+
+
+def table_choices() -> list[tuple[str, str]]:
+    """The names of the tables in use, for fields that name tables."""
+    names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
+    return [(name, name) for name in sorted(names, key=pits.natural)]
 
 
 class MoneyField(form_fields.MoneyField):
@@ -83,7 +90,7 @@ class DomainForm(forms.ModelForm):
 
     def faults(self) -> Faults:
         """The faults of the input as sentences, by setting."""
-        raise NotImplementedError
+        return {}
 
     def draft(self) -> ProposalDraft | None:
         """The proposal of the change; None where one person may make it."""

@@ -100,14 +100,12 @@ class SetUp(ClosedList):
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
         if hasattr(obj, "proposed"):
             return to_proposal(request, obj.proposed)
-        response: HttpResponse = super().response_add(request, obj, post_url_continue)
-        return response
+        return super().response_add(request, obj, post_url_continue)
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         if hasattr(obj, "proposed"):
             return to_proposal(request, obj.proposed)
-        response: HttpResponse = super().response_change(request, obj)
-        return response
+        return super().response_change(request, obj)
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         """Django's own record of a new row. A proposal has no row yet."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin
 from unfold import widgets
 
-from tables.admin.forms import DomainForm
+from tables.admin.forms import DomainForm, table_choices
 from tables.admin.pages import NeverChanged
 from tables.log.entries.pits import PitSectionSet
-from tables.models import PitSection, Staff, Table
+from tables.models import PitSection, Staff
 from tables.setup import pits
 from tables.setup.pits import Faults
 
@@ -20,7 +18,7 @@ class PitSectionForm(DomainForm):
     """The tables of a section. It replaces an earlier row of the same pit and name."""
 
     tables = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ends the section."
+        choices=table_choices, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ends the section."
     )
     first = forms.CharField(
         label="First in order",
@@ -36,13 +34,6 @@ class PitSectionForm(DomainForm):
             "pit": "Pit 1. A name that is there already is set anew.",
             "section": "What one supervisor watches. Empty: the pit is one section.",
         }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        names = Table.objects.in_use().values_list("name", flat=True)
-        if "tables" in self.fields:
-            choices = [(name, name) for name in sorted(names, key=pits.natural)]
-            self.fields["tables"].choices = choices  # type: ignore[attr-defined]
 
     def event(self) -> PitSectionSet:
         typed = self.cleaned_data

@@ -15,13 +15,13 @@ from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import DomainForm, MomentField, refusals_as_errors
+from tables.admin.forms import DomainForm, MomentField, refusals_as_errors, table_choices
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.log.message import text_of
-from tables.models import ServiceAccount, ServiceToken, Staff, Table
+from tables.models import ServiceAccount, ServiceToken, Staff
 from tables.refusals import Refused
-from tables.setup import pits, policies, service_accounts
+from tables.setup import policies, service_accounts
 from tables.setup.dual_control import ProposalDraft
 from tables.setup.service_accounts import Access
 from tables.setup.table_settings import Faults
@@ -40,6 +40,7 @@ class ServiceAccountForm(DomainForm):
         help_text="As little as it needs. No program signs a slip, approves, gives access or moves chips.",
     )
     tables = forms.MultipleChoiceField(
+        choices=table_choices,
         required=False,
         widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="None stands for all tables. A card reader is at one.",
@@ -59,10 +60,6 @@ class ServiceAccountForm(DomainForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         days = policies.number("service_days")
-        if "tables" in self.fields:
-            names = Table.objects.in_use().values_list("name", flat=True)
-            choices = [(name, name) for name in sorted(names, key=pits.natural)]
-            self.fields["tables"].choices = choices  # type: ignore[attr-defined]
         if "expires_at" in self.fields:
             self.fields["expires_at"].help_text = f"By the house's clock; {days} days from now at the latest."
             if self.instance.pk is None:
@@ -120,8 +117,7 @@ class ServiceAccountAdmin(SetUp):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ServiceAccount]:
         """The accounts, with one query for all tokens."""
-        rows: QuerySet[ServiceAccount] = super().get_queryset(request).prefetch_related("tokens")
-        return rows
+        return super().get_queryset(request).prefetch_related("tokens")
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> list[tuple[str | None, dict[str, Any]]]:
         """The access, and of an existing account also its state and tokens."""

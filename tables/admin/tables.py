@@ -45,6 +45,17 @@ _WITH_THE_SHOE: Final = (
 )
 
 
+def _amount(title: str, column: str, none: str = "none") -> Any:
+    """A column of the list, or a field for auditors, with an amount of the table as money."""
+
+    @admin.display(description=title, ordering=column)
+    def amount(pages: TableAdmin, table: Table) -> str:
+        cents = getattr(table, column)
+        return none if cents is None else money(cents)
+
+    return amount
+
+
 @admin.register(Table)
 class TableAdmin(Retiring):
     """Tables. The methods named like fields of the form show the values to auditors, who have no form."""
@@ -65,8 +76,7 @@ class TableAdmin(Retiring):
     ) -> type[forms.ModelForm]:
         """The form with the options of the table's game."""
         kwargs["form"] = TableForm.for_game(self._game(request, obj))
-        form: type[forms.ModelForm] = super().get_form(request, obj, change, **kwargs)
-        return form
+        return super().get_form(request, obj, change, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Fieldsets:
         """The settings in groups, limits first because they change most."""
@@ -113,10 +123,8 @@ class TableAdmin(Retiring):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """The page with a link to the placard."""
         table = kwargs.get("obj")
-        page: HttpResponse = super().render_change_form(
-            request, context | {"placard": placard_address.of_table(table) if table else ""}, *args, **kwargs
-        )
-        return page
+        context["placard"] = placard_address.of_table(table) if table else ""
+        return super().render_change_form(request, context, *args, **kwargs)
 
     @admin.display(description="pays now")
     def pays_by(self, table: Table) -> SafeString:
@@ -147,39 +155,18 @@ class TableAdmin(Retiring):
         """The limits, as on the placard."""
         return f"{money(table.min_cents)} to {money(table.max_cents)}"
 
-    @admin.display(description="minimum bet")
-    def minimum(self, table: Table) -> str:
-        return money(table.min_cents)
-
-    @admin.display(description="maximum bet")
-    def maximum(self, table: Table) -> str:
-        return money(table.max_cents)
+    minimum = _amount("minimum bet", "min_cents")
+    maximum = _amount("maximum bet", "max_cents")
+    most_rake = _amount("most rake of one pot", "rake_cap_cents", "no cap")
+    time_charge = _amount("time charge", "time_charge_cents")
+    cap = _amount("cap", "cap_cents")
+    bet_step = _amount("bet step", "bet_step_cents")
+    unit = _amount("smallest chip", "unit_cents")
 
     @admin.display(description="rake")
     def rake(self, table: Table) -> str:
         """The percentage of a pot."""
         return f"{table.rake_permille / 10:g} %"
-
-    @admin.display(description="most rake of one pot")
-    def most_rake(self, table: Table) -> str:
-        return "no cap" if table.rake_cap_cents is None else money(table.rake_cap_cents)
-
-    @admin.display(description="time charge")
-    def time_charge(self, table: Table) -> str:
-        """The charge for a seat and half an hour."""
-        return money(table.time_charge_cents)
-
-    @admin.display(description="cap", ordering="cap_cents")
-    def cap(self, table: Table) -> str:
-        return "none" if table.cap_cents is None else money(table.cap_cents)
-
-    @admin.display(description="bet step")
-    def bet_step(self, table: Table) -> str:
-        return "none" if table.bet_step_cents is None else money(table.bet_step_cents)
-
-    @admin.display(description="smallest chip")
-    def unit(self, table: Table) -> str:
-        return money(table.unit_cents)
 
     @admin.display(description="options")
     def chosen_options(self, table: Table) -> str:

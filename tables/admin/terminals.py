@@ -18,7 +18,6 @@ from tables.admin.forms import DomainForm, refusals_as_errors
 from tables.admin.pages import SetUp, operator
 from tables.floor import signature_checks
 from tables.models import Staff, Table, Terminal
-from tables.setup.table_settings import Faults
 from tables.staff import sign_in, terminal_keys, terminals
 
 
@@ -28,9 +27,6 @@ class TerminalForm(DomainForm):
     class Meta:
         model = Terminal
         fields = ("table",)
-
-    def faults(self) -> Faults:
-        return {}
 
     def write(self, by: Staff) -> Terminal:
         terminals.bind(self.instance, self.cleaned_data["table"], by=by)
