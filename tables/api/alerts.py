@@ -17,7 +17,7 @@ from tables.api import repeats
 from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, Write, operation
-from tables.api.views import FloorView
+from tables.api.views import FloorViewSet
 from tables.models import Table
 
 LIST: Final = "list_alerts"
@@ -74,8 +74,8 @@ class Taken(msgspec.Struct, frozen=True):
     """Those that somebody else had taken note of."""
 
 
-class Alerts(FloorView):
-    """The alerts that the caller hears of."""
+class Alerts(FloorViewSet):
+    """The inbox of the caller."""
 
     @operation(
         LIST,
@@ -86,7 +86,7 @@ class Alerts(FloorView):
         may=("tables.watch_floor",),
         scope="read:alerts",
     )
-    def get(self, call: Call[AlertsAsked, Any]) -> Page[AlertForm]:
+    def list(self, call: Call[AlertsAsked, Any]) -> Page[AlertForm]:
         """The newest first. People see what their role hears of; auditors and the surveillance may see all."""
         asked = call.query
         books = None
@@ -109,10 +109,6 @@ class Alerts(FloorView):
             LIST, asked, rows, form=lambda alert: alert_form(alert, heard[alert.pk]), place=lambda alert: alert.pk
         )
 
-
-class Acknowledgements(FloorView):
-    """Taking note of alerts."""
-
     @operation(
         "acknowledge_alerts",
         "Take note of alerts.",
@@ -121,7 +117,7 @@ class Acknowledgements(FloorView):
         answers=Taken,
         may=("tables.acknowledge",),
     )
-    def post(self, call: Call[Any, NoteTaken]) -> Taken:
+    def acknowledge(self, call: Call[Any, NoteTaken]) -> Taken:
         """By name and in words, as on the inbox. Those that the caller does not hear of are passed over."""
 
         def act() -> Taken:

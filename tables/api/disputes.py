@@ -13,7 +13,7 @@ from tables.api import signing
 from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Address, Call, Write, operation
 from tables.api.signing import Signed
-from tables.api.views import FloorView, table_for, table_of
+from tables.api.views import FloorViewSet, table_for, table_of
 from tables.disputes import cases, correction_records, corrections, register
 from tables.disputes.cases import Case, Listed
 from tables.disputes.correction_records import CorrectionRecord
@@ -209,8 +209,8 @@ class CorrectionDeclined(Signed, frozen=True, kw_only=True, forbid_unknown_field
 # --- Disputes ----------------------------------------------------------------------------------------------------
 
 
-class Disputes(FloorView):
-    """The disputes of the floor."""
+class Disputes(FloorViewSet):
+    """Disputes: those of the floor, one, and what is entered about it."""
 
     @operation(
         DISPUTES,
@@ -221,7 +221,7 @@ class Disputes(FloorView):
         may=("tables.watch_floor",),
         scope="read:disputes",
     )
-    def get(self, call: Call[DisputesAsked, Any]) -> Page[DisputeLine]:
+    def list(self, call: Call[DisputesAsked, Any]) -> Page[DisputeLine]:
         """One line each."""
         before, count = position(DISPUTES, call.query), call.query.limit + 1
         if call.query.state == "closed":
@@ -230,10 +230,6 @@ class Disputes(FloorView):
         after = tuple(before) if before else (0, 0)
         rows = sorted(cases.open_ones(after, count), key=_open_place)
         return page(DISPUTES, call.query, rows, form=dispute_line, place=_open_place)
-
-
-class TableDisputes(FloorView):
-    """The disputes of a table."""
 
     @operation(
         "open_dispute",
@@ -244,7 +240,7 @@ class TableDisputes(FloorView):
         creates=lambda dispute: Address("dispute", {"dispute": dispute.id}),
         may=("tables.run_floor", "tables.deal"),
     )
-    def post(self, call: Call[Any, DisputeOpened], pk: int) -> DisputeForm:
+    def open(self, call: Call[Any, DisputeOpened], pk: int) -> DisputeForm:
         """A player disputes a round: whoever runs the floor opens it, or the dealer at the table."""
         body, table = call.body, table_of(call.by, pk)
         if not call.by.has_perm("tables.run_floor"):
@@ -252,10 +248,6 @@ class TableDisputes(FloorView):
         entered = OpenDispute(body.round, body.claim, body.claimant, body.seat, body.claim_cents, body.happened)
         answer = recorder.record(table, entered, by=call.by, key=call.key, expected_seq=None)
         return _form(table, register.as_of(table.book_id, answer.entry).last)
-
-
-class OneDispute(FloorView):
-    """One dispute of a table."""
 
     @operation(
         "read_dispute",
@@ -265,13 +257,9 @@ class OneDispute(FloorView):
         may=("tables.watch_floor",),
         scope="read:disputes",
     )
-    def get(self, call: Call[Any, Any], pk: int, number: int) -> DisputeForm:
+    def retrieve(self, call: Call[Any, Any], pk: int, number: int) -> DisputeForm:
         """With the claim, its evidence by the hash of the round, everything that was written, and the ruling."""
         return _form(table_for(call.caller, pk), number)
-
-
-class DisputeNotes(FloorView):
-    """What is written about a dispute."""
 
     @operation(
         "note_dispute",
@@ -281,13 +269,9 @@ class DisputeNotes(FloorView):
         answers=DisputeForm,
         may=("tables.run_floor",),
     )
-    def post(self, call: Call[Any, DisputeNoted], pk: int, number: int) -> DisputeForm:
+    def note(self, call: Call[Any, DisputeNoted], pk: int, number: int) -> DisputeForm:
         """Whom, and what they said; or what was looked at."""
         return _enter(call, pk, number, NoteDispute(number, call.body.heard, call.body.text))
-
-
-class DisputeRuling(FloorView):
-    """The ruling on a dispute."""
 
     @operation(
         "rule_dispute",
@@ -297,13 +281,9 @@ class DisputeRuling(FloorView):
         answers=DisputeForm,
         may=("tables.run_floor",),
     )
-    def post(self, call: Call[Any, DisputeRuled], pk: int, number: int) -> DisputeForm:
+    def rule(self, call: Call[Any, DisputeRuled], pk: int, number: int) -> DisputeForm:
         """Once, with a reason."""
         return _enter(call, pk, number, RuleDispute(number, call.body.ruling, call.body.reason))
-
-
-class DisputeClosing(FloorView):
-    """The end of a dispute."""
 
     @operation(
         "close_dispute",
@@ -313,7 +293,7 @@ class DisputeClosing(FloorView):
         answers=DisputeForm,
         may=("tables.run_floor",),
     )
-    def post(self, call: Call[Any, DisputeDone], pk: int, number: int) -> DisputeForm:
+    def close(self, call: Call[Any, DisputeDone], pk: int, number: int) -> DisputeForm:
         """Once what was ruled is done."""
         return _enter(call, pk, number, CloseDispute(number, call.body.text))
 
@@ -397,8 +377,8 @@ def _line(pk: int, name: str, dispute: Dispute, opened_at: datetime | None) -> D
 # --- Corrections -------------------------------------------------------------------------------------------------
 
 
-class Corrections(FloorView):
-    """The corrections of the floor."""
+class Corrections(FloorViewSet):
+    """Corrections: those of the floor, one, its proposal and its second signature."""
 
     @operation(
         CORRECTIONS,
@@ -409,17 +389,13 @@ class Corrections(FloorView):
         may=("tables.watch_floor",),
         scope="read:disputes",
     )
-    def get(self, call: Call[CorrectionsAsked, Any]) -> Page[CorrectionForm]:
+    def list(self, call: Call[CorrectionsAsked, Any]) -> Page[CorrectionForm]:
         """Those that were proposed last come first. A page of one state may hold fewer lines than asked for, and none,
         while `next` leads on: so many are looked at at a time."""
         asked = call.query
         before = position(_BY_NUMBER, asked)
         lines, older = correction_records.page(before and tuple(before), asked.limit, asked.state)
         return Page([correction_form(paper) for paper in lines], older and cursor(_BY_NUMBER, asked, older))
-
-
-class TableCorrections(FloorView):
-    """The corrections of a table."""
 
     @operation(
         "propose_correction",
@@ -430,7 +406,7 @@ class TableCorrections(FloorView):
         creates=lambda correction: correction.address,
         may=("tables.run_floor",),
     )
-    def post(self, call: Call[Any, CorrectionProposed], pk: int) -> CorrectionForm:
+    def propose(self, call: Call[Any, CorrectionProposed], pk: int) -> CorrectionForm:
         """A mispay of a round is to be put right; a second person signs it."""
         body, table = call.body, table_of(call.by, pk)
         entered = ProposeCorrection(
@@ -438,10 +414,6 @@ class TableCorrections(FloorView):
         )
         answer = recorder.record(table, entered, by=call.by, key=call.key, expected_seq=None)
         return _correction(table, SlipName.parse(corrections.waiting(table.book_id, answer.entry)[-1].slip))
-
-
-class OneCorrection(FloorView):
-    """One correction of a table."""
 
     @operation(
         "read_correction",
@@ -451,13 +423,9 @@ class OneCorrection(FloorView):
         may=("tables.watch_floor",),
         scope="read:disputes",
     )
-    def get(self, call: Call[Any, Any], pk: int, year: int, number: int) -> CorrectionForm:
+    def retrieve(self, call: Call[Any, Any], pk: int, year: int, number: int) -> CorrectionForm:
         """On its slip."""
         return _correction(table_for(call.caller, pk), SlipName(corrections.SERIES, year, number))
-
-
-class CorrectionSignatures(FloorView):
-    """The second signature on a correction."""
 
     @operation(
         "sign_correction",
@@ -467,14 +435,10 @@ class CorrectionSignatures(FloorView):
         answers=CorrectionForm,
         may=("tables.watch_floor",),
     )
-    def post(self, call: Call[Any, CorrectionSigned], pk: int, year: int, number: int) -> CorrectionForm:
+    def sign(self, call: Call[Any, CorrectionSigned], pk: int, year: int, number: int) -> CorrectionForm:
         """By badge and PIN of a second pit boss."""
         name = SlipName(corrections.SERIES, year, number)
         return _sign(call, table_of(call.by, pk), name, SignCorrection(str(name)))
-
-
-class CorrectionRefusals(FloorView):
-    """A correction that is not signed."""
 
     @operation(
         "decline_correction",
@@ -484,7 +448,7 @@ class CorrectionRefusals(FloorView):
         answers=CorrectionForm,
         may=("tables.watch_floor",),
     )
-    def post(self, call: Call[Any, CorrectionDeclined], pk: int, year: int, number: int) -> CorrectionForm:
+    def decline(self, call: Call[Any, CorrectionDeclined], pk: int, year: int, number: int) -> CorrectionForm:
         """By badge and PIN, with a reason."""
         name = SlipName(corrections.SERIES, year, number)
         return _sign(call, table_of(call.by, pk), name, DeclineCorrection(str(name), call.body.reason))

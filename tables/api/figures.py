@@ -15,7 +15,7 @@ from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Asked, Call, operation
 from tables.api.signing import Signed
-from tables.api.views import FloorView
+from tables.api.views import FloorView, FloorViewSet
 from tables.models import DayClose, Table
 from tables.refusals import Refused
 from tables.reports import blind_figures, day_close, figures, gaming_hours, to_date_figures
@@ -143,8 +143,8 @@ class FiguresOfSpan(FloorView):
         return FiguresForm(day, asked.span, parts, unseen)
 
 
-class Days(FloorView):
-    """Gaming days that were closed."""
+class Days(FloorViewSet):
+    """Gaming days, and the two signatures under the figures of one."""
 
     @operation(
         DAYS,
@@ -156,15 +156,11 @@ class Days(FloorView):
         scope="read:figures",
         reads_replica=True,
     )
-    def get(self, call: Call[Paged, Any]) -> Page[DayLine]:
+    def list(self, call: Call[Paged, Any]) -> Page[DayLine]:
         """Those that were closed last come first."""
         closes, before = DayClose.objects.order_by("-seq"), position(DAYS, call.query)
         rows = list((closes if before is None else closes.filter(seq__lt=before))[: call.query.limit + 1])
         return page(DAYS, call.query, rows, form=_day_line, place=lambda close: close.seq)
-
-
-class OneDay(FloorView):
-    """One gaming day."""
 
     @operation(
         "read_day",
@@ -175,13 +171,9 @@ class OneDay(FloorView):
         scope="read:figures",
         reads_replica=True,
     )
-    def get(self, call: Call[Any, Any], day: date) -> DayForm:
+    def retrieve(self, call: Call[Any, Any], day: date) -> DayForm:
         """Whether it is closed, who signed, and what is in the way."""
         return day_form(day, role_of(call.caller))
-
-
-class DaySignatures(FloorView):
-    """The two signatures under a day's figures."""
 
     @operation(
         "sign_day",
@@ -191,7 +183,7 @@ class DaySignatures(FloorView):
         answers=DayForm,
         may=("tables.watch_floor",),
     )
-    def post(self, call: Call[Any, DaySigned], day: date) -> DayForm:
+    def sign(self, call: Call[Any, DaySigned], day: date) -> DayForm:
         """A pit boss signs first; an operator signs second with the `digest` of those figures, which closes the day.
         By the same person again it is answered as before."""
         signature = DaySignature(day, call.body.digest, signing.attested(call))

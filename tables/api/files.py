@@ -10,7 +10,7 @@ from django.utils.text import slugify
 from msgspec import Meta
 
 from tables.api.operations import Asked, Call, operation
-from tables.api.views import AnyForm, FloorView, reach
+from tables.api.views import AnyForm, FloorViewSet, reach
 from tables.audit import downloads, jobs
 from tables.audit.downloads import LOG, ROUNDS, TableQuery
 from tables.log.scopes import EXPORTS
@@ -32,14 +32,10 @@ class LogFileAsked(FileAsked, frozen=True, kw_only=True, forbid_unknown_fields=T
     subject: Annotated[str, Meta(max_length=40)] = ""
 
 
-class FileView(FloorView):
-    """A file is of its own kind, whatever is accepted."""
+class Files(FloorViewSet):
+    """Downloads. A file has one media type, whatever is accepted."""
 
     content_negotiation_class = AnyForm
-
-
-class RoundsFile(FileView):
-    """The rounds of a table, as a file."""
 
     @operation(
         "download_rounds",
@@ -52,16 +48,12 @@ class RoundsFile(FileView):
         scope=EXPORTS,
         reads_replica=True,
     )
-    def get(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
+    def rounds(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
         """From the newest down to the first. For whoever may take lists out of the house; two files at a time.
         A CSV file begins with a byte order mark."""
         table, state = reach(call.caller, pk)
         query = TableQuery(table, slugify(table.name), state.round.number if state.round else 0)
         return downloads.answer(call.caller, *ROUNDS.file(query), as_book=call.query.form == "xlsx")
-
-
-class LogFile(FileView):
-    """The log of a table, as a file."""
 
     @operation(
         "download_log",
@@ -74,7 +66,7 @@ class LogFile(FileView):
         scope=EXPORTS,
         reads_replica=True,
     )
-    def get(self, call: Call[LogFileAsked, Any], pk: int) -> HttpResponseBase:
+    def log(self, call: Call[LogFileAsked, Any], pk: int) -> HttpResponseBase:
         """The newest entry first, with the bytes that its hash is made of. What a game still hides is in none.
         A CSV file begins with a byte order mark."""
         subject = call.query.subject
@@ -83,10 +75,6 @@ class LogFile(FileView):
         table, _ = reach(call.caller, pk)
         query = TableQuery(table, slugify(table.name), subject=subject)
         return downloads.answer(call.caller, *LOG.file(query), as_book=call.query.form == "xlsx")
-
-
-class DayBundle(FileView):
-    """The bundle of a sealed day."""
 
     @operation(
         "download_bundle",
@@ -98,7 +86,7 @@ class DayBundle(FileView):
         scope=EXPORTS,
         refuses=(422,),
     )
-    def get(self, call: Call[Any, Any], day: date) -> HttpResponseBase:
+    def bundle(self, call: Call[Any, Any], day: date) -> HttpResponseBase:
         """Made by the worker (`start_export`), and kept for 31 days' bundles. Who takes it is noted."""
         downloads.refuse_role(call.caller)
         path = jobs.note_taking(day, call.caller.signature)

@@ -96,7 +96,6 @@ class Operation:
     says: str
     about: str
     tag: str
-    method: str
     answers: Any
     status: int = 200
     creates: Callable[[Any], Address] | None = None
@@ -157,7 +156,6 @@ def operation(
             says=says,
             about=inspect.getdoc(method) or "",
             tag=tag,
-            method=method.__name__,
             answers=answers,
             body=body,
             path={parameter.name: parameter.annotation for parameter in parameters},
@@ -201,7 +199,7 @@ def _call(declared: Operation, request: Request) -> Call[Any, Any]:
     else:
         refuse_person(for_people=declared.for_people)
         refuse_without(by, *declared.may)
-    version: Version = request.version
+    version = versions.of_request(request)
     query = versions.from_wire(declared.query, _query(versions.wire_type(version, declared.query), plain))
     if declared.body is None:
         return Call(plain, version, by, query, Asked(), UUID(int=0))

@@ -11,7 +11,7 @@ from msgspec import Meta
 from tables.api import repeats
 from tables.api.operations import Accepted, Call, Write, operation
 from tables.api.settings import ProposalForm, decided, proposal_form
-from tables.api.views import FloorView
+from tables.api.views import FloorViewSet
 from tables.approvals import proposals
 from tables.log.moments import Moment
 from tables.models import PitCover, Post
@@ -89,11 +89,11 @@ class CoverEnded(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pit: PitName
 
 
-class Posts(FloorView):
-    """Who runs which pit."""
+class Posts(FloorViewSet):
+    """The permanent assignment of pits."""
 
     @operation("list_posts", "Who runs which pit.", tag="Pits", answers=PostsForm, may=("tables.watch_floor",))
-    def get(self, call: Call[Any, Any]) -> PostsForm:
+    def list(self, call: Call[Any, Any]) -> PostsForm:
         """Everybody who runs the floor, by name, as it is now."""
         return PostsForm([_runner_form(runner) for runner in pit_assignments.everyone()])
 
@@ -106,7 +106,7 @@ class Posts(FloorView):
         accepts=ProposalForm,
         may=(SETS,),
     )
-    def post(self, call: Call[Any, PostWanted]) -> dict[str, Any] | Accepted:
+    def set_post(self, call: Call[Any, PostWanted]) -> dict[str, Any] | Accepted:
         """It takes the place of the person's post. What takes two people in this house is proposed instead, and
         answered 202 with the proposal: letting somebody run more does where access does."""
         asked = call.body
@@ -121,13 +121,13 @@ class Posts(FloorView):
         return decided(call, act)
 
 
-class Covers(FloorView):
-    """Pits that are taken over for a while."""
+class Covers(FloorViewSet):
+    """Pits that are taken over for a limited time."""
 
     @operation(
         "take_over_pit", "Take a pit over.", tag="Pits", body=CoverTaken, answers=CoverForm, may=("tables.run_floor",)
     )
-    def post(self, call: Call[Any, CoverTaken]) -> CoverForm:
+    def take_over(self, call: Call[Any, CoverTaken]) -> CoverForm:
         """At once, until the moment that is named. It stands in the day's exceptions with the reason."""
         asked = call.body
         return repeats.once(
@@ -136,14 +136,10 @@ class Covers(FloorView):
             CoverForm,
         )
 
-
-class CoverEnds(FloorView):
-    """Giving pits back."""
-
     @operation(
         "give_back_pit", "Give a pit back.", tag="Pits", body=CoverEnded, answers=CoverForm, may=("tables.run_floor",)
     )
-    def post(self, call: Call[Any, CoverEnded]) -> CoverForm:
+    def give_back(self, call: Call[Any, CoverEnded]) -> CoverForm:
         """Before the time is over."""
         return repeats.once(call, lambda: _cover_form(pit_assignments.give_back(call.body.pit, by=call.by)), CoverForm)
 

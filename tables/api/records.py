@@ -12,7 +12,7 @@ from ledger.models import Run
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Address, Call, Write, operation
-from tables.api.views import FloorView
+from tables.api.views import FloorView, FloorViewSet
 from tables.audit import jobs
 from tables.audit.jobs import AuditJob, JobState
 from tables.log.moments import Moment
@@ -122,8 +122,8 @@ class Log(FloorView):
         return _log_page(asked, hits)
 
 
-class Exports(FloorView):
-    """Proofs and bundles."""
+class Exports(FloorViewSet):
+    """Proofs and bundles that the worker makes."""
 
     @operation(
         LIST,
@@ -134,7 +134,7 @@ class Exports(FloorView):
         may=(_WHOLE,),
         scope=EXPORTS,
     )
-    def get(self, call: Call[Paged, Any]) -> Page[ExportForm]:
+    def list(self, call: Call[Paged, Any]) -> Page[ExportForm]:
         """Those that were asked for last come first."""
         before = position(LIST, call.query)
         runs = jobs.asked_for(before, call.query.limit + 1)
@@ -150,7 +150,7 @@ class Exports(FloorView):
         creates=lambda export: Address("export", {"number": export.id}),
         may=(_WHOLE,),
     )
-    def post(self, call: Call[Any, ExportAsked]) -> ExportForm:
+    def start(self, call: Call[Any, ExportAsked]) -> ExportForm:
         """The worker does one at a time: while another is under way, that one is answered."""
         errand = AuditJob.read(call.body.deed, call.body.day)
         if errand is None:
@@ -161,12 +161,8 @@ class Exports(FloorView):
 
         return repeats.once(call, act, ExportForm)
 
-
-class OneExport(FloorView):
-    """One proof or bundle."""
-
     @operation("read_export", "One proof or bundle.", tag="Log", answers=ExportForm, may=(_WHOLE,), scope=EXPORTS)
-    def get(self, call: Call[Any, Any], number: int) -> ExportForm:
+    def retrieve(self, call: Call[Any, Any], number: int) -> ExportForm:
         """How far it is, and what it came to."""
         run = Run.objects.filter(pk=number, task__startswith=jobs.PREFIX).select_related("end").first()
         if run is None:

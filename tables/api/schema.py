@@ -300,7 +300,7 @@ class DeclaredSchema(AutoSchema):
         self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
     ) -> dict[str, Any] | None:
         """None for what the description leaves out."""
-        declared = DECLARED.get(getattr(type(self.view), method.lower()))
+        declared = DECLARED.get(getattr(type(self.view), getattr(self.view, "action", method.lower())))
         if declared is not None:
             return described(declared, path, versions.of_path(path))
         return super().get_operation(path, path_regex, path_prefix, method, registry)

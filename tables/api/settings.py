@@ -16,7 +16,7 @@ from ledger.proof.spelling import canonical
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Accepted, Address, Call, Write, operation
-from tables.api.views import FloorView, reach, table_of
+from tables.api.views import FloorView, FloorViewSet, reach, table_of
 from tables.approvals import proposals
 from tables.limits import plans, resolver
 from tables.limits.resolver import TableLimits
@@ -260,11 +260,11 @@ class PlanProposed(PlanSet, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 # --- Settings ----------------------------------------------------------------------------------------------------
 
 
-class TableSettings(FloorView):
-    """What a table is set to."""
+class TableSettings(FloorViewSet):
+    """The settings of a table."""
 
     @operation("read_settings", "What a table is set to.", tag="Limits", answers=SettingsForm, scope="read:limits")
-    def get(self, call: Call[Any, Any], pk: int) -> SettingsForm:
+    def retrieve(self, call: Call[Any, Any], pk: int) -> SettingsForm:
         """For whoever may see the table. `version` names just these settings."""
         table, _ = reach(call.caller, pk)
         return settings_form(table)
@@ -278,7 +278,7 @@ class TableSettings(FloorView):
         accepts=ProposalForm,
         may=("tables.change_table",),
     )
-    def post(self, call: Call[Any, SettingsChanged], pk: int) -> dict[str, Any] | Accepted:
+    def change(self, call: Call[Any, SettingsChanged], pk: int) -> dict[str, Any] | Accepted:
         """Limits hold with the next round; what a round rests on waits for its end. What takes two people in this
         house is proposed instead, and what waits for the next shoe is decided: 202 with the proposal."""
         table = table_of(call.by, pk)
@@ -293,10 +293,6 @@ class TableSettings(FloorView):
 
         return decided(call, act)
 
-
-class TableProposals(FloorView):
-    """Proposals of other limits for a table."""
-
     @operation(
         "propose_settings",
         "Propose other settings of a table.",
@@ -306,7 +302,7 @@ class TableProposals(FloorView):
         creates=lambda proposal: proposal_address(proposal.number),
         may=("tables.propose_limits",),
     )
-    def post(self, call: Call[Any, SettingsProposed], pk: int) -> ProposalForm:
+    def propose(self, call: Call[Any, SettingsProposed], pk: int) -> ProposalForm:
         """They wait for a second person, who reads the comment. Whoever sets up no tables proposes limits alone."""
         table = table_of(call.by, pk)
 
@@ -384,8 +380,8 @@ def proposal_address(number: int) -> Address:
 # --- Proposals ---------------------------------------------------------------------------------------------------
 
 
-class Proposals(FloorView):
-    """What waits for a second person, and what became of the rest."""
+class Proposals(FloorViewSet):
+    """Proposals that wait for a second person, and those that were decided."""
 
     @operation(
         PROPOSALS,
@@ -395,7 +391,7 @@ class Proposals(FloorView):
         answers=Page[ProposalForm],
         may=("tables.view_proposal", "tables.propose_limits"),
     )
-    def get(self, call: Call[ProposalsAsked, Any]) -> Page[ProposalForm]:
+    def list(self, call: Call[ProposalsAsked, Any]) -> Page[ProposalForm]:
         """The newest first. Whoever sets up nothing sees those of limits."""
         rows, before = Proposal.objects.select_related("end").order_by("-number"), position(PROPOSALS, call.query)
         if not call.by.has_perm("tables.view_proposal"):
@@ -412,14 +408,6 @@ class Proposals(FloorView):
             PROPOSALS, call.query, shown, form=lambda row: forms[row.number], place=lambda proposal: proposal.number
         )
 
-
-_OF_THE_FLOOR: Final = ("limits", dual_control.PLAN)
-"""The matters that people of the floor propose."""
-
-
-class OneProposal(FloorView):
-    """One proposal."""
-
     @operation(
         "read_proposal",
         "One proposal.",
@@ -427,13 +415,9 @@ class OneProposal(FloorView):
         answers=ProposalForm,
         may=("tables.view_proposal", "tables.propose_limits"),
     )
-    def get(self, call: Call[Any, Any], number: int) -> ProposalForm:
+    def retrieve(self, call: Call[Any, Any], number: int) -> ProposalForm:
         """With before and after."""
         return proposal_form(_proposal(call, number))
-
-
-class ProposalApproval(FloorView):
-    """The approval of a proposal."""
 
     @operation(
         "approve_proposal",
@@ -443,14 +427,10 @@ class ProposalApproval(FloorView):
         answers=ProposalForm,
         may=("tables.view_proposal",),
     )
-    def post(self, call: Call[Any, Approval], number: int) -> ProposalForm:
+    def approve(self, call: Call[Any, Approval], number: int) -> ProposalForm:
         """The second person stands for it, and it is done, or waits for its moment. Refused, it waits as before."""
         proposal = _proposal(call, number)
         return _end(call, proposal, lambda: proposals.approve(proposal, by=call.by))
-
-
-class ProposalRefusal(FloorView):
-    """A proposal that is declined."""
 
     @operation(
         "decline_proposal",
@@ -460,14 +440,10 @@ class ProposalRefusal(FloorView):
         answers=ProposalForm,
         may=("tables.view_proposal",),
     )
-    def post(self, call: Call[Any, Ending], number: int) -> ProposalForm:
+    def decline(self, call: Call[Any, Ending], number: int) -> ProposalForm:
         """The second person does not stand for it, and says why."""
         proposal = _proposal(call, number)
         return _end(call, proposal, lambda: proposals.decline(proposal, call.body.reason, by=call.by))
-
-
-class ProposalWithdrawal(FloorView):
-    """A proposal that is withdrawn."""
 
     @operation(
         "withdraw_proposal",
@@ -477,10 +453,14 @@ class ProposalWithdrawal(FloorView):
         answers=ProposalForm,
         may=("tables.view_proposal", "tables.propose_limits"),
     )
-    def post(self, call: Call[Any, Ending], number: int) -> ProposalForm:
+    def withdraw(self, call: Call[Any, Ending], number: int) -> ProposalForm:
         """Who proposed it takes it back, and says why."""
         proposal = _proposal(call, number)
         return _end(call, proposal, lambda: proposals.withdraw(proposal, call.body.reason, by=call.by))
+
+
+_OF_THE_FLOOR: Final = ("limits", dual_control.PLAN)
+"""The matters that people of the floor propose."""
 
 
 def _end(call: Call[Any, Any], proposal: Proposal, deed: Any) -> ProposalForm:
@@ -545,7 +525,7 @@ class TableLimitsNow(FloorView):
         return limits_form(table, resolver.at_tables([table], timezone.now())[table.name])
 
 
-class LimitPlans(FloorView):
+class LimitPlans(FloorViewSet):
     """Limit plans, version by version."""
 
     @operation(
@@ -557,7 +537,7 @@ class LimitPlans(FloorView):
         may=("tables.watch_floor",),
         scope="read:limits",
     )
-    def get(self, call: Call[PlansAsked, Any]) -> Page[PlanForm]:
+    def list(self, call: Call[PlansAsked, Any]) -> Page[PlanForm]:
         """Those that were set last come first; of one plan, if it is named."""
         rows, before = LimitPlan.objects.order_by("-seq"), position(PLANS, call.query)
         if call.query.name:
@@ -576,7 +556,7 @@ class LimitPlans(FloorView):
         accepts=ProposalForm,
         may=("tables.add_limitplan",),
     )
-    def post(self, call: Call[Any, PlanSet]) -> dict[str, Any] | Accepted:
+    def set_plan(self, call: Call[Any, PlanSet]) -> dict[str, Any] | Accepted:
         """A plan is never changed: this is its next version. Was another set meanwhile, it is refused
         (`changed_meanwhile`) and says by whom. What takes two people in this house, a retirement among it, is proposed
         instead, and answered 202 with the proposal."""
@@ -590,10 +570,6 @@ class LimitPlans(FloorView):
 
         return decided(call, act)
 
-
-class PlanProposals(FloorView):
-    """Limit plans that wait for a second person."""
-
     @operation(
         "propose_limit_plan",
         "Propose the next version of a limit plan.",
@@ -603,7 +579,7 @@ class PlanProposals(FloorView):
         creates=lambda proposal: proposal_address(proposal.number),
         may=("tables.propose_limits", "tables.add_limitplan"),
     )
-    def post(self, call: Call[Any, PlanProposed]) -> ProposalForm:
+    def propose(self, call: Call[Any, PlanProposed]) -> ProposalForm:
         """It waits for a second person, who reads the comment."""
 
         def act() -> ProposalForm:

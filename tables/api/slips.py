@@ -16,7 +16,7 @@ from tables.api.access import role_of
 from tables.api.cursors import Page, Span, page, position
 from tables.api.operations import Address, Call, operation
 from tables.api.signing import Signed
-from tables.api.views import FloorView, table_of
+from tables.api.views import FloorViewSet, table_of
 from tables.cage import cage_desk, slip_records, table_desk
 from tables.cage.slip_records import SlipRecord
 from tables.floor import recorder, table_opening
@@ -138,11 +138,11 @@ class SlipsAsked(Span, frozen=True, kw_only=True, forbid_unknown_fields=True):
     series: Annotated[str, Meta(max_length=40)] = ""
 
 
-class Slips(FloorView):
-    """The slips that the caller's role sees."""
+class Slips(FloorViewSet):
+    """Slips, as far as the caller's role sees them."""
 
     @operation(LIST, "Slips.", tag="Slips", query=SlipsAsked, answers=Page[SlipForm], scope="read:slips")
-    def get(self, call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
+    def list(self, call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
         """A dealer sees those that wait at their own table. Of other roles each sees the series that concern it."""
         return _waiting(call) if call.query.state == "waiting" else _all(call)
 
@@ -155,7 +155,7 @@ class Slips(FloorView):
         creates=lambda slip: Address("slip", {"slip": slip.id}),
         refuses=(404,),
     )
-    def post(self, call: Call[Any, SlipBegun]) -> SlipForm:
+    def begin(self, call: Call[Any, SlipBegun]) -> SlipForm:
         """The first signature on a new slip: a fill or credit is asked for, a rack, box or cage is counted. It gives
         the slip its number."""
         body = call.body
@@ -164,34 +164,22 @@ class Slips(FloorView):
         chips, noted = as_typed(body.chips, "chips"), as_typed(body.noted, "noted")
         return _sign(call, table, BeginSlip(body.series, chips, body.box, body.facts, noted, _apart(body.apart)))
 
-
-class OneSlip(FloorView):
-    """A slip on its paper."""
-
     @operation("read_slip", "One slip.", tag="Slips", answers=SlipForm, scope="read:slips")
-    def get(self, call: Call[Any, Any], series: str, year: int, number: int) -> SlipForm:
+    def retrieve(self, call: Call[Any, Any], series: str, year: int, number: int) -> SlipForm:
         """With every step, its signature and the hash of its entry."""
         table, name = _slip(call.caller, series, year, number)
         return slip_form(_sheet(table, name))
 
-
-class Signatures(FloorView):
-    """The signatures of a slip."""
-
     @operation("sign_slip", "Sign a slip.", tag="Slips", body=StepSigned, answers=SlipForm)
-    def post(self, call: Call[Any, StepSigned], series: str, year: int, number: int) -> SlipForm:
+    def sign(self, call: Call[Any, StepSigned], series: str, year: int, number: int) -> SlipForm:
         """The step that is due, by badge and PIN. Nobody signs twice on one slip; who requested a fill may confirm."""
         table, name = _slip(call.by, series, year, number)
         body = call.body
         chips = as_typed(body.chips, "chips")
         return _sign(call, table, SignSlip(str(name), body.stage, chips, body.facts, _apart(body.apart)))
 
-
-class Voids(FloorView):
-    """The void of a slip."""
-
     @operation("void_slip", "Ask for a slip to be void.", tag="Slips", body=SlipVoided, answers=SlipForm)
-    def post(self, call: Call[Any, SlipVoided], series: str, year: int, number: int) -> SlipForm:
+    def void(self, call: Call[Any, SlipVoided], series: str, year: int, number: int) -> SlipForm:
         """The first of two signatures; the second one is the slip's next step."""
         table, name = _slip(call.by, series, year, number)
         return _sign(call, table, VoidSlip(str(name), call.body.reason))

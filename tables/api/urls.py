@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Final
 
 from django.urls import URLPattern, path, re_path, register_converter
 
@@ -68,61 +69,70 @@ class DisputeId:
 register_converter(GamingDay, "gaming_day")
 register_converter(SlipId, "slip_id")
 register_converter(DisputeId, "dispute_id")
+LIST: Final = {"get": "list"}
+RETRIEVE: Final = {"get": "retrieve"}
+SIGN: Final = {"post": "sign"}
 _CORRECTION = "tables/<int:pk>/corrections/<int:year>/<int:number>/"
 _PROPOSAL = "proposals/<int:number>/"
 
 
 def _routes(*, slip: str, dispute: str) -> list[URLPattern]:
     return [
-        path("tables/", views.Tables.as_view(), name="tables"),
-        path("tables/<int:pk>/", views.OneTable.as_view(), name="table"),
-        path("tables/<int:pk>/inputs/", views.Inputs.as_view(), name="inputs"),
+        path("tables/", views.Tables.as_view(LIST), name="tables"),
+        path("tables/<int:pk>/", views.Tables.as_view(RETRIEVE), name="table"),
+        path("tables/<int:pk>/inputs/", views.Tables.as_view({"post": "enter"}), name="inputs"),
         path("tables/<int:pk>/reader/", readers.Reader.as_view(), name="reader"),
         path("tables/<int:pk>/rounds/", floor.Rounds.as_view(), name="rounds"),
         path("tables/<int:pk>/rounds/<int:number>/", views.OneRound.as_view(), name="round"),
-        path("tables/<int:pk>/rounds/file/", files.RoundsFile.as_view(), name="rounds-file"),
-        path("tables/<int:pk>/log/file/", files.LogFile.as_view(), name="log-file"),
+        path("tables/<int:pk>/rounds/file/", files.Files.as_view({"get": "rounds"}), name="rounds-file"),
+        path("tables/<int:pk>/log/file/", files.Files.as_view({"get": "log"}), name="log-file"),
         path("events/", events.Events.as_view(), name="events"),
-        path("tables/<int:pk>/settings/", settings.TableSettings.as_view(), name="settings"),
+        path(
+            "tables/<int:pk>/settings/",
+            settings.TableSettings.as_view({"get": "retrieve", "post": "change"}),
+            name="settings",
+        ),
         path("tables/<int:pk>/limits/", settings.TableLimitsNow.as_view(), name="limits"),
-        path("tables/<int:pk>/proposals/", settings.TableProposals.as_view(), name="table-proposals"),
-        path("tables/<int:pk>/disputes/", disputes.TableDisputes.as_view(), name="table-disputes"),
-        path(dispute, disputes.OneDispute.as_view(), name="dispute"),
-        path(f"{dispute}notes/", disputes.DisputeNotes.as_view(), name="dispute-notes"),
-        path(f"{dispute}ruling/", disputes.DisputeRuling.as_view(), name="dispute-ruling"),
-        path(f"{dispute}closing/", disputes.DisputeClosing.as_view(), name="dispute-closing"),
-        path("tables/<int:pk>/corrections/", disputes.TableCorrections.as_view(), name="table-corrections"),
-        path(_CORRECTION, disputes.OneCorrection.as_view(), name="correction"),
-        path(f"{_CORRECTION}signatures/", disputes.CorrectionSignatures.as_view(), name="correction-signatures"),
-        path(f"{_CORRECTION}refusals/", disputes.CorrectionRefusals.as_view(), name="correction-refusals"),
-        path("disputes/", disputes.Disputes.as_view(), name="disputes"),
-        path("corrections/", disputes.Corrections.as_view(), name="corrections"),
-        path("slips/", slips.Slips.as_view(), name="slips"),
-        path(slip, slips.OneSlip.as_view(), name="slip"),
-        path(f"{slip}signatures/", slips.Signatures.as_view(), name="slip-signatures"),
-        path(f"{slip}void/", slips.Voids.as_view(), name="slip-void"),
-        path("limit-plans/", settings.LimitPlans.as_view(), name="limit-plans"),
-        path("limit-plans/proposals/", settings.PlanProposals.as_view(), name="limit-plan-proposals"),
-        path("posts/", pit_assignments.Posts.as_view(), name="posts"),
-        path("covers/", pit_assignments.Covers.as_view(), name="covers"),
-        path("covers/ends/", pit_assignments.CoverEnds.as_view(), name="cover-ends"),
-        path("proposals/", settings.Proposals.as_view(), name="proposals"),
-        path(_PROPOSAL, settings.OneProposal.as_view(), name="proposal"),
-        path(f"{_PROPOSAL}approval/", settings.ProposalApproval.as_view(), name="proposal-approval"),
-        path(f"{_PROPOSAL}refusal/", settings.ProposalRefusal.as_view(), name="proposal-refusal"),
-        path(f"{_PROPOSAL}withdrawal/", settings.ProposalWithdrawal.as_view(), name="proposal-withdrawal"),
-        path("alerts/", alerts.Alerts.as_view(), name="alerts"),
-        path("alerts/acknowledgements/", alerts.Acknowledgements.as_view(), name="acknowledgements"),
+        path("tables/<int:pk>/proposals/", settings.TableSettings.as_view({"post": "propose"}), name="table-proposals"),
+        path("tables/<int:pk>/disputes/", disputes.Disputes.as_view({"post": "open"}), name="table-disputes"),
+        path(dispute, disputes.Disputes.as_view(RETRIEVE), name="dispute"),
+        path(f"{dispute}notes/", disputes.Disputes.as_view({"post": "note"}), name="dispute-notes"),
+        path(f"{dispute}ruling/", disputes.Disputes.as_view({"post": "rule"}), name="dispute-ruling"),
+        path(f"{dispute}closing/", disputes.Disputes.as_view({"post": "close"}), name="dispute-closing"),
+        path(
+            "tables/<int:pk>/corrections/", disputes.Corrections.as_view({"post": "propose"}), name="table-corrections"
+        ),
+        path(_CORRECTION, disputes.Corrections.as_view(RETRIEVE), name="correction"),
+        path(f"{_CORRECTION}signatures/", disputes.Corrections.as_view(SIGN), name="correction-signatures"),
+        path(f"{_CORRECTION}refusals/", disputes.Corrections.as_view({"post": "decline"}), name="correction-refusals"),
+        path("disputes/", disputes.Disputes.as_view(LIST), name="disputes"),
+        path("corrections/", disputes.Corrections.as_view(LIST), name="corrections"),
+        path("slips/", slips.Slips.as_view({"get": "list", "post": "begin"}), name="slips"),
+        path(slip, slips.Slips.as_view(RETRIEVE), name="slip"),
+        path(f"{slip}signatures/", slips.Slips.as_view(SIGN), name="slip-signatures"),
+        path(f"{slip}void/", slips.Slips.as_view({"post": "void"}), name="slip-void"),
+        path("limit-plans/", settings.LimitPlans.as_view({"get": "list", "post": "set_plan"}), name="limit-plans"),
+        path("limit-plans/proposals/", settings.LimitPlans.as_view({"post": "propose"}), name="limit-plan-proposals"),
+        path("posts/", pit_assignments.Posts.as_view({"get": "list", "post": "set_post"}), name="posts"),
+        path("covers/", pit_assignments.Covers.as_view({"post": "take_over"}), name="covers"),
+        path("covers/ends/", pit_assignments.Covers.as_view({"post": "give_back"}), name="cover-ends"),
+        path("proposals/", settings.Proposals.as_view(LIST), name="proposals"),
+        path(_PROPOSAL, settings.Proposals.as_view(RETRIEVE), name="proposal"),
+        path(f"{_PROPOSAL}approval/", settings.Proposals.as_view({"post": "approve"}), name="proposal-approval"),
+        path(f"{_PROPOSAL}refusal/", settings.Proposals.as_view({"post": "decline"}), name="proposal-refusal"),
+        path(f"{_PROPOSAL}withdrawal/", settings.Proposals.as_view({"post": "withdraw"}), name="proposal-withdrawal"),
+        path("alerts/", alerts.Alerts.as_view(LIST), name="alerts"),
+        path("alerts/acknowledgements/", alerts.Alerts.as_view({"post": "acknowledge"}), name="acknowledgements"),
         path("figures/", figures.FiguresOfSpan.as_view(), name="figures"),
-        path("days/", figures.Days.as_view(), name="days"),
-        path("days/<gaming_day:day>/", figures.OneDay.as_view(), name="day"),
-        path("days/<gaming_day:day>/signatures/", figures.DaySignatures.as_view(), name="day-signatures"),
-        path("days/<gaming_day:day>/bundle/", files.DayBundle.as_view(), name="day-bundle"),
+        path("days/", figures.Days.as_view(LIST), name="days"),
+        path("days/<gaming_day:day>/", figures.Days.as_view(RETRIEVE), name="day"),
+        path("days/<gaming_day:day>/signatures/", figures.Days.as_view(SIGN), name="day-signatures"),
+        path("days/<gaming_day:day>/bundle/", files.Files.as_view({"get": "bundle"}), name="day-bundle"),
         path("staff/on-duty/", floor.StaffOnDuty.as_view(), name="staff-on-duty"),
         path("house/holdings/", floor.Holdings.as_view(), name="holdings"),
         path("log/", records.Log.as_view(), name="log"),
-        path("exports/", records.Exports.as_view(), name="exports"),
-        path("exports/<int:number>/", records.OneExport.as_view(), name="export"),
+        path("exports/", records.Exports.as_view({"get": "list", "post": "start"}), name="exports"),
+        path("exports/<int:number>/", records.Exports.as_view(RETRIEVE), name="export"),
         path("problems/<slug:code>/", views.OneProblem.as_view(), name="problem"),
         path("reference/", views.Reference.as_view(), name="reference"),
         path("schema/", views.Schema.as_view(), name="schema"),

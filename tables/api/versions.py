@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import NODEFAULT, UNSET, UnsetType
 from msgspec.structs import FieldInfo, StructConfig
+from rest_framework.request import Request
 
 Version = Literal["api", "v1"]
 V1: Final[Version] = "v1"
@@ -123,6 +124,11 @@ def to_wire(version: Version, form: Any, value: Any) -> Any:
 def from_wire(form: Any, value: msgspec.Struct) -> Any:
     """What a version read, as the views' form."""
     return value if type(value) is form else msgspec.convert(value, form, from_attributes=True)
+
+
+def of_request(request: Request) -> Version:
+    """The version that a request is of."""
+    return cast(Version, request.version)
 
 
 def of_path(path: str) -> Version:

@@ -12,6 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSetMixin
 
 from ledger.models import Book
 from ledger.proof.chain import Head
@@ -20,6 +21,7 @@ from tables.api.access import MayAsk, django_request, refuse_other_table
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
 from tables.api.operations import Call, operation
+from tables.api.versions import of_request
 from tables.audit import round_steps
 from tables.board import table_view
 from tables.board.table_view import Board
@@ -50,6 +52,10 @@ class FloorView(APIView):
         required_actions.refuse(django_request(request))
 
 
+class FloorViewSet(ViewSetMixin, FloorView):
+    """Operations on one kind of resource; ``urls.py`` binds each to a method and an address."""
+
+
 LIST: Final = "list_tables"
 
 
@@ -60,8 +66,8 @@ class TablesAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Those that are retired too."""
 
 
-class Tables(FloorView):
-    """The tables that the caller may see: all of them, or the one that a dealer deals at."""
+class Tables(FloorViewSet):
+    """Tables: those that the caller may see, the board of one, and its inputs."""
 
     @operation(
         LIST,
@@ -72,7 +78,7 @@ class Tables(FloorView):
         scope="read:board",
         narrows=True,
     )
-    def get(self, call: Call[TablesAsked, Any]) -> Page[TableLine]:
+    def list(self, call: Call[TablesAsked, Any]) -> Page[TableLine]:
         """A dealer sees the table that they deal at, whoever watches the floor all of them, in the order in which they
         were set up."""
         after = position(LIST, call.query) or 0
@@ -87,12 +93,8 @@ class Tables(FloorView):
             place=lambda table: table.pk,
         )
 
-
-class OneTable(FloorView):
-    """One table as its screen shows it."""
-
     @operation("read_board", "The board of a table.", tag="Tables", answers=Board, scope="read:board")
-    def get(self, call: Call[Any, Any], pk: int) -> dict[str, Any]:
+    def retrieve(self, call: Call[Any, Any], pk: int) -> dict[str, Any]:
         """Sequence number, what is due, the open prompts, the seats, the shoe, the limits. Nothing of what the shoe
         still holds."""
         table, state = reach(call.caller, pk)
@@ -100,10 +102,6 @@ class OneTable(FloorView):
             table, state = reach(call.caller, pk)
         acknowledgement.keep(call, table, state)
         return forms.board_form(table_view.board(table, call.caller, state))
-
-
-class Inputs(FloorView):
-    """What is entered at a table."""
 
     @operation(
         "enter",
@@ -113,7 +111,7 @@ class Inputs(FloorView):
         answers=Acknowledged,
         may=("tables.deal", "tables.run_floor"),
     )
-    def post(self, call: Call[Any, Entered], pk: int) -> Acknowledged:
+    def enter(self, call: Call[Any, Entered], pk: int) -> Acknowledged:
         """Make one input durable. What was entered on an older state than `expected_seq` says is refused with the
         current `seq`."""
         staff = call.by
@@ -203,7 +201,8 @@ class Reference(FloorView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
         """As a page, with an example of each operation."""
-        context = {"chapters": reference.chapters(request.version), "version": schema.VERSIONS[request.version]}
+        version = of_request(request)
+        context = {"chapters": reference.chapters(version), "version": schema.VERSIONS[version]}
         return render(django_request(request), "tables/api/reference.html", context)
 
 
@@ -215,7 +214,7 @@ class Schema(FloorView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
         """As JSON."""
-        return HttpResponse(msgspec.json.encode(schema.document(request.version)), content_type="application/json")
+        return HttpResponse(msgspec.json.encode(schema.document(of_request(request))), content_type="application/json")
 
 
 # --- who sees which table --------------------------------------------------------------------------------------

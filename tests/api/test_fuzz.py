@@ -40,7 +40,7 @@ HELD = [
     )
 ]
 REJECTED = CHECKS.get_one("negative_data_rejection")
-KNOWN = {"id": 1, "number": 1, "year": 2026, "series": "fill"}
+KNOWN = {"id": 1, "number": 1, "year": 2026, "series": "fill", "slip": "fill-2026-1", "dispute": "1-1"}
 """What is there after the walk: half of the requests are about it."""
 
 
@@ -99,13 +99,14 @@ def people(house: Floor, settings: Any, tmp_path: Any, monkeypatch: pytest.Monke
     covered_by="tests/api/test_description.py::test_every_operation_answers_as_it_is_described",
 )
 @pytest.mark.django_db
+@pytest.mark.parametrize("version", ["", "v1/"])
 @pytest.mark.parametrize("name", ["dealer", "pit boss", "operator", "auditor"])
 def test_nothing_that_is_sent_is_answered_otherwise_than_described(
-    people: dict[str, Staff], house: Floor, name: str
+    people: dict[str, Staff], house: Floor, name: str, version: str
 ) -> None:
     """Harm: a client that goes by the description meets a status, a form or a failure that it was not told of; or what
     the description forbids is taken."""
-    described = schemathesis.openapi.from_dict(json.loads(house.as_(house.auditor).get("schema/").content))
+    described = schemathesis.openapi.from_dict(json.loads(house.as_(house.auditor).get(f"{version}schema/").content))
     # The session is the client's own; test_description.py holds security against what each token opens.
     described.config.generation.update(with_security_parameters=False)
     client = floor.client(people[name], raise_request_exception=False)
