@@ -36,7 +36,7 @@ def refusals_as_errors(form: forms.BaseForm) -> Iterator[None]:
 
 def table_choices() -> list[tuple[str, str]]:
     """The names of the tables in use, for fields that name tables."""
-    names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
+    names = Table.objects.in_use().values_list("name", flat=True)
     return [(name, name) for name in sorted(names, key=pits.natural)]
 
 

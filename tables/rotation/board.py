@@ -100,7 +100,7 @@ def board(moment: datetime | None = None) -> RotationBoard:
     """The rotation at a moment. The number of queries depends on the number of strings, not on history."""
     moment = moment or timezone.now()
     strings = line_ups.in_force(moment)
-    tables = list(Table.objects.filter(retired_at=None).select_related("book"))
+    tables = list(Table.objects.in_use().select_related("book"))
     states = table_state.at_all([table_state.head_of(table) for table in tables])
     by_name = {table.name: (table, states[table.book_id]) for table in tables}
     hours = {each.username: each for each in hours_of_span(moment - gaming_hours.DAY, moment, moment)}

@@ -78,7 +78,7 @@ class StringForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.current = current
         self.places = pits.places()
-        names = Table.objects.filter(retired_at=None).values_list("name", flat=True)
+        names = Table.objects.in_use().values_list("name", flat=True)
         order = sorted(names, key=lambda name: self.places.get(name, NOWHERE).order(name))
         tables = self.fields["tables"]
         assert isinstance(tables, forms.MultipleChoiceField)  # noqa: S101 -- declared above

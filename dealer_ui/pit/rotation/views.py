@@ -131,7 +131,7 @@ def _add_errors(form: StringForm, refused: Refused) -> None:
 
 def _dealing() -> dict[str, str]:
     """The user name of the dealer at each table where a dealer is signed in."""
-    tables = list(Table.objects.filter(retired_at=None).select_related("book"))
+    tables = list(Table.objects.in_use().select_related("book"))
     states = table_state.at_all([table_state.head_of(table) for table in tables])
     dealers = {table.name: states[table.book_id].dealer for table in tables}
     return {name: dealer.username for name, dealer in dealers.items() if dealer}
