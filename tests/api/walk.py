@@ -16,6 +16,8 @@ from tables.log.entries.pits import PitSectionSet
 from tables.models import Staff
 from tables.reports import gaming_hours
 from tables.roles import Role
+from tables.rotation import line_ups
+from tables.rotation.line_ups import Basis, LineUpChange
 from tables.setup import pits, service_accounts
 from tables.setup.service_accounts import Access
 from tables.staff import service_tokens
@@ -60,6 +62,7 @@ def walk(house: Floor) -> dict[str, dict[str, Any]]:
     figures(steps)
     card_reader(steps)
     pits_and_posts(steps)
+    rotation(steps)
     return steps.calls
 
 
@@ -153,6 +156,23 @@ def limits(steps: Walk) -> None:
     steps.post("propose_limit_plan", boss, "limit-plans/proposals/", expected_version=1, **plan, comment="Quieter")
     steps.get("list_limit_plans", boss, "limit-plans/")
     steps.get("read_limits", boss, f"tables/{pk}/limits/")
+
+
+def rotation(steps: Walk) -> None:
+    """The line-up of a string, and its push."""
+    house, boss = steps.house, steps.boss
+    moment = timezone.now()
+    change = LineUpChange(
+        string="A",
+        tables=(house.table.name,),
+        dealers=(house.dealer.by.username, ""),
+        turn_minutes=20,
+        push_at=moment,
+        ends=moment + timedelta(hours=8),
+    )
+    row = line_ups.set_line_up(change, by=boss, basis=Basis(0))
+    steps.get("list_line_ups", boss, "rotation/")
+    steps.post("push_string", boss, "rotation/pushes/", string="A", entry=row.seq, push_at=row.push_at.isoformat())
 
 
 def pits_and_posts(steps: Walk) -> None:
