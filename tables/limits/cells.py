@@ -47,12 +47,12 @@ AMOUNTS: Final = {
 LIMITS: Final = AMOUNTS | {"wager_limits": "Per wager"}
 """The limits that are cells, by the names of settings."""
 OF_THE_SHOE: Final = {"penetration": "Dealt of a shoe (%)", "options": "Options"}
-"""The cells whose change holds with the next shoe."""
+"""The cells whose change takes effect with the next shoe."""
 COLUMNS: Final = LIMITS | OF_THE_SHOE
 MAY_BE_EMPTY: Final = frozenset({"seat_max_cents", "cap_cents"})
 
 Texts = Mapping[str, str]
-"""What stands in the cells of a table, by their columns."""
+"""The text of the cells of a table, by column."""
 
 
 class LimitCell(NamedTuple):
@@ -80,7 +80,7 @@ class TableRow:
         return game_title(self.table)
 
     def planned(self, column: str) -> str:
-        """Why a limit is what it is, or is to be another, where a plan sets it; empty where the table's own holds."""
+        """The plans that set a limit, with their values; empty if the table itself sets it."""
         parts = []
         for name, layer in self.limits.outcome.layers.items():
             if column_of(name) == column and layer.plan is not None:
@@ -90,7 +90,7 @@ class TableRow:
         return "; ".join(parts)
 
     def differs(self, column: str) -> bool:
-        """Whether what the next round is opened under is not what the plans say."""
+        """Whether the limit of the next round differs from that of the plans."""
         return any(column_of(name) == column for name in self.limits.differs)
 
 
@@ -137,20 +137,20 @@ class CellChange:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What typed cells come to: the changes, and what is wrong, cell by cell."""
+    """The changes that typed cells make, and the faults of cells."""
 
     changes: Sequence[CellChange]
     faults: Mapping[LimitCell, str]
 
     @property
     def digest(self) -> str:
-        """Names exactly these changes: what is saved is what was shown."""
+        """A digest of exactly these changes: the changes that are saved are those that were displayed."""
         cells = [(*change.cell, change.before, change.after, change.holds.words) for change in self.changes]
         return sha256(msgspec.json.encode(cells)).hexdigest()
 
     @property
     def takes_two(self) -> int:
-        """How many tables' changes wait for a second person."""
+        """The number of tables with changes that wait for a second person."""
         return len({change.cell.table for change in self.changes if change.takes_two})
 
 
@@ -166,7 +166,7 @@ def rows(tables: Sequence[Table]) -> list[TableRow]:
 
 
 def texts_of(table: Table) -> dict[str, str]:
-    """What stands in a table's cells."""
+    """The text of a table's cells."""
     return {name: cell_texts.amount(getattr(table, name)) for name in AMOUNTS} | {
         "wager_limits": cell_texts.in_words(table.wager_limits),
         "penetration": cell_texts.dealt_part(GAMES[table.game], rules_of(table)),
@@ -188,7 +188,7 @@ def column_of(name: str) -> str:
 
 
 def read(table: Table, column: str, text: str) -> Any:
-    """What a cell of a table says, as settings have it; of options, those that are others. Raises Spelling."""
+    """The value of a cell as a setting; of options, those that differ. Raises Spelling."""
     match column:
         case "wager_limits":
             return cell_texts.wagers(text)
@@ -202,11 +202,11 @@ def read(table: Table, column: str, text: str) -> Any:
 # --- Judging ---------------------------------------------------------------------------------------------------
 
 Typed = Mapping[str, Texts]
-"""What was typed, by table and column."""
+"""The typed texts, by table and column."""
 
 
 def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
-    """What typed cells would change, and what is wrong with them. ``basis``: what stood there when somebody looked."""
+    """The changes that typed cells would make, and their faults. ``basis``: the cells as the editor saw them."""
     tables = list(Table.objects.in_use().filter(name__in=typed).select_related("book"))
     lines = {row.name: row for row in rows(tables)}
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
@@ -231,7 +231,7 @@ def _judged(
     changes: list[CellChange] = []
     for column, value in values.items():
         if _is_same(row, column, value, row.texts[column]) or _is_same(row, column, value, basis.get(column)):
-            continue  # as it stands; or nothing that was typed, though somebody else changed it meanwhile
+            continue  # unchanged; or not typed by the editor, and changed by another person meanwhile
         cell = LimitCell(row.name, column)
         obstacle = _endless(row, column, value) if start.ends else _by_a_plan(row, column)
         if sentence := _meanwhile(row, column, basis) or obstacle:
@@ -256,7 +256,7 @@ def _read_all(row: TableRow, typed: Texts) -> tuple[dict[str, Any], dict[LimitCe
 
 
 def _is_same(row: TableRow, column: str, value: Any, text: str | None) -> bool:
-    """Whether a value is what a cell with some text says."""
+    """Whether a value is that of a cell with a text."""
     if text is None:
         return False
     try:
@@ -273,7 +273,7 @@ def _meanwhile(row: TableRow, column: str, basis: Texts) -> str:
 
 
 def _by_a_plan(row: TableRow, column: str) -> str:
-    """A plan would set it back: what a plan sets is changed in the plan."""
+    """The obstacle to a change of a limit that a plan sets, which would set it back; empty if there is none."""
     cause = row.planned(column)
     return f"It is {cause}: change the plan, or set one for this table." if cause else ""
 
@@ -294,7 +294,7 @@ def _start_of(row: TableRow, column: str, start: Holds) -> Holds:
 
 
 def _parts(changes: Sequence[CellChange]) -> dict[Holds, list[CellChange]]:
-    """The changes of one table, by when they hold: each part is done by itself."""
+    """The changes of one table, by the time at which they apply: each part is saved by itself."""
     parts: dict[Holds, list[CellChange]] = {}
     for change in changes:
         parts.setdefault(change.holds, []).append(change)
@@ -302,7 +302,7 @@ def _parts(changes: Sequence[CellChange]) -> dict[Holds, list[CellChange]]:
 
 
 def _settings(table: Table, changes: Sequence[CellChange]) -> dict[str, Any]:
-    """What changed cells come to, as settings have it."""
+    """Changed cells as settings."""
     settings = {change.cell.column: change.value for change in changes if change.cell.column in LIMITS}
     options = [change.value for change in changes if change.cell.column in OF_THE_SHOE]
     return settings | ({"options": table.options | dict(ChainMap(*options))} if options else {})
@@ -359,21 +359,21 @@ def _text(row: TableRow, column: str, value: Any) -> str:
 
 
 class Saved(NamedTuple):
-    """What became of a save."""
+    """The outcome of a save."""
 
     tables: int
-    """How many are set otherwise from the next round on."""
+    """The number of tables with changes that need no second person and no later time."""
     proposals: Sequence[Proposal]
-    """What waits: for a second person, for its moment, for a shoe."""
+    """The changes that wait for a second person, their time, or a shoe."""
 
 
 def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, by: Staff) -> Saved:
-    """Do exactly what was shown, all or nothing. Raises Refused; with the faults of cells where something moved on."""
+    """Save exactly the displayed changes, all or none. Raises Refused."""
     if not by.has_perm("tables.change_table"):
         raise Refused("not_permitted", "Only an operator sets the limits of tables.", 403)
-    preview(typed, basis, start)  # values new options while the site's book is not locked: that may take half a minute
+    preview(typed, basis, start)  # before the lock of the site's log: the edges of new options may take half a minute
     with transaction.atomic():
-        site_log.lock()  # every change of settings takes it first: nothing that was judged moves before it is written
+        site_log.lock()  # every change of settings takes it first: what was judged cannot change before it is written
         edit = preview(typed, basis, start)
         if edit.faults:
             raise Refused("cells_wrong", "Nothing was saved: look at the cells that are marked.", 409)

@@ -1,7 +1,7 @@
-"""Limits that a pit boss tightens alone and at once: a plan for one table, for a few hours, told by an alert.
+"""Limits that a pit boss tightens alone and at once: a plan for one table, for a few hours, with an alert.
 
-It takes nothing down but what the house may lose: no maximum comes to lie higher than it is, and none above what takes
-two people. It ends by itself, unless an operator makes more of it.
+Such a plan only reduces what the casino may lose: it raises no maximum, and sets none that needs dual control. It ends
+by itself, unless an operator sets another version of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PERMISSION: Final = "tables.propose_limits"
 
 
 def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff) -> LimitPlan:
-    """Set other limits at a table at once, for four hours. Raises Refused."""
+    """Set tighter limits at a table at once, for four hours. Raises Refused."""
     if not (by.has_perm(PERMISSION) and by.has_perm("tables.run_floor")):
         raise Refused("not_permitted", "A pit boss changes limits in an emergency.", 403)
     pit_assignments.refuse(by, table.name)
@@ -63,7 +63,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
 
 
 def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:
-    """Since when an emergency lasts at a moment, and what was tightened before: what the first one tightened stays."""
+    """The start of an emergency that lasts at a moment, and its limits so far, which the next version keeps."""
     event = LIMIT_PLANS.event_of(row) if row and not row.retired else None
     if event and isinstance(event.schedule, Occasion) and event.schedule.holds(moment):
         return event.schedule.starts, event.values
@@ -71,7 +71,7 @@ def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:
 
 
 def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:
-    """What is not tightened, by its limit."""
+    """The faults of limits that are not tightened, by limit."""
     present = limits_in(table)
     if not values:
         return {"values": "Fill in one limit at least."}

@@ -1,8 +1,8 @@
-"""Bringing limit plans into force: a table is set as its plans say, and what takes notice is announced there first.
+"""Bringing limit plans into force: each table is set as its plans require, and a raised minimum is announced first.
 
-A worker does so each minute, table by table, each in one transaction under the lock of the table's book. What it writes
-is made of what it reads there, and the entry's key of what it writes: so whatever dies in between, and however many
-workers try, it is done once or not at all, and tried again. An open round keeps the limits that it pinned.
+A worker does so each minute, with one transaction for each table under the lock of its log. The entry follows from what
+is read under that lock, and its key from the entry: whichever process dies, and however many workers try, it is written
+once or not at all, and tried again. An open round keeps the limits that it pinned.
 """
 
 from __future__ import annotations
@@ -49,44 +49,46 @@ from tables.log.terms import Settings
 from tables.models import LimitPlan, Proposal, Table
 from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
-from tables.setup.pits import NOWHERE, TablePlace
+from tables.setup.pits import TablePlace
 from tables.state import table_state
 
 _KEYS: Final = UUID("7f6d0f6e-7a3b-5d52-9a0e-3d0f1b7f1c15")
-"""Makes the keys of the entries by which plans come into force."""
+"""The namespace of the keys of entries by which plans come into force."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedLimits:
-    """What plans ask of one table at a moment."""
+    """The settings that plans require of one table at a moment, and the notice."""
 
     settings: Settings
-    """As it is to be set."""
     layers: Layers
     announced: tuple[dict[str, int], datetime] | None
-    """What has to stand announced, and for when."""
+    """The minimums to be announced, and when they take effect."""
     raising: Plan | None
     """The plan that raises the announced minimum; None where the table's own settings raise it."""
     minutes: int
 
 
 def bring_into_force() -> int:
-    """Set every table as its plans say; how many were set otherwise, or got another notice."""
+    """Set every table as its plans require. Returns the number of tables with a new setting or notice."""
     moment, tables = timezone.now(), list(Table.objects.in_use().select_related("book"))
     every, places, own = resolver.plans(moment), pits.places(), own_to_come()
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     waiting = [
         table
         for table in tables
-        if _asks(table, standings[table.book_id], due(table, standings[table.book_id], every, places, own, moment))
+        if _is_behind(table, standings[table.book_id], due(table, standings[table.book_id], every, places, own, moment))
     ]
     return sum(bring_to(table.pk) for table in waiting)
 
 
 def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
-    """Set one table as its plans say, in one transaction; whether anything was written. What the house's book says is
-    read without its lock, and the entry names how far. ``at_once``: a version that its author brings into force in the
-    transaction that sets it. Entries that follow from this version alone have the author's name."""
+    """Set one table as its plans require, in one transaction. Returns whether an entry was written.
+
+    ``at_once``: a version that its author brings into force in the transaction that sets it. Entries that follow from
+    this version alone have the author's name.
+    """
+    # The site's log is read without its lock, so that rounds do not wait for it; the entry names how far it was read.
     with transaction.atomic():
         house_seq = read_head(Book.objects.site().pk).seq
         table = Table.objects.select_related("book").get(pk=pk)
@@ -95,7 +97,7 @@ def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
         state, moment = table_state.at(head), head.moment
         every, places = resolver.plans(moment, house_seq), pits.places(house_seq)
         target = due(table, state, every, places, own_to_come(), moment)
-        if not _asks(table, state, target):
+        if not _is_behind(table, state, target):
             return False
         if sentences := table_settings.limit_faults(target.settings):
             _alert(table, " ".join(sentences.values()))
@@ -104,8 +106,8 @@ def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
 
 
 def with_the_shoe(pk: int) -> bool:
-    """The same once a shoe was shuffled or retired, if any plan holds with the next one; whether anything was written.
-    The shoe was put there whatever becomes of this: the worker tries again."""
+    """Set a table after the end of its shoe, if any plan takes effect with the next one. Returns whether an entry was
+    written. A failure never prevents the end of the shoe: the worker tries again."""
     if not LimitPlan.objects.filter(takes="shoe").exists():
         return False
     with suppress(WrongClock, DatabaseError):
@@ -114,11 +116,11 @@ def with_the_shoe(pk: int) -> bool:
 
 
 Own = Mapping[str, Sequence[Proposal]]
-"""By table, the changes of its own settings that were decided and are still to come."""
+"""By table, the approved changes of its own settings that have not taken effect."""
 
 
 def own_to_come() -> Own:
-    """What proposals will set: a minimum that they raise is announced like one of a plan."""
+    """The changes that proposals will make: a minimum that they raise is announced like that of a plan."""
     own: dict[str, list[Proposal]] = {}
     for proposal in proposals.to_come():
         if proposal.matter in _OF_TABLES:
@@ -132,9 +134,9 @@ _OF_TABLES: Final = ("limits", "take", "pays")
 def due(
     table: Table, state: TableState, every: Iterable[Plan], places: dict[str, TablePlace], own: Own, moment: datetime
 ) -> PlannedLimits:
-    """What plans ask of a table that stands so, and what has to be announced of what it is to be set to itself."""
+    """The settings that plans require of a table in a state, and the notices of these and of its own coming changes."""
     before = resolver.settings_of_row(table)
-    facts = resolver.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
+    facts = resolver.facts_at(table, places)
     outcome, minutes = resolve(every, facts, moment), policies.number("limits_notice_minutes", moment)
     set_to = limits_in(before)
     values, waiting = limit_notice.due_now(
@@ -149,7 +151,7 @@ def due(
 
 
 def _own_change(before: Settings, proposal: Proposal) -> NextChange:
-    """What a proposal sets of a table's own limits, and when."""
+    """The own limits of a table after a proposal, and when it takes effect."""
     after = limits_in(terms.settings_after(before, table_settings.values_of(proposal)))
     layers = {name: Layer(value, None) for name, value in after.items()}
     return NextChange(proposals.due_since(proposal), layers, tuple(layers))
@@ -158,14 +160,14 @@ def _own_change(before: Settings, proposal: Proposal) -> NextChange:
 def settings_after(
     before: Settings, facts: Facts, layers: Layers, values: dict[str, Value], state: TableState
 ) -> Settings:
-    """The settings with these limits: what of the table's own lies beneath plans, and who keeps the old minimum."""
+    """The settings with these limits, the table's own limits beneath plans, and the seats with the old minimum."""
     minimums = kept_minimums(before, values, layers, state)
     own = msgspec.to_builtins(own_beneath(values, facts.own))
     return replace(before, **in_settings(values), own_limits=own, kept_minimums=minimums)
 
 
 def kept_minimums(before: Settings, values: Values, layers: Layers, state: TableState) -> Mapping[str, Any]:
-    """Which seats keep the old minimum, where the table is set to these limits."""
+    """The seats that keep the old minimum once the table is set to these limits."""
     set_to = limits_in(before)
     if values.get(MINIMUM) == set_to.get(MINIMUM):
         return before.kept_minimums
@@ -188,8 +190,8 @@ def _least(value: Value) -> int:
     return value if isinstance(value, int) else value[0]
 
 
-def _asks(table: Table, state: TableState, target: PlannedLimits) -> bool:
-    """Whether a table is set, or has announced, something else than it should."""
+def _is_behind(table: Table, state: TableState, target: PlannedLimits) -> bool:
+    """Whether the settings or the notice of a table differ from those that plans require."""
     return _differs(table, target.settings) or _notice_differs(state, target)
 
 
@@ -241,7 +243,7 @@ def _set(table: Table, head: Head, target: PlannedLimits, house_seq: int, at_onc
 
 
 def layer_name(layers: Layers, name: str) -> str:
-    """How an entry names the layer that sets a limit: empty for the table itself."""
+    """The name of the layer that sets a limit, as entries have it; empty for the table itself."""
     plan = layers[name].plan if name in layers else None
     return str(plan) if plan else ""
 
@@ -267,7 +269,7 @@ def _announce(
 
 
 def _key(table: Table, head: Head, house_seq: int, content: Any) -> UUID:
-    """What is written upon the same plans in the same minute is written once."""
+    """The key of an entry: one content follows from one reading of the plans once in a minute."""
     digest = canonical({"": content}).decode()
     return uuid5(_KEYS, f"{table.book_id} {house_seq} {head.moment:%Y-%m-%d %H:%M} {digest}")
 

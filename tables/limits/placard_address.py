@@ -1,7 +1,7 @@
-"""Where a placard is found: an address that nobody guesses, made of the table and the house's own key.
+"""The secret addresses of placards, derived from the table and the site's key.
 
-Nothing on a placard is private. But whoever could count through the addresses would read all limits of the floor from
-outside of the house. The term *Series of the placards' addresses* is part of each: another number makes all anew.
+Nothing on a placard is private, but addresses that can be enumerated would show all limits of the floor to anyone. The
+policy *Series of the placards' addresses* is part of each: another number replaces all addresses.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pit_of(mark: str) -> str | None:
 
 
 def _is_mark(mark: str, owner: str) -> bool:
-    """By each key of the house: one that was replaced still opens the signs that were printed under it."""
+    """Whether an address is valid under any key of the site: a printed one stays valid after a key was replaced."""
     series = policies.number("placard_series")
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return any(hmac.compare_digest(mark.encode(), _digest(key, series, owner).encode()) for key in keys)

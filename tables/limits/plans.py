@@ -317,7 +317,7 @@ def tables_of(event: LimitPlanSet) -> Iterator[tuple[Table, Facts]]:
     """The tables of a plan's place in the order of their names, excluded ones too."""
     plan, places = _dated(event, timezone.now()).plan(0), pits.places()
     for table in sorted(Table.objects.in_use(), key=lambda table: pits.natural(table.name)):
-        facts = resolver.facts_of(resolver.settings_of_row(table), table.name, places.get(table.name, NOWHERE).pit)
+        facts = resolver.facts_at(table, places)
         if facts.are_of(plan):
             yield table, facts
 

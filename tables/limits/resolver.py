@@ -41,7 +41,7 @@ from tables.log.terms import Settings
 from tables.models import LimitPlan, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.setup import pits
-from tables.setup.pits import NOWHERE
+from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
 
 # --- The limits of tables ----------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def at_tables(tables: Iterable[Table], moment: datetime) -> dict[str, TableLimit
     every, places = plans(moment), pits.places()
     limits: dict[str, TableLimits] = {}
     for table in tables:
-        facts = facts_of(settings_of_row(table), table.name, places.get(table.name, NOWHERE).pit)
+        facts = facts_at(table, places)
         limits[table.name] = TableLimits(facts, resolve(every, facts, moment), limits_in(table))
     return limits
 
@@ -107,6 +107,11 @@ _LIMIT_SETTINGS: Final = (
 def settings_of_row(table: Table) -> Settings:
     """The settings of a table that limits depend on, without a query."""
     return Settings(denominations=(), **{name: getattr(table, name) for name in _LIMIT_SETTINGS})
+
+
+def facts_at(table: Table, places: Mapping[str, TablePlace]) -> Facts:
+    """The facts about a table as it is set, and the pit that it is in."""
+    return facts_of(settings_of_row(table), table.name, places.get(table.name, NOWHERE).pit)
 
 
 def facts_of(settings: Settings, table: str, pit: str) -> Facts:
@@ -167,7 +172,7 @@ class LimitReason:
 def why(table: Table, moment: datetime) -> list[LimitReason]:
     """Each limit of a table at a moment: the value, the layer that sets it, its author, and the other layers."""
     every, state = plans(moment), table_state.of(table)
-    facts = facts_of(settings_of_row(table), table.name, pits.places().get(table.name, NOWHERE).pit)
+    facts = facts_at(table, pits.places())
     limits = TableLimits(facts, resolve(every, facts, moment), limits_in(table))
     excluded = [plan for plan in in_force(by_name(every), moment) if facts.are_of(plan) and not facts.concern(plan)]
     stack = {
