@@ -429,7 +429,7 @@ def _limits_until(table: Table, changes: Sequence[CellChange]) -> dict[str, Valu
 
 def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note: str = "") -> LimitPlanSet:
     """The plan of a change that ends, for tables that get the same limits."""
-    assert start.ends is not None  # noqa: S101 -- the callers ask
+    assert start.ends is not None  # noqa: S101 -- only changes that end become plans
     edges = [policies.spelled(edge) for edge in (start.effective or timezone.now(), start.ends)]
     of, several = (tables[0], ()) if len(tables) == 1 else ("", tuple(tables))
     return LimitPlanSet(

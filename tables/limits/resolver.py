@@ -124,7 +124,7 @@ def facts_of(settings: Settings, table: str, pit: str) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class LimitOrigin:
     """Who set a value, and when."""
 
     by: str = ""
@@ -142,7 +142,7 @@ class LayerReason:
     state: Literal["applies", "covered", "not now", "excluded"]
     reason: str
     """Why it does not apply; empty if it applies."""
-    origin: Origin
+    origin: LimitOrigin
     is_emergency: bool = False
 
 
@@ -183,7 +183,7 @@ def why(table: Table, moment: datetime) -> list[LimitReason]:
     return [_reason(name, layers, limits, state, origins) for name, layers in stack.items()]
 
 
-Origins = Mapping[int | str, Origin]
+Origins = Mapping[int | str, LimitOrigin]
 """By the entry of a plan, or by the name of a limit that the table sets itself."""
 
 
@@ -195,7 +195,7 @@ def _reason(
         LayerReason(
             layer,
             *_state_of(layer, applied, limits.facts),
-            origins.get(layer.plan.seq if layer.plan else name, Origin()),
+            origins.get(layer.plan.seq if layer.plan else name, LimitOrigin()),
             is_emergency=layer.name == emergency_name(limits.facts.table),
         )
         for layer in layers
@@ -229,10 +229,12 @@ def _waits_for(
 
 def _origins(table: Table, facts: Facts, seqs: Iterable[int]) -> Origins:
     rows = LimitPlan.objects.filter(seq__in=seqs)
-    return {row.seq: Origin(row.by, row.at, row.proposal) for row in rows} | dict(_own_origins(table, set(facts.own)))
+    return {row.seq: LimitOrigin(row.by, row.at, row.proposal) for row in rows} | dict(
+        _own_origins(table, set(facts.own))
+    )
 
 
-def _own_origins(table: Table, names: set[str]) -> Iterator[tuple[str, Origin]]:
+def _own_origins(table: Table, names: set[str]) -> Iterator[tuple[str, LimitOrigin]]:
     """Who last set each of the table's own limits: the newest entry that changed it by hand."""
     rows = LogEntry.objects.filter(book_id=table.book_id, subject=TableSet.subject, kind=TableSet.kinds[0])
     for row in rows.order_by("-seq").iterator(chunk_size=100):
@@ -241,7 +243,7 @@ def _own_origins(table: Table, names: set[str]) -> Iterator[tuple[str, Origin]]:
             continue
         for name in {name for name in names if _limit(event.before, name) != _limit(event.after, name)}:
             names.remove(name)
-            yield name, Origin(row.by, row.at, event.proposal)
+            yield name, LimitOrigin(row.by, row.at, event.proposal)
         if not names:
             return
 
