@@ -2,6 +2,11 @@
 
 Designed by James Ernest and Paul Peterson. Every payment is a rank times a tenth of the bet, and a bet is a
 multiple of ten chip units, so no amount is ever rounded.
+
+Written by hand, not as a script like the other games: a state then leads on in any number of ways at one cost, where a
+script replays the round up to it. A scripted Rocket had 81 lines less and passed the same tests. In one run of `bench
+engine` it played 4,700 rounds/s by `prompts` and `play` (this one: 6,800) and 8,900 by `run` (10,400), and an action
+from a state that had already led on took 34 us (2).
 """
 
 from __future__ import annotations
