@@ -1,4 +1,4 @@
-"""A browser tells what time it has: held against the database's clock, for moments are sought by what screens show."""
+"""The clock of a browser, compared with the clock of the database: users search moments by the times on screens."""
 
 from __future__ import annotations
 

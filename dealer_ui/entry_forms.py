@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from django import forms
@@ -12,8 +13,9 @@ from tables.form_fields import InputForm, WholeNumberField
 from tables.models.staff import PIN_DIGITS
 from tables.refusals import Refused
 
-BADGE_PATTERN: Final = r"^[0-9]{3,8}\Z"
-PIN_PATTERN: Final = rf"^{PIN_DIGITS}\Z"
+BadgeField: Final = partial(forms.RegexField, r"^[0-9]{3,8}\Z")
+PinField: Final = partial(forms.RegexField, rf"^{PIN_DIGITS}\Z")
+PasswordField: Final = partial(forms.CharField, max_length=128, strip=False)
 
 
 class KeyForm(InputForm):
@@ -36,8 +38,8 @@ class SignatureForm(InputForm):
 
     code = "wrong_credentials"
     message = "Sign with your badge number and your PIN: both are digits."
-    badge = forms.RegexField(BADGE_PATTERN)
-    pin = forms.RegexField(PIN_PATTERN)
+    badge = BadgeField()
+    pin = PinField()
 
     def add_prefix(self, field_name: str) -> str:
         return f"{self.prefix or ''}{field_name}"

@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui.accounts.sign_in import OwnSecretView, signed_out
-from dealer_ui.entry_forms import PIN_PATTERN
+from dealer_ui.entry_forms import PasswordField, PinField
 from dealer_ui.guards import viewer_of
 from ledger.site_log import digest_of
 from tables.floor import signature_checks
@@ -44,9 +44,9 @@ class PasswordForm(InputForm):
     code = "incomplete"
     codes: ClassVar = {NON_FIELD_ERRORS: "differs"}
     message = "Give your password, and the new one twice."
-    old = forms.CharField(max_length=128, strip=False)
-    new = forms.CharField(max_length=128, strip=False)
-    again = forms.CharField(max_length=128, strip=False)
+    old = PasswordField()
+    new = PasswordField()
+    again = PasswordField()
 
     def clean(self) -> dict[str, Any]:
         if self.cleaned_data.get("new") != self.cleaned_data.get("again"):
@@ -57,10 +57,10 @@ class PasswordForm(InputForm):
 class PinForm(forms.Form):
     """A new PIN, twice, the old one, and the password."""
 
-    password = forms.CharField(max_length=128, strip=False)
-    old_pin = forms.RegexField(PIN_PATTERN)
-    new_pin = forms.RegexField(PIN_PATTERN)
-    again_pin = forms.RegexField(PIN_PATTERN)
+    password = PasswordField()
+    old_pin = PinField()
+    new_pin = PinField()
+    again_pin = PinField()
 
 
 @login_required

@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui.accounts.sign_in import PasswordAgainForm, signed_out
-from dealer_ui.entry_forms import BADGE_PATTERN, PIN_PATTERN, InputFormView
+from dealer_ui.entry_forms import BadgeField, InputFormView, PasswordField, PinField
 from dealer_ui.guards import viewer_of
 from tables.form_fields import InputForm, WholeNumberField
 from tables.log.entries.staff import CALLED
@@ -42,8 +42,8 @@ class NewPinForm(InputForm):
     """A new PIN, twice. Its errors come before those of the fields that identify its owner."""
 
     code = "incomplete"
-    new = forms.RegexField(PIN_PATTERN, error_messages=_NEW_PIN)
-    again = forms.RegexField(PIN_PATTERN, error_messages=_NEW_PIN)
+    new = PinField(error_messages=_NEW_PIN)
+    again = PinField(error_messages=_NEW_PIN)
 
 
 class CodePinForm(NewPinForm):
@@ -51,14 +51,14 @@ class CodePinForm(NewPinForm):
 
     first = forms.RegexField(_HALF, error_messages=_HALVES)
     second = forms.RegexField(_HALF, error_messages=_HALVES)
-    badge = forms.RegexField(BADGE_PATTERN, error_messages=_DIGITS)
+    badge = BadgeField(error_messages=_DIGITS)
 
 
 class ChangePinForm(NewPinForm):
     """A new PIN with the old one."""
 
-    badge = forms.RegexField(BADGE_PATTERN, error_messages=_DIGITS)
-    old = forms.RegexField(PIN_PATTERN, error_messages=_DIGITS)
+    badge = BadgeField(error_messages=_DIGITS)
+    old = PinField(error_messages=_DIGITS)
 
 
 class CodePasswordForm(InputForm):
@@ -69,8 +69,8 @@ class CodePasswordForm(InputForm):
     username = forms.CharField(max_length=40)
     first = forms.RegexField(_HALF)
     second = forms.RegexField(_HALF)
-    new = forms.CharField(max_length=128, strip=False)
-    again = forms.CharField(max_length=128, strip=False)
+    new = PasswordField()
+    again = PasswordField()
 
 
 class CodeForm(PasswordAgainForm):

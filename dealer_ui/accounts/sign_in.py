@@ -15,7 +15,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from dealer_ui.entry_forms import InputFormView, SignatureForm
+from dealer_ui.entry_forms import InputFormView, PasswordField, SignatureForm
 from dealer_ui.guards import viewer_of
 from tables.form_fields import InputForm
 from tables.models import EmergencyCode, Terminal
@@ -39,7 +39,7 @@ class NameForm(InputForm):
     code = "wrong_credentials"
     message = "Give your user name and your password."
     username = forms.CharField(max_length=40)
-    password = forms.CharField(max_length=128, strip=False)
+    password = PasswordField()
 
 
 class PasswordAgainForm(InputForm):
@@ -47,7 +47,7 @@ class PasswordAgainForm(InputForm):
 
     code = "wrong_credentials"
     message = "This is not your password."
-    password = forms.CharField(max_length=128, strip=False, required=False)
+    password = PasswordField(required=False)
 
 
 class EmergencyForm(InputForm):

@@ -120,7 +120,7 @@ def _draw(request: HttpRequest, form: ConfirmForm, refused: Refused | None = Non
 @sensitive_post_parameters("pin")
 @require_POST
 def confirm(request: HttpRequest, pk: int) -> HttpResponse:
-    """A pit boss confirms a table by badge and PIN, with what the hands show."""
+    """A pit boss confirms a table by badge and PIN, with a note on the hands."""
     table, form = get_object_or_404(Table.objects.select_related("book"), pk=pk), ConfirmForm(request.POST)
 
     def act(staff: Staff) -> recorder.Receipt:

@@ -234,7 +234,7 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @dealers
 @require_http_methods(["GET", "POST"])
 def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
-    """A dispute, opened by the dealer at the table while the player stands there. The pit hears of it."""
+    """A dispute that the dealer opens at the table, in the presence of the player."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     table_standing = table_state.of(table)
     if table_standing.dealer is None or table_standing.dealer.username != viewer.username:
