@@ -152,10 +152,8 @@ class PlanForm(forms.Form):
             self.add_error("tables", "Tick each table that the plan is for.")
             return cleaned
         moment = timezone.now()
-        event = self.event()
-        effective = event.effective or policies.spelled(moment)
-        faults = limit_plans.faults(structs.replace(event, effective=effective), moment)
-        if faults and self._fits_others(effective, moment):
+        faults = limit_plans.faults(self.event(), moment)
+        if faults and self._fits_others(moment):
             self.add_error("confirm", "Confirm that the plan does not apply at these tables, or change its limits.")
             return cleaned
         for setting, sentence in faults.items():
@@ -164,11 +162,10 @@ class PlanForm(forms.Form):
             self.add_error(field if field in self.fields else None, sentence)
         return cleaned
 
-    def _fits_others(self, effective: str, moment: datetime) -> bool:
+    def _fits_others(self, moment: datetime) -> bool:
         """Find the tables that the limits do not fit. False if the plan cannot be set without those either."""
-        plan = structs.replace(self._plan(), effective=effective)
-        misfits = {table: " ".join(wrong.values()) for table, wrong in limit_plans.misfits(plan).items()}
-        if not misfits or limit_plans.faults(without(plan, misfits), moment):
+        misfits = {table: " ".join(wrong.values()) for table, wrong in limit_plans.misfits(self._plan()).items()}
+        if not misfits or limit_plans.faults(without(self._plan(), misfits), moment):
             return False
         self.misfits = misfits
         return True
@@ -193,8 +190,7 @@ class PlanForm(forms.Form):
         values = {name: typed[name] for name in AMOUNTS if typed[name] is not None}
         return LimitPlanSet(
             name=typed["name"], version=0, scope=scope, of=of, tables=tables, schedule=self._schedule(),
-            note=typed["note"],
-            values=values | typed["wagers"], takes=typed["takes"], keeps_seated=typed["keeps_seated"],
+            note=typed["note"], values=values | typed["wagers"], takes=typed["takes"], keeps_seated=typed["keeps_seated"],
             effective=policies.spelled(typed["effective"]) if typed["effective"] else "",
         )  # fmt: skip
 

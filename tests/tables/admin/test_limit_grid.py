@@ -20,12 +20,12 @@ from django.utils import timezone
 from ledger import site_log as house_book
 from ledger.models import LogEntry
 from tables.approvals import proposals
-from tables.limits import cell_texts, plans
+from tables.limits import cell_texts, enforcement, plans
 from tables.limits.cell_texts import Spelling
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
-from tables.models import Proposal, Staff, Table
+from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.roles import Role
 from tables.setup import pits, policies, table_settings
 from tests import floor
@@ -247,6 +247,30 @@ def test_an_edit_holds_from_a_moment(house: tuple[Client, Table, Table], clock: 
     clock.stand(evening + timedelta(minutes=1))
     assert proposals.bring_into_force() == 2
     assert (limits(rocket1), limits(rocket2)) == ((1_000, 50_000), (2_000, 10_000))
+
+
+def test_an_edit_ends_and_the_layers_below_apply_again(house: tuple[Client, Table, Table], clock: Clock) -> None:
+    """Harm: tonight's minimum is still in force tomorrow, or the operator has to come back at two to lower it."""
+    browser, rocket1, rocket2 = house
+    now = timezone.localtime(timezone.now())
+    end = now + timedelta(hours=3)
+    form = fields(browser) | {f"c-{key}-min_cents": "20" for key in (rocket1.pk, rocket2.pk)}
+    early = form | {"ends": f"{now - timedelta(hours=1):%Y-%m-%d %H:%M}"}
+    for step in ("preview", "save"):
+        assert "It would end before it holds" in faults_of(browser.post(GRID, early | {"do": step}))
+    form["ends"] = f"{end:%Y-%m-%d %H:%M}"
+    page = browser.post(GRID, form | {"do": "preview"}).content.decode()
+    assert f"with the next round, until {end:%Y-%m-%d %H:%M}" in page
+    assert f'name="ends" value="{end:%Y-%m-%d %H:%M}"' in page
+    assert "on their placards" in page
+    assert saved(browser, form | {"why": "Full house"}).status_code == 302
+    plan = LimitPlan.objects.get()
+    assert (plan.tables, plan.note) == ([rocket1.name, rocket2.name], "Full house")
+    enforcement.bring_into_force()
+    assert (limits(rocket1)[0], limits(rocket2)[0]) == (2_000, 2_000)
+    clock.stand(end + timedelta(minutes=1))
+    enforcement.bring_into_force()
+    assert (limits(rocket1)[0], limits(rocket2)[0]) == (1_000, 1_000)
 
 
 def test_options_and_penetration_hold_with_the_next_shoe(dealer: Hand) -> None:

@@ -172,3 +172,71 @@ def test_a_plan_is_retired(desk: Client) -> None:
     newest = LimitPlan.objects.versions("Floor").first()
     assert newest is not None
     assert newest.retired
+
+
+# --- Several tables, and tables that a plan does not fit ----------------------------------------------------------
+
+
+@pytest.fixture
+def high_stakes(olga: Staff) -> Table:
+    """A table whose bets are multiples of 100."""
+    return floor.table("Rocket 2", unit_cents=1_000, min_cents=10_000, max_cents=100_000)
+
+
+def test_a_plan_is_set_for_several_tables_and_comes_back_so(desk: Client, olga: Staff) -> None:
+    """Harm: an operator types one plan a table, or the form of a plan for two tables silently makes it one for one."""
+    floor.table("Rocket 2")
+    floor.table("Rocket 3")
+    none_ticked = desk.post(LIST + "add/", typed(target="table:"))
+    assert "Tick each table" in str(none_ticked.context["form"].errors["tables"])
+    assert desk.post(LIST + "add/", typed(target="table:", tables=["Rocket 1", "Rocket 3"])).status_code == 302
+    row = LimitPlan.objects.get()
+    assert (row.scope, row.of, row.tables) == ("table", "", ["Rocket 1", "Rocket 3"])
+    change = reverse("admin:tables_limitplan_change", args=[row.pk])
+    initial = desk.get(change).context["form"].initial
+    assert (initial["target"], list(initial["tables"])) == ("table:", ["Rocket 1", "Rocket 3"])
+    assert [line.holds_at for line in desk.get(LIST).context["lines"]] == [["Rocket 1", "Rocket 3"]]
+    assert desk.post(change, typed(target="table:Rocket 1", tables=["Rocket 3"], version="1")).status_code == 302
+    newest = LimitPlan.objects.versions("Floor").first()
+    assert newest is not None
+    assert (newest.of, newest.tables) == ("Rocket 1", [])
+
+
+@pytest.mark.usefixtures("high_stakes")
+def test_misfits_are_listed_and_the_plan_applies_elsewhere_once_confirmed(desk: Client) -> None:
+    """Harm: one table with other chips keeps a plan from the whole floor; or it is left out without the operator's
+    knowledge."""
+    page = desk.post(LIST + "add/", typed())
+    assert page.context["form"].misfits.keys() == {"Rocket 2"}
+    text = page.content.decode()
+    assert "The plan does not fit 1 of its tables" in text
+    assert "The minimum is a multiple of 100" in text
+    assert '<input type="hidden" name="excluded" value="Rocket 2">' in text
+    assert desk.post(LIST + "add/", typed(excluded=["Rocket 2"])).status_code == 200
+    assert not LimitPlan.objects.exists()
+    assert desk.post(LIST + "add/", typed(excluded=["Rocket 2"], confirm="on")).status_code == 302
+    assert LimitPlan.objects.get().excluded == ["Rocket 2"]
+    page = desk.get(LIST)
+    assert [line.holds_at for line in page.context["lines"]] == [["Rocket 1"]]
+    assert "not at Rocket 2" in page.content.decode()
+
+
+@pytest.mark.usefixtures("high_stakes")
+def test_a_misfit_that_was_not_shown_is_not_confirmed(desk: Client) -> None:
+    """Harm: a confirmation for one table leaves out another one, which came to the floor meanwhile."""
+    floor.table("Rocket 3", unit_cents=1_000, min_cents=10_000, max_cents=100_000)
+    page = desk.post(LIST + "add/", typed(excluded=["Rocket 2"], confirm="on"))
+    assert page.context["form"].misfits.keys() == {"Rocket 2", "Rocket 3"}
+    assert not LimitPlan.objects.exists()
+
+
+@pytest.mark.usefixtures("high_stakes")
+def test_a_confirmed_misfit_is_taken_from_a_list_of_tables(desk: Client) -> None:
+    """Harm: a plan for ten tables is a dead end since one of them has other chips."""
+    several = typed(target="table:", tables=["Rocket 1", "Rocket 2"])
+    assert desk.post(LIST + "add/", several).context["form"].misfits.keys() == {"Rocket 2"}
+    assert desk.post(LIST + "add/", several | {"excluded": ["Rocket 2"], "confirm": "on"}).status_code == 302
+    assert LimitPlan.objects.get().tables == ["Rocket 1"]
+    alone = desk.post(LIST + "add/", typed(name="Alone", target="table:", tables=["Rocket 2"]))
+    assert alone.context["form"].misfits == {}
+    assert "multiple of 100" in str(alone.context["form"].errors["min_cents"])
