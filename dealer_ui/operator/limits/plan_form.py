@@ -190,7 +190,8 @@ class PlanForm(forms.Form):
         values = {name: typed[name] for name in AMOUNTS if typed[name] is not None}
         return LimitPlanSet(
             name=typed["name"], version=0, scope=scope, of=of, tables=tables, schedule=self._schedule(),
-            note=typed["note"], values=values | typed["wagers"], takes=typed["takes"], keeps_seated=typed["keeps_seated"],
+            note=typed["note"], values=values | typed["wagers"], takes=typed["takes"],
+            keeps_seated=typed["keeps_seated"],
             effective=policies.spelled(typed["effective"]) if typed["effective"] else "",
         )  # fmt: skip
 
