@@ -161,7 +161,7 @@ class PlanPage(OperatorPage):
 
     def form_page(self, form: PlanForm | None) -> HttpResponse:
         """The page: without the form for a user who may not set plans."""
-        versions = LimitPlan.objects.versions(self.row.name) if self.row else []
+        versions = LimitPlan.objects.versions(self.row.name if self.row else "")
         return self.page(
             form=form if self.request.user.has_perm("tables.add_limitplan") else None,
             takes_two=dual_control.needed(dual_control.PLAN, policies.as_entered(timezone.now())),
