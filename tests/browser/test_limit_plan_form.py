@@ -23,6 +23,7 @@ def test_misfits_are_confirmed_by_keyboard(looking: Looking) -> None:
     page.fill("[name=min_cents]", "20")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Rocket 2")
+    page.keyboard.press("Tab")
     expect(page.locator("[name=confirm]")).to_be_focused()
     assert serious(page) == []
     page.keyboard.press("Space")

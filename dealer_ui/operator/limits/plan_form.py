@@ -93,7 +93,7 @@ class PlanForm(forms.Form):
     )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=0)
     excluded = forms.MultipleChoiceField(required=False, widget=forms.MultipleHiddenInput)
-    confirm = forms.BooleanField(required=False, widget=forms.CheckboxInput({"autofocus": True}))
+    confirm = forms.BooleanField(required=False, widget=forms.CheckboxInput)
 
     FIELDS: ClassVar[Mapping[str, str]] = {"of": "target"}
 
