@@ -116,6 +116,6 @@ class DomainForm(forms.ModelForm):
 
 
 class RetireForm(forms.Form):
-    """The reason for a retirement."""
+    """The reason for a retirement or revocation."""
 
     why = forms.CharField(label="Why", max_length=200, widget=widgets.UnfoldAdminTextInputWidget)

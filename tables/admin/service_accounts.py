@@ -15,7 +15,7 @@ from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import DomainForm, MomentField, refusals_as_errors, table_choices
+from tables.admin.forms import DomainForm, MomentField, RetireForm, refusals_as_errors, table_choices
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.log.message import text_of
@@ -93,14 +93,6 @@ class ServiceAccountForm(DomainForm):
 
     def write(self, by: Staff) -> ServiceAccount:
         return service_accounts.set_account(self.name, self.access(), by=by)
-
-
-class RevokeForm(forms.Form):
-    """The reason for a revocation."""
-
-    why = forms.CharField(
-        label="Why", max_length=service_accounts.LONGEST_TEXT, widget=widgets.UnfoldAdminTextInputWidget
-    )
 
 
 @admin.register(ServiceAccount)
@@ -194,7 +186,7 @@ class ServiceAccountAdmin(SetUp):
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Revoke the account permanently."""
         account = self.row(request, object_id)
-        form = RevokeForm(request.POST or None)
+        form = RetireForm(request.POST or None)
         if form.is_valid():
             with refusals_as_errors(form):
                 service_accounts.revoke(account, form.cleaned_data["why"], by=operator(request))
