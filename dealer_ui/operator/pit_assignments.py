@@ -61,7 +61,7 @@ class StaffRow(forms.Form):
         present = [WHOLE_FLOOR] if post and post.whole_floor else sorted(post.pits if post else ())
         initial = {"post": present, "was": present, "seen": seq}
         was_shown = data is not None and f"was-{runner.person.pk}" in data
-        super().__init__(data if was_shown else None, prefix=runner.person.pk, initial=initial)
+        super().__init__(data if was_shown else None, prefix=str(runner.person.pk), initial=initial)
         self.runner, self._boxes = runner, boxes
 
     def add_prefix(self, field_name: str) -> str:
