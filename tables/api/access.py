@@ -1,4 +1,4 @@
-"""Who asks the API: somebody of the staff by their session, or a program by its token, within its scopes."""
+"""Callers of the API: staff by their session, API clients by their token and within its scopes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SignedIn(SessionAuthentication):
 
 
 class MayAsk(BasePermission):
-    """Somebody who works here; or a program, of which its operation asks a scope (``refuse_program``)."""
+    """Admits staff, and API clients, whose scope the operation checks (``refuse_program``)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Whether anybody is known."""
@@ -127,7 +127,7 @@ def refuse_beyond(
 
 
 def role_of(caller: Staff | ServiceAccount) -> str:
-    """By which role something is told: a program counts nothing and signs nothing, and reads as an auditor does."""
+    """The role whose view a caller gets: an API client counts and signs nothing, and reads as an auditor does."""
     return Role.AUDITOR if isinstance(caller, ServiceAccount) else caller.role
 
 

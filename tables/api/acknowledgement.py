@@ -20,17 +20,18 @@ HEADER: Final = "Casino-Acknowledged"
 
 
 def receipt_of(call: Call[Any, Any], table: Table) -> Acknowledged | None:
-    """What whoever asks was told last of a table."""
+    """The newest entry of a table that the caller was told of, from its header; None without one."""
     header = call.request.headers.get(HEADER)
     return acknowledgement.read(table.book_id, header) if header else None
 
 
 def heed(call: Call[Any, Any], table: Table) -> bool:
-    """Somebody looks at a table, which was read with its book: whether that made it wait to be confirmed."""
+    """Compare the caller's receipt with a table that was read with its log. Returns whether the table now waits to be
+    confirmed."""
     return recorder.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
 
 
 def keep(call: Call[Any, Any], table: Table, standing: TableState) -> None:
-    """The answer has what the table stands at."""
+    """Add the receipt of the table's present state to the answer."""
     if value := restored_tables.receipt(table.book_id, standing, receipt_of(call, table)):
         call.headers[HEADER] = value

@@ -1,4 +1,4 @@
-"""Alerts over the API: the inbox of whoever asks, and taking note of them in words."""
+"""Alerts over the API: the caller's inbox, and acknowledging alerts in words."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Taken(msgspec.Struct, frozen=True):
 
     acknowledged: list[int]
     before: list[int]
-    """Those that somebody else had taken note of."""
+    """Those that another user had acknowledged before."""
 
 
 class Alerts(FloorViewSet):

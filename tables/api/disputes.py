@@ -128,7 +128,7 @@ class DisputeOpened(Write, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class DisputeNoted(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Somebody was heard, or something was looked at."""
+    """A statement that was heard, or evidence that was looked at."""
 
     heard: Words
     text: Words
@@ -183,7 +183,7 @@ class CorrectionsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class CorrectionProposed(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was handed over, beside what the engine decided."""
+    """The amount that was handed over, and the one that the engine decided."""
 
     round: Number
     seat: Annotated[int, Meta(ge=0, le=100)]
@@ -241,7 +241,7 @@ class Disputes(FloorViewSet):
         may=("tables.run_floor", "tables.deal"),
     )
     def open(self, call: Call[Any, DisputeOpened], pk: int) -> DisputeForm:
-        """A player disputes a round: whoever runs the floor opens it, or the dealer at the table."""
+        """A player disputes a round: a pit boss opens it, or the dealer at the table."""
         body, table = call.body, table_of(call.by, pk)
         if not call.by.has_perm("tables.run_floor"):
             terminals.for_dealing(call.request, table)
@@ -390,8 +390,8 @@ class Corrections(FloorViewSet):
         scope="read:disputes",
     )
     def list(self, call: Call[CorrectionsAsked, Any]) -> Page[CorrectionForm]:
-        """Those that were proposed last come first. A page of one state may hold fewer lines than asked for, and none,
-        while `next` leads on: so many are looked at at a time."""
+        """Those that were proposed last come first. A page of one state may have fewer lines than
+        requested, or none, while `next` leads on: a page examines a fixed number of them."""
         asked = call.query
         before = position(_BY_NUMBER, asked)
         lines, older = correction_records.page(before and tuple(before), asked.limit, asked.state)

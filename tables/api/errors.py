@@ -36,7 +36,7 @@ _MALFORMED: Final = (BadRequest, DataError, SuspiciousOperation, MultiPartParser
 
 
 def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """The answer to whatever a view raised; None for what nobody foresaw."""
+    """The answer to an exception of a view; None for one that is no refusal."""
     refused = refusal(error)
     if refused is None:
         return None
@@ -53,7 +53,7 @@ def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 
 
 def refusal(error: Exception) -> Refused | None:
-    """Why nothing was done; None for what nobody foresaw."""
+    """The refusal that an exception means; None for one that is no refusal."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, DATABASE_AWAY):

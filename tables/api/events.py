@@ -1,4 +1,4 @@
-"""The feed of events by cursor: for whoever may read the whole log."""
+"""The feed of events by cursor, for callers that may read the whole log."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def _waited(
 
 
 def _tables(pk: int | None, caller: Staff | ServiceAccount) -> frozenset[int]:
-    """Those that were asked for; a program that is for some tables is told of no others, and of nothing besides."""
+    """The tables whose events are read. An API client that is limited to tables gets no others, and no events without a
+    table."""
     own = caller.tables if isinstance(caller, ServiceAccount) else []
     if pk is None:
         named = Table.objects.filter(name__in=own).values_list("pk", flat=True)

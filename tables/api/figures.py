@@ -27,7 +27,7 @@ DAYS: Final = "list_days"
 
 
 class FiguresLine(msgspec.Struct, frozen=True):
-    """What one table, or several together, did in a span. What a rack should hold now is null for whoever counts it."""
+    """Figures of one table, or of several together. What a rack should hold now is null for those who count it."""
 
     name: str
     game: str
@@ -69,7 +69,7 @@ class FiguresForm(msgspec.Struct, frozen=True):
     span: str
     parts: list[FiguresPart]
     unseen: list[str]
-    """Tables that are being counted by people like the caller: nothing is told of them today."""
+    """Tables that the caller's role is counting: their figures are withheld today."""
 
 
 class FiguresAsked(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True):

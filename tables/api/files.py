@@ -49,7 +49,7 @@ class Files(FloorViewSet):
         reads_replica=True,
     )
     def rounds(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
-        """From the newest down to the first. For whoever may take lists out of the house; two files at a time.
+        """From the newest down to the first. For those who may take lists out of the house; two files at a time.
         A CSV file begins with a byte order mark."""
         table, state = reach(call.caller, pk)
         query = TableQuery(table, slugify(table.name), state.round.number if state.round else 0)

@@ -23,7 +23,7 @@ from tables.state import table_state
 ROUNDS: Final = "list_rounds"
 ON_DUTY: Final = "list_staff_on_duty"
 MOST_ROUNDS: Final = 100
-"""So many are played again for a page."""
+"""Maximum of rounds that a page replays."""
 
 
 class RoundsAsked(Span, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,7 +55,7 @@ class RoundSummary(msgspec.Struct, frozen=True):
 
 
 class OnDuty(msgspec.Struct, frozen=True):
-    """Somebody who deals."""
+    """A dealer at a table."""
 
     table: int
     table_name: str
@@ -136,7 +136,7 @@ class Holdings(FloorView):
 
     @operation("read_holdings", "What the house holds.", tag="Cage", answers=HoldingsForm, may=("tables.watch_cage",))
     def get(self, call: Call[Any, Any]) -> HoldingsForm:
-        """Counts are blind: whoever may count a place is not told what should lie there, nor what would tell it."""
+        """Counts are blind: a role that may count a place gets neither what should lie there nor what reveals it."""
         held, unseen = cage_desk.holdings(), cage_desk.unseen_by(call.by)
         blind = bool({CAGE, VAULT} & unseen)
         return HoldingsForm(

@@ -98,7 +98,7 @@ def board_form(board: Board) -> dict[str, Any]:
 
 
 def prompt_form(prompt: Prompt) -> dict[str, Any]:
-    """A prompt as JSON data: without the cards that are gone, for nobody counts a shoe through the system."""
+    """A prompt as JSON data. The cards that are gone are left out, so that no client can count a shoe."""
     form: dict[str, Any] = msgspec.to_builtins(prompt)
     if isinstance(prompt, AskCard):
         del form["gone"], form["decks"]

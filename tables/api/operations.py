@@ -1,5 +1,7 @@
-"""One operation of the API: what it reads and answers, in types. The decorator reads a request by them, answers by
-them, and describes both; so the description cannot say anything else than what is done."""
+"""One operation of the API: the types that it reads and answers.
+
+The decorator reads requests and writes answers by these types, and the description is generated from them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ class Call(Generic[Query, Body]):
     key: UUID
     """The idempotency key of a write."""
     headers: dict[str, str] = field(default_factory=dict)
-    """What the answer has besides its form."""
+    """Further headers of the answer."""
 
     @property
     def by(self) -> Staff:
@@ -208,7 +210,7 @@ def _call(declared: Operation, request: Request) -> Call[Any, Any]:
 
 
 def refuse_without(by: Staff, *permissions: str) -> None:
-    """Raises Refused for whoever has none of these; of none, for nobody."""
+    """Raises Refused for a person who has none of these permissions. Without permissions, it never does."""
     if permissions and not any(by.has_perm(permission) for permission in permissions):
         words = ", or ".join(WORDS.get(permission, _plain(permission)) for permission in permissions)
         raise Refused("not_permitted", f"That takes somebody who may {words}.", 403)

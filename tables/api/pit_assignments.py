@@ -1,4 +1,4 @@
-"""Who runs which pit, over the API: posts, and pits that somebody takes over for a while."""
+"""Pit assignments over the API: permanent ones (posts), and pits that are taken over for a limited time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PitName = Annotated[str, Meta(min_length=1, max_length=pits.LONGEST)]
 
 
 class CoverForm(msgspec.Struct, frozen=True):
-    """A pit that somebody took over."""
+    """A pit that was taken over."""
 
     pit: str
     until: datetime
@@ -30,7 +30,7 @@ class CoverForm(msgspec.Struct, frozen=True):
 
 
 class RunnerForm(msgspec.Struct, frozen=True):
-    """Somebody who runs the floor, and what they run."""
+    """A person who runs the floor, and the pits that they run."""
 
     username: str
     name: str
@@ -108,7 +108,7 @@ class Posts(FloorViewSet):
     )
     def set_post(self, call: Call[Any, PostWanted]) -> dict[str, Any] | Accepted:
         """It takes the place of the person's post. What takes two people in this house is proposed instead, and
-        answered 202 with the proposal: letting somebody run more does where access does."""
+        answered 202 with the proposal: assigning more to a person does where access does."""
         asked = call.body
         wanted = AssignmentChange(asked.username, tuple(asked.pits), asked.whole_floor)
 

@@ -52,13 +52,13 @@ class ReaderState(msgspec.Struct, frozen=True):
     pack: str = ""
     """What the cards of the shoe are."""
     burned: int = 0
-    """Cards that leave the shoe first, and are nobody's."""
+    """Cards that leave the shoe first and belong to no seat."""
     again: bool = False
     """Whether this message had counted before."""
 
 
 class Reader(FloorView):
-    """What a table's card reader says, and is told."""
+    """Messages of a table's card reader, and its state."""
 
     @operation(
         "read_reader",

@@ -64,7 +64,7 @@ class LogAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ExportForm(msgspec.Struct, frozen=True):
-    """A proof or a bundle that somebody asked the worker for."""
+    """A proof or a bundle that was requested of the worker."""
 
     id: int
     deed: str
@@ -98,9 +98,9 @@ class Log(FloorView):
         reads_replica=True,
     )
     def get(self, call: Call[LogAsked, Any]) -> Page[EntryForm]:
-        """The newest first; by person, subject, kind, table, round, seat, time, words or amount. Whoever runs the floor
-        searches the tables' books, operators and auditors the house's as well. A page may hold fewer lines than asked
-        for, and none, while `next` leads on: words are looked for in so many entries at a time."""
+        """The newest first; by person, subject, kind, table, round, seat, time, words or amount. Pit bosses
+        search the tables' books, operators and auditors the house's as well. A page may have fewer lines than
+        requested, or none, while `next` leads on: a page searches a fixed number of entries."""
         asked = call.query
         wanted = LogQuery(
             person=asked.person,
@@ -193,7 +193,7 @@ def entry_form(hit: Hit) -> EntryForm:
 
 
 def export_form(state: JobState) -> ExportForm:
-    """How an errand stands."""
+    """The state of a job."""
     return ExportForm(
         id=state.run.pk,
         deed=state.errand.deed,

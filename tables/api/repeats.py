@@ -1,4 +1,4 @@
-"""A write sent twice is done once: its answer is kept beside its key, in the transaction that does it.
+"""A write sent twice is done once: its answer is stored under its key, in the same transaction.
 
 Inputs and slips keep their keys in the log (``tables/floor/writer.py``). Other writes have no place there.
 """
@@ -33,8 +33,8 @@ _CLAIM: Final = """
 def once(call: Call[Any, Any], act: Callable[[], Form], form: type[Form], *, username: str = "") -> Form:
     """Do it, unless it was done under this key: then it is answered as before. Another body under the key is refused.
 
-    A second request waits at the row until the first has committed or failed. The key is whoever's asks, or whoever
-    signs."""
+    A second request waits at the row until the first has committed or failed. A key belongs to the caller, or to
+    the signer."""
     owner = username or call.by.username
     asked = _digest(call)
     with transaction.atomic():

@@ -69,7 +69,7 @@ before and not done again; with another body it is refused (`key_reused`).
 **Problems** are RFC 9457: `application/problem+json`, whose `type` leads to a page about its `code`.
 
 **How often.** A person may ask 600 times a minute unless the house sets another number (`API_REQUESTS_A_MINUTE`), a \
-program as often as the house's terms say (`program_requests_a_minute`); whoever deals is not counted. Beyond that the \
+program as often as the house's terms say (`program_requests_a_minute`); dealers are not counted. Beyond that the \
 answer is 429, `throttled`, with `Retry-After`.
 
 **Money** is whole cents of the house's currency."""

@@ -92,11 +92,11 @@ class SettingsChanged(Write, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     takes: Literal["round", "shoe"] = "round"
     """From when they hold. With the next shoe only options and the source do, and a second person approves them."""
     comment: Annotated[str, Meta(max_length=500)] = ""
-    """For whoever approves it, where it takes two people."""
+    """For the person who approves it, where it takes two people."""
 
 
 class SettingsProposed(SettingsChanged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same as a proposal, with the words that whoever approves it reads."""
+    """A proposal of other settings of a table, with a comment for the person who approves it."""
 
     comment: Annotated[str, Meta(min_length=1, max_length=500)]
     effective: Moment | None = None
@@ -112,7 +112,7 @@ class ChangeForm(msgspec.Struct, frozen=True):
 
 
 class ProposalForm(msgspec.Struct, frozen=True):
-    """What somebody proposed, and what became of it."""
+    """A proposal and its outcome."""
 
     number: int
     matter: str
@@ -128,7 +128,7 @@ class ProposalForm(msgspec.Struct, frozen=True):
     proposed_at: datetime
     status: str
     outcome: str | None
-    """`approved`, `decided` (by whoever proposed it, where it takes one person), `declined`, `withdrawn` or `expired`;
+    """`approved`, `decided` (by its author, where it takes one person), `declined`, `withdrawn` or `expired`;
     null while it waits."""
     stale: str
     """What was changed meanwhile, so that it cannot be approved; empty if nothing was."""
@@ -143,11 +143,11 @@ class ProposalsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Approval(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The second person stands for it."""
+    """The second person approves it."""
 
 
 class Ending(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why it comes to nothing."""
+    """Why a proposal is declined or withdrawn."""
 
     reason: Reason
 
@@ -225,7 +225,7 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     effective: Moment | None = None
     """From when it holds; null: at once."""
     comment: Annotated[str, Meta(max_length=500)] = ""
-    """For whoever approves it, where it takes two people."""
+    """For the person who approves it, where it takes two people."""
     tables: TableNames = ()
     """Several tables, for the scope `table`; leave `of` empty then."""
     excluded: TableNames = ()
@@ -252,7 +252,7 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class PlanProposed(PlanSet, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same as a proposal, with the words that whoever approves it reads."""
+    """A proposal of the next version of a limit plan, with a comment for the person who approves it."""
 
     comment: Annotated[str, Meta(min_length=1, max_length=500)]
 
@@ -265,7 +265,7 @@ class TableSettings(FloorViewSet):
 
     @operation("read_settings", "What a table is set to.", tag="Limits", answers=SettingsForm, scope="read:limits")
     def retrieve(self, call: Call[Any, Any], pk: int) -> SettingsForm:
-        """For whoever may see the table. `version` names just these settings."""
+        """For callers that may see the table. `version` names just these settings."""
         table, _ = reach(call.caller, pk)
         return settings_form(table)
 
@@ -303,7 +303,7 @@ class TableSettings(FloorViewSet):
         may=("tables.propose_limits",),
     )
     def propose(self, call: Call[Any, SettingsProposed], pk: int) -> ProposalForm:
-        """They wait for a second person, who reads the comment. Whoever sets up no tables proposes limits alone."""
+        """They wait for a second person, who reads the comment. People who do not set up tables propose only limits."""
         table = table_of(call.by, pk)
 
         def act() -> ProposalForm:
@@ -392,7 +392,7 @@ class Proposals(FloorViewSet):
         may=("tables.view_proposal", "tables.propose_limits"),
     )
     def list(self, call: Call[ProposalsAsked, Any]) -> Page[ProposalForm]:
-        """The newest first. Whoever sets up nothing sees those of limits."""
+        """The newest first. People who set up nothing see those of limits."""
         rows, before = Proposal.objects.select_related("end").order_by("-number"), position(PROPOSALS, call.query)
         if not call.by.has_perm("tables.view_proposal"):
             rows = rows.filter(matter__in=_OF_THE_FLOOR)
@@ -485,7 +485,7 @@ def proposal_form(proposal: Proposal) -> ProposalForm:
 
 
 def proposal_forms(rows: Sequence[Proposal]) -> dict[int, ProposalForm]:
-    """The same of several, by number: what all of them have to be held against is asked for once."""
+    """Proposals with their ends, by number. The state that they are compared with is read once."""
     statuses = proposals.statuses(rows)
     stale = proposals.stale_all(row for row in rows if not hasattr(row, "end"))
     return {row.number: _proposal_form(row, statuses[row.number], stale.get(row.number, "")) for row in rows}
@@ -592,7 +592,7 @@ class LimitPlans(FloorViewSet):
 
 
 def limits_form(table: Table, limits: TableLimits) -> LimitsForm:
-    """What plans come to at a table."""
+    """The limits of a table by its plans."""
     outcome = limits.outcome
     return LimitsForm(
         table=table.pk,

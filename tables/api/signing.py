@@ -17,16 +17,16 @@ Outcome = TypeVar("Outcome")
 
 
 class Signed(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A write that somebody signs by badge and PIN, whoever's session or token brings it."""
+    """A write that is signed by badge and PIN. The signer need not be the user of the session."""
 
     badge: Annotated[str, Meta(pattern=r"^[0-9]{3,8}$")]
     pin: Annotated[str, Meta(pattern=r"^[0-9]{4,8}$", description="Kept nowhere, and in no log.")]
     attested: Attestation | None = None
-    """What the terminal's key or a passkey signed beside it, where the house asks for that."""
+    """The signature of the terminal's key or a passkey, where the house requires one."""
 
 
 def attested(call: Call[Any, Any]) -> Attestation | None:
-    """What was signed beside badge and PIN. Raises Refused where it is another terminal's."""
+    """The signature of a terminal's key or a passkey. Raises Refused for another terminal's."""
     return signatures.of_here(call.body.attested, terminals.here(call.request))
 
 

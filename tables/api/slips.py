@@ -54,7 +54,7 @@ class NoteApart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Counted(Signed, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may stand beside a signature."""
+    """A signature, and the count and facts that may come with it."""
 
     chips: Pieces = []
     facts: Facts = {}
@@ -93,7 +93,7 @@ class SlipStep(msgspec.Struct, frozen=True):
     roles: list[str]
     """Whose signature it takes."""
     counts: bool
-    """Whether whoever signs says what they counted."""
+    """Whether the signer enters a count."""
     asks: list[str]
     """The facts that it asks for, by name."""
     signed_by: str | None
@@ -117,7 +117,7 @@ class SlipForm(msgspec.Struct, frozen=True):
     """What is to be moved, or what two people counted alike."""
     total_cents: int
     expected_cents: int | None
-    """What a count is held against, once two people counted alike."""
+    """The amount that a count is compared with, once two people counted alike."""
     variance_cents: int | None
     box: str
     reason: str
@@ -172,7 +172,7 @@ class Slips(FloorViewSet):
 
     @operation("sign_slip", "Sign a slip.", tag="Slips", body=StepSigned, answers=SlipForm)
     def sign(self, call: Call[Any, StepSigned], series: str, year: int, number: int) -> SlipForm:
-        """The step that is due, by badge and PIN. Nobody signs twice on one slip; who requested a fill may confirm."""
+        """The step that is due, by badge and PIN. A person signs once; the one who requested a fill may confirm it."""
         table, name = _slip(call.by, series, year, number)
         body = call.body
         chips = as_typed(body.chips, "chips")
@@ -228,7 +228,7 @@ def _series(by: Caller, name: str, table: Table | None) -> SlipType:
 
 
 def _slip(by: Caller, series: str, year: int, number: int) -> tuple[Table | None, SlipName]:
-    """The book and the name of a slip that somebody may see. Raises Refused."""
+    """The table and the name of a slip that the caller may see. Raises Refused."""
     rows = models.Slip.objects.filter(series=series, year=year, number=number).values_list("book_id", flat=True)
     book = rows.first()
     table = Table.objects.select_related("book").filter(book_id=book).first() if book is not None else None

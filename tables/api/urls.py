@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from django.urls import URLPattern, path, re_path, register_converter
 
@@ -70,9 +70,9 @@ class DisputeId:
 register_converter(GamingDay, "gaming_day")
 register_converter(SlipId, "slip_id")
 register_converter(DisputeId, "dispute_id")
-LIST: Final = {"get": "list"}
-RETRIEVE: Final = {"get": "retrieve"}
-SIGN: Final = {"post": "sign"}
+LIST: Final[dict[str, Any]] = {"get": "list"}
+RETRIEVE: Final[dict[str, Any]] = {"get": "retrieve"}
+SIGN: Final[dict[str, Any]] = {"post": "sign"}
 _CORRECTION = "tables/<int:pk>/corrections/<int:year>/<int:number>/"
 _PROPOSAL = "proposals/<int:number>/"
 

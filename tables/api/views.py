@@ -1,4 +1,4 @@
-"""The API's views: who may ask, and whom to ask. What is read and answered is in forms.py."""
+"""The API's base views, and those of tables, problems and the description. Their forms are in forms.py."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FloorView(APIView):
     parser_classes = ()  # bodies are read by forms.read alone, once it is known who asks
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Once it is known who asks: whoever owes another password or a passkey does nothing before."""
+        """Authenticate, then refuse a user who first has to set a password or a passkey."""
         super().initial(request, *args, **kwargs)
         required_actions.refuse(django_request(request))
 
@@ -79,8 +79,7 @@ class Tables(FloorViewSet):
         narrows=True,
     )
     def list(self, call: Call[TablesAsked, Any]) -> Page[TableLine]:
-        """A dealer sees the table that they deal at, whoever watches the floor all of them, in the order in which they
-        were set up."""
+        """In the order in which they were set up. A dealer sees only the table that they deal at."""
         after = position(LIST, call.query) or 0
         tables = _visible_tables(call.caller, retired=call.query.retired).filter(pk__gt=after)
         rows = list(tables.order_by("pk")[: call.query.limit + 1])
@@ -185,7 +184,7 @@ class Nowhere(FloorView):
 
 
 class Watches(MayAsk):
-    """Somebody who may see the whole floor."""
+    """Admits those who may see the whole floor."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Not a dealer."""
@@ -193,7 +192,7 @@ class Watches(MayAsk):
 
 
 class Reference(FloorView):
-    """The same for people."""
+    """The description of the API as a page."""
 
     permission_classes = (Watches,)
     content_negotiation_class = AnyForm
@@ -237,7 +236,7 @@ def _head(book: Book) -> Head:
 
 
 def table_of(caller: Staff | ServiceAccount, pk: int) -> Table:
-    """A table by its number; somebody who may not see the floor is not told which ones there are."""
+    """A table by its id. Raises Refused, which tells a caller that may not see the floor nothing about other tables."""
     table = Table.objects.filter(pk=pk).first()
     if table is not None:
         return table
@@ -247,7 +246,7 @@ def table_of(caller: Staff | ServiceAccount, pk: int) -> Table:
 
 
 def table_for(caller: Staff | ServiceAccount, pk: int) -> Table:
-    """The same, and for a program one of its own."""
+    """A table by its id; for an API client, one of its own. Raises Refused."""
     table = table_of(caller, pk)
     if isinstance(caller, ServiceAccount):
         refuse_other_table(caller, table)
@@ -255,7 +254,7 @@ def table_for(caller: Staff | ServiceAccount, pk: int) -> Table:
 
 
 def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, TableState]:
-    """A table that somebody of the staff may see, or that a program is for, as it stands."""
+    """A table that the caller may see, and its state. Raises Refused."""
     table = table_of(caller, pk)
     state = table_state.of(table)
     if isinstance(caller, ServiceAccount):
