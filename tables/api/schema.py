@@ -9,7 +9,6 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
-from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ComponentRegistry
@@ -79,28 +78,6 @@ ABOUT_VERSION: Final[Mapping[Version, str]] = {
 }
 _ALWAYS: Final = (401, 403, 406, 429, 500, 503)
 _OF_WRITES: Final = (400, 409, 413, 415, 422)
-
-
-def described(declared: Operation, path: str, version: Version) -> dict[str, Any]:
-    """An operation as OpenAPI has it."""
-    responses: dict[str, Any] = {str(declared.success(version)): _success(declared, version)}
-    if declared.accepts is not None:
-        responses["202"] = _acceptance(declared, version)
-    responses |= {str(status): _ref_of_refusal(status) for status in _refusals(declared)}
-    operation: dict[str, Any] = {
-        "operationId": declared.name,
-        "summary": declared.says,
-        "description": f"{declared.about}\n\n{_access_words(declared)}",
-        "tags": [declared.tag],
-        "parameters": list(_parameters(declared, path, version)),
-        "security": _security(declared),
-        "responses": responses,
-    }
-    if declared.body is not None:
-        example = examples.body(declared, version)
-        content = {"schema": _schema(declared.body, version), "example": example}
-        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
-    return operation
 
 
 def _security(declared: Operation) -> list[dict[str, list[str]]]:
@@ -294,23 +271,56 @@ def document(version: Version = UNVERSIONED) -> dict[str, Any]:
 
 
 class DeclaredSchema(AutoSchema):
-    """Describes an operation as it is declared, when the description is requested."""
+    """Describes an operation as it is declared."""
+
+    @property
+    def declared(self) -> Operation:
+        """The operation of the view's method."""
+        return DECLARED[getattr(type(self.view), getattr(self.view, "action", self.method.lower()))]
+
+    @property
+    def version(self) -> Version:
+        """The version of the address."""
+        return versions.of_path(self.path)
 
     def get_operation(
         self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
     ) -> dict[str, Any] | None:
-        """None for what the description leaves out."""
-        declared = DECLARED.get(getattr(type(self.view), getattr(self.view, "action", method.lower())))
-        if declared is not None:
-            return described(declared, path, versions.of_path(path))
-        return super().get_operation(path, path_regex, path_prefix, method, registry)
+        """The operation, with a list of parameters even where it is empty; None for what the description leaves out."""
+        operation = super().get_operation(path, path_regex, path_prefix, method, registry)
+        return None if operation is None else {"parameters": [], **operation}
 
+    def get_operation_id(self) -> str:
+        return self.declared.name
 
-class SignedInScheme(SessionScheme):
-    """The session cookie, described as such."""
+    def get_summary(self) -> str:
+        return self.declared.says
 
-    target_class = "tables.api.access.SignedIn"
-    name = "session"
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
+        return f"{self.declared.about}\n\n{_access_words(self.declared)}"
+
+    def get_tags(self) -> list[str]:
+        return [self.declared.tag]
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        return _security(self.declared)
+
+    def _get_parameters(self) -> list[dict[str, Any]]:
+        return list(_parameters(self.declared, self.path, self.version))
+
+    def _get_request_body(self, direction: str = "request") -> dict[str, Any] | None:
+        declared, version = self.declared, self.version
+        if declared.body is None:
+            return None
+        content = {"schema": _schema(declared.body, version), "example": examples.body(declared, version)}
+        return {"required": True, "content": {"application/json": content}}
+
+    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+        declared, version = self.declared, self.version
+        responses: dict[str, Any] = {str(declared.success(version)): _success(declared, version)}
+        if declared.accepts is not None:
+            responses["202"] = _acceptance(declared, version)
+        return responses | {str(status): _ref_of_refusal(status) for status in _refusals(declared)}
 
 
 def _table(kind: type) -> dict[str, Any]:
