@@ -57,7 +57,7 @@ def of_route(request: HttpRequest, route: ResolverMatch) -> Lane:
     name = route.url_name or ""
     if name in _DOOR:
         return Lane.DEALERS if terminals.claims(request) else Lane.DOOR
-    if name in _DEALERS or route.namespace in {"dealer", "api"}:
+    if name in _DEALERS or route.app_name in {"dealer", "api"}:
         return Lane.DEALERS
     if name.startswith(("seat", "placard")):
         return Lane.SEATS

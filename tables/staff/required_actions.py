@@ -75,8 +75,8 @@ class PendingRequirement(MiddlewareMixin):
     ) -> HttpResponseBase | None:
         """Redirect pages of this site; static files do not require a sign-in."""
         owes = request.session.get(_OWES) if request.user.is_authenticated else None
-        name = request.resolver_match.view_name if request.resolver_match else ""
-        if not owes or name in _OPEN or name.startswith("api:"):
+        match = request.resolver_match
+        if not owes or (match and (match.view_name in _OPEN or match.app_name == "api")):
             return None
         page = reverse("password" if owes == "password" else "account")
         if request.headers.get("HX-Request") == "true":

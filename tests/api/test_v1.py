@@ -10,10 +10,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.urls import resolve
 from django.utils import timezone
 from drf_spectacular.validation import validate_schema
 
+from casino.web.connection_pools import of_route
+from ledger.connection_pools import Lane
 from tables.api import schema
 from tables.api.operations import OPERATIONS
 from tables.api.versions import ADDED, ONLY_V1, RENAMED, V1
@@ -291,6 +294,19 @@ def test_an_api_client_is_told_of_its_own_limit(house: Floor) -> None:
     answer = Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/tables/")
     assert answer["RateLimit-Policy"] == '"requests";q=20;w=60'
     assert answer["RateLimit"].startswith('"requests";r=19;')
+
+
+def test_requests_to_v1_are_treated_as_those_to_the_alias(house: Floor) -> None:
+    """Harm: a client of v1 follows a redirect to a form; or a card reader waits for a connection behind pages."""
+    for root in ("/api/", "/api/v1/"):
+        path = f"{root}tables/{house.table.pk}/reader/"
+        assert of_route(RequestFactory().get(path), resolve(path)) == Lane.DEALERS
+    caller = house.as_(house.boss.by)
+    session = caller.client.session
+    session["owes"] = "password"  # pragma: allowlist secret
+    session.save()
+    answer = caller.get("v1/tables/")
+    assert (answer.status_code, answer.json()["code"]) == (403, "password_due")
 
 
 # --- The description -------------------------------------------------------------------------------------------------
