@@ -88,25 +88,25 @@ class Alerts(FloorViewSet):
     )
     def list(self, call: Call[AlertsAsked, Any]) -> Page[AlertForm]:
         """The newest first. People see what their role hears of; auditors and the surveillance may see all."""
-        asked = call.query
+        query = call.query
         books = None
-        if asked.table is not None:
-            books = frozenset(Table.objects.filter(pk=asked.table).values_list("book_id", flat=True))
+        if query.table is not None:
+            books = frozenset(Table.objects.filter(pk=query.table).values_list("book_id", flat=True))
         chosen = inbox.chosen(
             AlertFilter(
-                state=_STATES[asked.state],
-                hearer=inbox.may_hear(role_of(call.caller), asked.hearer),
-                severity=Severity[asked.severity.upper()] if asked.severity else None,
-                kind=asked.kind,
+                state=_STATES[query.state],
+                hearer=inbox.may_hear(role_of(call.caller), query.hearer),
+                severity=Severity[query.severity.upper()] if query.severity else None,
+                kind=query.kind,
                 books=books,
-                text=asked.text,
+                text=query.text,
             )
         ).order_by("-pk")
-        before = position(LIST, asked)
-        rows = list((chosen if before is None else chosen.filter(pk__lt=before))[: asked.limit + 1])
+        before = position(LIST, query)
+        rows = list((chosen if before is None else chosen.filter(pk__lt=before))[: query.limit + 1])
         heard = heard_all(rows) if rows else {}
         return page(
-            LIST, asked, rows, form=lambda alert: alert_form(alert, heard[alert.pk]), place=lambda alert: alert.pk
+            LIST, query, rows, form=lambda alert: alert_form(alert, heard[alert.pk]), place=lambda alert: alert.pk
         )
 
     @operation(

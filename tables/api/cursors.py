@@ -31,7 +31,7 @@ class Paged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     limit: Annotated[int, Meta(ge=1, le=MOST, description="Lines of a page.")] = USUAL
 
 
-class Span(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SpanQuery(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A list that v1 limits to a span of time."""
 
     since: Annotated[Moment | UnsetType, Meta(description="Only what began at this moment or later.")] = UNSET

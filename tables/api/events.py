@@ -48,17 +48,17 @@ class Events(FloorView):
     def get(self, call: Call[EventsAsked, Any]) -> Feed | StreamingHttpResponse:
         """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
         end: keep the cursor, and ask again; with `wait` the answer comes as soon as there is something."""
-        asked = call.query
-        wanted = EventFilter(feed_records.types_of(asked.kinds), _tables(asked.table, call.caller))
+        query = call.query
+        criteria = EventFilter(feed_records.types_of(query.kinds), _tables(query.table, call.caller))
 
         def read(place: int) -> Feed:
-            return feed_records.read(place, limit=asked.limit, filters=wanted)
+            return feed_records.read(place, limit=query.limit, filters=criteria)
 
-        feed = read(feed_records.place_of(asked.cursor))
-        if feed.events or feed.more or not asked.wait:
+        feed = read(feed_records.place_of(query.cursor))
+        if feed.events or feed.more or not query.wait:
             return feed
         place = long_polling.Waiter()
-        return _waited(call.version, feed, asked.wait, read, place) if place.is_free else feed
+        return _waited(call.version, feed, query.wait, read, place) if place.is_free else feed
 
 
 def _waited(

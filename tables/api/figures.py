@@ -135,12 +135,12 @@ class FiguresOfSpan(FloorView):
     )
     def get(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
-        asked, today = call.query, gaming_hours.day_of(timezone.now())
-        day = min(asked.day or today, today)
-        tables, unseen = blind_figures.tables_for(role_of(call.caller), day, _among(asked))
+        query, today = call.query, gaming_hours.day_of(timezone.now())
+        day = min(query.day or today, today)
+        tables, unseen = blind_figures.tables_for(role_of(call.caller), day, _among(query))
         hides_racks = blind_figures.hides_racks(role_of(call.caller), day)
-        parts = [_part(name, report, hides_racks=hides_racks) for name, report in _reports(asked.span, day, tables)]
-        return FiguresForm(day, asked.span, parts, unseen)
+        parts = [_part(name, report, hides_racks=hides_racks) for name, report in _reports(query.span, day, tables)]
+        return FiguresForm(day, query.span, parts, unseen)
 
 
 class Days(FloorViewSet):
@@ -206,14 +206,14 @@ def _reports(span: str, day: date, tables: Sequence[Table] | None) -> Iterable[t
     yield from ((name, report) for name, report in figures.by_shift(day, tables).items() if name in begun)
 
 
-def _among(asked: FiguresAsked) -> list[Table] | None:
-    if asked.table is None and not asked.pit:
+def _among(query: FiguresAsked) -> list[Table] | None:
+    if query.table is None and not query.pit:
         return None
     tables = Table.objects.select_related("book").order_by("name")
-    if asked.table is not None:
-        tables = tables.filter(pk=asked.table)
-    if asked.pit:
-        tables = tables.filter(name__in=[name for name, place in pits.places().items() if place.pit == asked.pit])
+    if query.table is not None:
+        tables = tables.filter(pk=query.table)
+    if query.pit:
+        tables = tables.filter(name__in=[name for name, place in pits.places().items() if place.pit == query.pit])
     return list(tables)
 
 

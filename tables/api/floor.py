@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH
-from tables.api.cursors import Page, Paged, Span, page, position
+from tables.api.cursors import Page, Paged, SpanQuery, page, position
 from tables.api.operations import Call, operation
 from tables.api.views import FloorView, reach
 from tables.audit import round_list
@@ -26,7 +26,7 @@ MOST_ROUNDS: Final = 100
 """Maximum of rounds that a page replays."""
 
 
-class RoundsAsked(Span, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RoundsAsked(SpanQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where a page of rounds begins."""
 
     limit: Annotated[int, Meta(ge=1, le=MOST_ROUNDS, description="Lines of a page.")] = 25
@@ -91,12 +91,12 @@ class Rounds(FloorView):
     def get(self, call: Call[RoundsAsked, Any], pk: int) -> Page[RoundSummary]:
         """The newest first. A dealer sees those of the table that they deal at."""
         table, state = reach(call.caller, pk)
-        asked, name = call.query, f"{ROUNDS} {pk}"
-        first, last = _rounds_within(table.book_id, asked, state.round.number if state.round else 0)
-        through = min(position(name, asked) or last, last)
-        count = min(asked.limit + 1, through - first + 1)
+        query, name = call.query, f"{ROUNDS} {pk}"
+        first, last = _rounds_within(table.book_id, query, state.round.number if state.round else 0)
+        through = min(position(name, query) or last, last)
+        count = min(query.limit + 1, through - first + 1)
         rows = round_list.rounds(table.book_id, through=through, count=count).lines if count > 0 else ()
-        return page(name, asked, list(rows), form=round_summary, place=lambda line: line.number - 1)
+        return page(name, query, list(rows), form=round_summary, place=lambda line: line.number - 1)
 
 
 class StaffOnDuty(FloorView):
@@ -171,13 +171,13 @@ def round_summary(line: RoundLine) -> RoundSummary:
     )
 
 
-def _rounds_within(book_id: int, asked: Span, latest: int) -> tuple[int, int]:
+def _rounds_within(book_id: int, query: SpanQuery, latest: int) -> tuple[int, int]:
     """The first and the last round that began in a span of time."""
     first, last = 1, latest
-    if asked.since:
-        first = round_list.first_since({book_id: latest}, asked.since)[book_id]
-    if asked.until:
-        last = round_list.first_since({book_id: latest}, asked.until)[book_id] - 1
+    if query.since:
+        first = round_list.first_since({book_id: latest}, query.since)[book_id]
+    if query.until:
+        last = round_list.first_since({book_id: latest}, query.until)[book_id] - 1
     return first, last
 
 

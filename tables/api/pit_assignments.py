@@ -109,14 +109,14 @@ class Posts(FloorViewSet):
     def set_post(self, call: Call[Any, PostWanted]) -> dict[str, Any] | Accepted:
         """It takes the place of the person's post. What takes two people in this house is proposed instead, and
         answered 202 with the proposal: assigning more to a person does where access does."""
-        asked = call.body
-        wanted = AssignmentChange(asked.username, tuple(asked.pits), asked.whole_floor)
+        body = call.body
+        change = AssignmentChange(body.username, tuple(body.pits), body.whole_floor)
 
         def act() -> PostForm | ProposalForm:
-            draft = pit_assignments.draft(wanted, asked.effective)
+            draft = pit_assignments.draft(change, body.effective)
             if draft is not None:
-                return proposal_form(proposals.propose(draft, asked.comment, by=call.by))
-            return _post_form(wanted, pit_assignments.set_post(wanted, effective=asked.effective, by=call.by))
+                return proposal_form(proposals.propose(draft, body.comment, by=call.by))
+            return _post_form(change, pit_assignments.set_post(change, effective=body.effective, by=call.by))
 
         return decided(call, act)
 
@@ -129,10 +129,10 @@ class Covers(FloorViewSet):
     )
     def take_over(self, call: Call[Any, CoverTaken]) -> CoverForm:
         """At once, until the moment that is named. It stands in the day's exceptions with the reason."""
-        asked = call.body
+        body = call.body
         return repeats.once(
             call,
-            lambda: _cover_form(pit_assignments.take_over(asked.pit, asked.until, asked.reason, by=call.by)),
+            lambda: _cover_form(pit_assignments.take_over(body.pit, body.until, body.reason, by=call.by)),
             CoverForm,
         )
 
@@ -155,9 +155,9 @@ def _runner_form(runner: Runner) -> RunnerForm:
     )
 
 
-def _post_form(wanted: AssignmentChange, row: Post | None) -> PostForm:
+def _post_form(change: AssignmentChange, row: Post | None) -> PostForm:
     moment, entry = (row.effective, row.seq) if row else (None, 0)
-    return PostForm(wanted.username, list(wanted.pits), wanted.whole_floor, moment, entry)
+    return PostForm(change.username, list(change.pits), change.whole_floor, moment, entry)
 
 
 def _cover_form(row: PitCover) -> CoverForm:

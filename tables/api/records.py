@@ -101,25 +101,25 @@ class Log(FloorView):
         """The newest first; by person, subject, kind, table, round, seat, time, words or amount. Pit bosses
         search the tables' books, operators and auditors the house's as well. A page may have fewer lines than
         requested, or none, while `next` leads on: a page searches a fixed number of entries."""
-        asked = call.query
-        wanted = LogQuery(
-            person=asked.person,
-            subject=asked.subject,
-            kind=asked.kind,
-            table=asked.table,
-            in_house=asked.house,
-            round=asked.round,
-            seat=asked.seat,
-            entry=asked.entry,
-            since=asked.since,
-            until=asked.until,
-            text=asked.text,
-            cents=asked.cents,
-            with_rounds=asked.rounds,
+        query = call.query
+        criteria = LogQuery(
+            person=query.person,
+            subject=query.subject,
+            kind=query.kind,
+            table=query.table,
+            in_house=query.house,
+            round=query.round,
+            seat=query.seat,
+            entry=query.entry,
+            since=query.since,
+            until=query.until,
+            text=query.text,
+            cents=query.cents,
+            with_rounds=query.rounds,
         )
-        before = PagePosition.read(position(LOG, asked))
-        hits = log_search.search(wanted, before=before, whole=call.by.has_perm(_WHOLE), count=asked.limit)
-        return _log_page(asked, hits)
+        before = PagePosition.read(position(LOG, query))
+        hits = log_search.search(criteria, before=before, whole=call.by.has_perm(_WHOLE), count=query.limit)
+        return _log_page(query, hits)
 
 
 class Exports(FloorViewSet):
@@ -170,8 +170,8 @@ class Exports(FloorViewSet):
         return export_form(jobs.state_of(run))
 
 
-def _log_page(asked: LogAsked, hits: log_search.LogPage) -> Page[EntryForm]:
-    following = cursor(LOG, asked, str(hits.older)) if hits.older else None
+def _log_page(query: LogAsked, hits: log_search.LogPage) -> Page[EntryForm]:
+    following = cursor(LOG, query, str(hits.older)) if hits.older else None
     return Page([entry_form(hit) for hit in hits.hits], following)
 
 

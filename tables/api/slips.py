@@ -13,7 +13,7 @@ from ledger import models
 from ledger.proof.slip_name import SlipName
 from tables.api import signing
 from tables.api.access import role_of
-from tables.api.cursors import Page, Span, page, position
+from tables.api.cursors import Page, SpanQuery, page, position
 from tables.api.operations import Address, Call, operation
 from tables.api.signing import Signed
 from tables.api.views import FloorViewSet, table_of
@@ -130,7 +130,7 @@ class SlipForm(msgspec.Struct, frozen=True):
         return self.name.replace("/", "-")
 
 
-class SlipsAsked(Span, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SlipsAsked(SpanQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which slips are listed."""
 
     state: Literal["waiting", "all"] = "all"
