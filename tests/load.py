@@ -79,6 +79,8 @@ class Browser:
 
 def whole(answer: Any) -> bytes:
     """What a test client's download holds."""
+    if not answer.streaming:
+        return bytes(answer.content)
 
     async def read() -> bytes:
         return b"".join([part async for part in answer.streaming_content])

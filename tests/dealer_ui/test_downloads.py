@@ -47,6 +47,7 @@ CHANGING = (
 )
 """Patterns of values that differ between two runs, and their placeholders."""
 CHANGING_IN = {
+    "limit-history-csv": (r"\d\d:\d\d:\d\d", "<clock>"),
     "pit:alerts-csv": (r"^\d+,", "<number>,"),
     "pit:bookmarks-csv": (r"^\d+,", "<number>,"),
     "pit:reports-csv": (r",\d+$", ",<seconds>"),
