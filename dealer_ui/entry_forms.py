@@ -1,15 +1,18 @@
-"""What pages with a form share: the key and sequence number of a log entry, badge, PIN, lists, and the view."""
+"""What pages with a form share: key and sequence number of a log entry, badge, PIN, amounts, moments, and the view."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.views.generic import FormView
 
-from tables.form_fields import InputForm, WholeNumberField
+from dealer_ui import dates
+from tables.form_fields import InputForm, MomentField, MoneyField, WholeNumberField
 from tables.models.staff import PIN_DIGITS
 from tables.refusals import Refused
 
@@ -54,6 +57,31 @@ class ListField(forms.TypedMultipleChoiceField):
 
     def valid_value(self, value: Any) -> bool:
         return True
+
+
+class TypedAmountField(MoneyField):
+    """An amount at the table or in a count. The game refuses amounts that are illegal there, of any size."""
+
+    default_error_messages = {
+        "required": "Type an amount in digits first, such as 20.",
+        "invalid": "“%(value)s” is no amount: type it in digits, such as 20.",
+    }
+    most_cents = None
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(is_signed=True, **options)
+
+
+class TypedMomentField(MomentField):
+    """A moment as a browser's field or a person writes it, such as 2026-01-31T21:30."""
+
+    def to_python(self, value: Any) -> datetime | None:
+        """The moment in UTC. A time that a change of the clock repeats is the first: Django's field refuses both."""
+        if value in self.empty_values:
+            return None
+        if (moment := dates.moment(value)) is None:
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return moment
 
 
 class InputFormView(FormView):

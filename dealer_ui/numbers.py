@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tables.form_fields import parse_cents
+from tables.form_fields import parse_cents, parse_whole
 
-MOST: Final = 2**31 - 1
-"""No seat, round, table or entry that a page is asked for has a larger number."""
-
-
-def number(text: str | None) -> int | None:
-    """A whole number in plain digits, at most MOST; None for anything else."""
-    if not (text and text.isascii() and text.isdecimal()):
-        return None
-    return MOST if len(text) > len(str(MOST)) else min(int(text), MOST)
-
+number = parse_whole
 
 MOST_CENTS: Final = 10**14 - 1
 """No amount that is claimed, handed or missed is larger."""

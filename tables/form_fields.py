@@ -40,6 +40,13 @@ class InputForm(forms.Form):
         return self.cleaned_data
 
 
+def parse_whole(text: str | None) -> int | None:
+    """A whole number in plain ASCII digits, at most MOST_WHOLE; None for any other text."""
+    if not (text and text.isascii() and text.isdecimal()):
+        return None
+    return MOST_WHOLE if len(text) > len(str(MOST_WHOLE)) else min(int(text), MOST_WHOLE)
+
+
 def parse_cents(text: str) -> int | None:
     """Minor units of an amount as people write it, such as 20, 2.50, 1,000 or −16; None for any other text.
 
@@ -91,11 +98,9 @@ class WholeNumberField(forms.IntegerField):
 
     def to_python(self, value: Any) -> int | None:
         text = str(value).strip() if value is not None else ""
-        if not text:
-            return None
-        if not (text.isascii() and text.isdecimal()):
+        if (number := parse_whole(text)) is None and text:
             raise ValidationError(self.error_messages["invalid"], code="invalid")
-        return MOST_WHOLE if len(text) > len(str(MOST_WHOLE)) else min(int(text), MOST_WHOLE)
+        return number
 
 
 def _possible(read: _Date | None) -> _Date | None:

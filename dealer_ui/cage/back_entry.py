@@ -22,8 +22,7 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
 from dealer_ui.cage.slips import on_paper
-from dealer_ui.entry_forms import KeyForm
-from dealer_ui.input_fields import PaperMomentField
+from dealer_ui.entry_forms import KeyForm, TypedMomentField
 from tables.cage import site_back_entry
 from tables.cage.site_back_entry import BackEntryBook
 from tables.floor import recorder
@@ -71,8 +70,8 @@ class OutageForm(InputForm):
     code = "bad_moment"
     message = "Write the times as 2026-01-31T21:30, by the house's clock."
     reason = forms.CharField(required=False)
-    since = PaperMomentField()
-    until = PaperMomentField()
+    since = TypedMomentField()
+    until = TypedMomentField()
     note = forms.CharField(required=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.core.exceptions import ValidationError
 
-from dealer_ui.input_fields import PaperMomentField
+from dealer_ui.entry_forms import TypedMomentField
 from tables.floor.back_entry import FromPaper
 from tables.form_fields import InputForm
 
@@ -16,7 +16,7 @@ class PaperForm(InputForm):
     code = "bad_paper"
     message = "What is entered from paper has the paper's number and the time that stands on it: give both, or none."
     paper = forms.CharField(required=False)
-    happened = PaperMomentField(required=False)
+    happened = TypedMomentField(required=False)
 
     def clean(self) -> None:
         if bool(self.cleaned_data.get("paper")) != bool(self.cleaned_data.get("happened")):

@@ -10,8 +10,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.functional import cached_property
 
-from dealer_ui.entry_forms import KeyForm
-from dealer_ui.input_fields import TypedAmountField
+from dealer_ui.entry_forms import KeyForm, TypedAmountField
 from ledger.proof.chips import money
 from tables.cage import cage_desk, chip_series, slip_fields
 from tables.form_fields import InputForm

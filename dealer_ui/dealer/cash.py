@@ -19,8 +19,8 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui.dealer.forms import DealerKeyForm
 from dealer_ui.dealer.views import why_gone
 from dealer_ui.denomination_form import DenominationForm
+from dealer_ui.entry_forms import TypedAmountField
 from dealer_ui.guards import dealers, gone
-from dealer_ui.input_fields import TypedAmountField
 from dealer_ui.numbers import number
 from ledger.proof.chips import money
 from tables.board.descriptions import Chips as Pile

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from dealer_ui.entry_forms import EntryForm, KeyForm
-from dealer_ui.input_fields import TypedAmountField
+from dealer_ui.entry_forms import EntryForm, KeyForm, TypedAmountField
 from tables.form_fields import InputForm
 
 

@@ -19,8 +19,8 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
 from dealer_ui.dealer.forms import DealerEntryForm
+from dealer_ui.entry_forms import TypedMomentField
 from dealer_ui.guards import dealers
-from dealer_ui.input_fields import PaperMomentField
 from tables.floor import recorder
 from tables.floor.inputs import AnnounceRound, ComparePaper
 from tables.form_fields import InputForm
@@ -44,7 +44,7 @@ class RoundMomentForm(InputForm):
 
     code = "bad_moment"
     message = "Type the time of the round that stands on the paper, as 2026-01-31T21:30."
-    happened = PaperMomentField()
+    happened = TypedMomentField()
 
 
 @dealers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -40,19 +41,11 @@ def table_choices() -> list[tuple[str, str]]:
     return [(name, name) for name in sorted(names, key=pits.natural)]
 
 
-class MoneyField(form_fields.MoneyField):
-    """An amount in the look of the admin."""
-
-    widget = widgets.UnfoldAdminTextInputWidget
+MoneyField: Final = partial(form_fields.MoneyField, widget=widgets.UnfoldAdminTextInputWidget)
+MomentField: Final = partial(form_fields.MomentField, widget=widgets.UnfoldAdminTextInputWidget)
 
 
-class MomentField(form_fields.MomentField):
-    """A moment in the look of the admin."""
-
-    widget = widgets.UnfoldAdminTextInputWidget
-
-
-class EffectiveField(MomentField):
+class EffectiveField(form_fields.MomentField):
     """The time at which a change takes effect; empty for immediately."""
 
     widget = widgets.UnfoldAdminTextInputWidget({"placeholder": "at once", "autocomplete": "off"})

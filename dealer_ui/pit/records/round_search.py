@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from dealer_ui import dates
+from dealer_ui.entry_forms import TypedMomentField
 from dealer_ui.guards import watches
 from dealer_ui.numbers import cents
 from dealer_ui.replica_pages import reads_replica
@@ -37,18 +38,11 @@ FIELD_FORMAT: Final = "%Y-%m-%dT%H:%M"
 # --- The form --------------------------------------------------------------------------------------------------
 
 
-class MomentField(forms.Field):
+def _moment(label: str) -> TypedMomentField:
     """Date and time by the casino's clock."""
-
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "class": "input"}, format=FIELD_FORMAT)
-
-    def to_python(self, value: str | None) -> datetime | None:
-        """Raises ValidationError for text that is not a moment of the years 2000 to 2999."""
-        if not value:
-            return None
-        if (moment := dates.moment(value)) is None:
-            raise forms.ValidationError(f"Not a date and time {YEARS}. Write it as 2026-11-22 14:30.")
-        return moment
+    messages = {"invalid": f"Not a date and time {YEARS}. Write it as 2026-11-22 14:30."}
+    return TypedMomentField(label=label, required=False, widget=widget, error_messages=messages)
 
 
 class AmountsField(forms.CharField):
@@ -71,8 +65,8 @@ class RoundSearchForm(forms.Form):
     """The criteria of a search."""
 
     use_required_attribute = False
-    since = MomentField(label="From", required=False)
-    until = MomentField(label="To", required=False)
+    since = _moment("From")
+    until = _moment("To")
     place = forms.ChoiceField(label="Table or game", required=False, widget=forms.Select(attrs={"class": "input"}))
     seat = forms.IntegerField(required=False, min_value=1, widget=_text(inputmode="numeric"))
     dealer = forms.CharField(required=False, max_length=100, widget=_text(placeholder="badge or name"))

@@ -13,12 +13,12 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dealer_ui import numbers
 from ledger.models import LogEntry
 from tables.admin.forms import MoneyField
 from tables.admin.game_fields import option_fields
 from tables.admin.pages import SetUp, number
 from tables.admin.table_form import TableForm
+from tables.form_fields import MOST_WHOLE, parse_whole
 from tables.log.terms import Settings
 from tables.models import ChipSeries, Denomination, HouseKey, Proposal, Staff, Table, Terminal
 from tables.reports import gaming_hours
@@ -432,4 +432,4 @@ def test_a_number_of_any_length_is_read() -> None:
     assert {text: number(text) for text in ("7", "0", "²", "x", "", "9" * 5000)} == {
         "7": 7, "0": 0, "²": 0, "x": 0, "": 0, "9" * 5000: 0,
     }  # fmt: skip
-    assert numbers.number("9" * 5000) == numbers.MOST
+    assert parse_whole("9" * 5000) == MOST_WHOLE

@@ -12,10 +12,10 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from dealer_ui.operator.limits.plan_form import PlanForm
-from tables.admin.forms import EffectiveField, MomentField
+from tables.admin.forms import EffectiveField
 from tables.admin.pages import SetUp
 from tables.cage import slip_fields
-from tables.form_fields import DayField
+from tables.form_fields import DayField, MomentField
 from tables.log import moments
 from tables.log.exception_categories import ORDINARY
 from tables.log.limit_plans import Occasion
