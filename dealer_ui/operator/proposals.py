@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from unfold import widgets
 
 from dealer_ui.guards import viewer_of
 from dealer_ui.operator.limits.files import download
 from dealer_ui.operator.pages import ButtonField, OperatorFormPage
+from tables.admin.pages import number
 from tables.approvals import proposals
 from tables.edge import limit_effect
 from tables.models import Proposal
@@ -52,12 +53,9 @@ class ProposalPage(OperatorFormPage):
     form_class = ProposalActionForm
 
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Read the proposal that the address names."""
+        """Read the proposal that the address names. Raises Http404."""
         super().setup(request, *args, **kwargs)
-        row = admin.site.get_model_admin(Proposal).get_object(request, kwargs["object_id"])
-        if row is None:
-            raise Http404
-        self.proposal = row
+        self.proposal = get_object_or_404(Proposal, pk=number(kwargs["object_id"]))
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self.effect_file() if "effect" in request.GET else super().get(request, *args, **kwargs)

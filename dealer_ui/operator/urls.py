@@ -15,8 +15,9 @@ from dealer_ui.operator import (
     records,
     roles,
 )
-from dealer_ui.operator.limits import grid, history
+from dealer_ui.operator.limits import grid, history, plans
 
+admin.site.index_template = "dealer_ui/operator/front_page.html"
 _guarded = admin.site.admin_view
 
 urlpatterns = [
@@ -28,6 +29,9 @@ urlpatterns = [
     path(
         "tables/houseterms/profiles/<slug:name>/", _guarded(house_profiles.ProfilePage.as_view()), name="house-profile"
     ),
+    path("tables/limitplan/", _guarded(plans.PlansPage.as_view())),
+    path("tables/limitplan/add/", _guarded(plans.PlanPage.as_view())),
+    path("tables/limitplan/<path:object_id>/change/", _guarded(plans.PlanPage.as_view())),
     path("tables/paytable/add/", _guarded(pay_tables.PayTablePage.as_view())),
     path("tables/proposal/<path:object_id>/change/", _guarded(proposals.ProposalPage.as_view())),
     path("tables/pitsection/plan/", _guarded(floor_plans.FloorPlanPage.as_view()), name="floor-plan"),

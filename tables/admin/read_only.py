@@ -1,4 +1,4 @@
-"""Lists of rows that the pages of operators write: changes of policies, proposals and pit assignments."""
+"""Lists of rows that the pages of operators write: limit plans, changes of policies, proposals, pit assignments."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from tables.approvals import proposals
 from tables.log import policies as catalogue
 from tables.log.message import text_of
 from tables.log.policies import title_of
-from tables.models import HouseTerms, PitCover, Post, Proposal
+from tables.models import HouseTerms, LimitPlan, PitCover, Post, Proposal
 from tables.setup import policies
+
+admin.site.register(LimitPlan, NeverChanged)
 
 
 def changes(row: HouseTerms) -> list[tuple[str, str, str]]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.contrib import admin, messages
-from django.db.models import Model
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,7 +19,7 @@ from dealer_ui.operator.limits.plan_weeks import weeks
 from dealer_ui.operator.pages import OperatorPage
 from dealer_ui.pit.tables.limits_in_force import limits_in_force
 from tables.admin.forms import as_error
-from tables.admin.pages import SetUp
+from tables.admin.pages import number, to_proposal
 from tables.approvals import proposals
 from tables.limits import plans as limit_plans
 from tables.limits import resolver
@@ -28,7 +27,7 @@ from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.limit_plans import Occasion, Plan, Schedule, Value, limits_of
 from tables.log.message import text_of
-from tables.models import LimitPlan, Proposal, Table
+from tables.models import LimitPlan, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.setup import pits, policies
@@ -127,6 +126,12 @@ class PlanPage(OperatorPage):
     template_name = "dealer_ui/operator/limits/plan.html"
     row: LimitPlan | None = None
 
+    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        """Read the version that the address names. Raises Http404."""
+        super().setup(request, *args, **kwargs)
+        if "object_id" in kwargs:
+            self.row = get_object_or_404(LimitPlan, pk=number(kwargs["object_id"]))
+
     @property
     def title(self) -> str:  # type: ignore[override]
         return f"Limit plan {self.row.name}" if self.row else "New limit plan"
@@ -177,7 +182,7 @@ class PlanPage(OperatorPage):
         """Set the plan, or propose it under dual control. Raises Refused."""
         typed, by = form.cleaned_data, viewer_of(self.request)
         if draft := form.draft():
-            return self.proposed(proposals.propose(draft, typed["comment"], by=by))
+            return to_proposal(self.request, proposals.propose(draft, typed["comment"], by=by))
         row = limit_plans.set_plan(form.event(), expected_version=typed["version"], by=by)
         sentence = f"{row} is set. Within a minute it is in force, or announced, where it holds."
         return self.plans_page(sentence, "plan_set")
@@ -188,7 +193,7 @@ class PlanPage(OperatorPage):
             typed, by = PlanRetirementForm(self.request.POST).values(), viewer_of(self.request)
             version = typed["version"] or 0
             if draft := limit_plans.draft_of(limit_plans.retirement(name), expected_version=version):
-                return self.proposed(proposals.propose(draft, typed["comment"], by=by))
+                return to_proposal(self.request, proposals.propose(draft, typed["comment"], by=by))
             row = limit_plans.retire(name, expected_version=version, by=by)
         except Refused as refused:
             messages.error(self.request, refused.sentence, extra_tags=refused.code)
@@ -196,28 +201,6 @@ class PlanPage(OperatorPage):
         sentence = f"{row}: the plan is retired. What lies below it holds from now on."
         return self.plans_page(sentence, "plan_retired")
 
-    def proposed(self, proposal: Proposal) -> HttpResponse:
-        messages.success(self.request, f"{proposal} waits for a second operator.", extra_tags="proposed")
-        return redirect("admin:tables_proposal_change", proposal.pk)
-
     def plans_page(self, sentence: str, tag: str) -> HttpResponse:
         messages.success(self.request, sentence, extra_tags=tag)
         return redirect("admin:tables_limitplan_changelist")
-
-
-@admin.register(LimitPlan)
-class LimitPlanAdmin(SetUp):
-    """The addresses of the pages of plans."""
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """False: a version is never changed, but followed by another."""
-        return False
-
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        return PlansPage.as_view()(request)
-
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> Any:
-        return PlanPage.as_view()(request)
-
-    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
-        return PlanPage.as_view(row=self.row(request, object_id))(request)
