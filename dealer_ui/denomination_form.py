@@ -30,7 +30,7 @@ class CountField(WholeNumberField):
         return self.chip is None and self.value_cents < _COINS_BELOW
 
 
-class DenominationForm(InputForm):
+class CountForm(InputForm):
     """Counts of the kinds of chips; or of the notes and coins in ``cash``, if there are any.
 
     The name of a field is the prefix with the value, such as n500.

@@ -50,7 +50,7 @@ class PasswordAgainForm(InputForm):
     password = PasswordField(required=False)
 
 
-class EmergencyForm(InputForm):
+class EmergencyCodesForm(InputForm):
     """Two printed codes."""
 
     code = "wrong_codes"
@@ -124,7 +124,7 @@ def signed_out(request: HttpRequest, refused: Refused) -> HttpResponse:
 class EmergencyView(InputFormView):
     """Sign in the first of two operators with both of their codes, despite any lockout."""
 
-    form_class = EmergencyForm
+    form_class = EmergencyCodesForm
     template_name = "dealer_ui/accounts/emergency.html"
     success_url = "/"
 

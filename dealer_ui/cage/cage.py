@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui import pieces, signatures
 from dealer_ui.cage.paper_form import PaperForm
 from dealer_ui.charts.rows import shares
-from dealer_ui.denomination_form import DenominationForm
+from dealer_ui.denomination_form import CountForm
 from dealer_ui.entry_forms import KeyForm
 from dealer_ui.guards import viewer_of
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
@@ -117,7 +117,7 @@ def cage(request: HttpRequest) -> HttpResponse:
         "refused": refused,
         "mode": site_back_entry.mode_at(None),
         "paper": PaperForm(request.POST),
-        "asked": [*DenominationForm(request.POST, Denomination.objects.all())],
+        "asked": [*CountForm(request.POST, Denomination.objects.all())],
         "kinds": Denomination.objects.all(),
         "badge": signatures.typed_badge(request),
     }
@@ -138,7 +138,7 @@ def _cash(held: Holdings, unseen: Collection[str]) -> list[tuple[str, int | None
 def _exchange(request: HttpRequest) -> None:
     """Chips for cash or cash for chips, signed by a cashier. Raises Refused."""
     values = CounterForm(request.POST).values()
-    chips = DenominationForm(request.POST, Denomination.objects.all()).chips()
+    chips = CountForm(request.POST, Denomination.objects.all()).chips()
     if not (amount := total(chips)):
         raise Refused("bad_amount", "Say how many chips of each kind pass the counter.", 422)
     exchange, result = _EXCHANGES[values["do"]]

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dealer_ui import signatures
 from dealer_ui.cage.paper_form import PaperForm
 from dealer_ui.cage.slip_forms import FactsForm, PasskeyForm, StepForm, questioned_note_forms, questioned_notes
-from dealer_ui.denomination_form import DenominationForm
+from dealer_ui.denomination_form import CountForm
 from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from ledger.proof.slip_name import SlipName, series_in
@@ -386,6 +386,6 @@ def _denominations(table: Table | None) -> Iterable[Denomination]:
     return table.denominations.all() if table else Denomination.objects.all()
 
 
-def _count_form(request: HttpRequest, table: Table | None, series: SlipType, prefix: str = "n") -> DenominationForm:
+def _count_form(request: HttpRequest, table: Table | None, series: SlipType, prefix: str = "n") -> CountForm:
     """Every chip of the table, or the notes and coins of a box."""
-    return DenominationForm(request.POST, _denominations(table), series.cash, prefix)
+    return CountForm(request.POST, _denominations(table), series.cash, prefix)

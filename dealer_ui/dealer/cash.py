@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui.dealer.forms import DealerKeyForm
 from dealer_ui.dealer.views import why_gone
-from dealer_ui.denomination_form import DenominationForm
+from dealer_ui.denomination_form import CountForm
 from dealer_ui.entry_forms import TypedAmountField
 from dealer_ui.guards import dealers, gone
 from dealer_ui.numbers import number
@@ -151,9 +151,9 @@ def _context(request: HttpRequest, table: Table, exchange: Exchange | None, refu
         "kinds": kinds,
         "currency": cash_policies.currency(),
         "amount": form["amount"].value() or "",
-        "given": DenominationForm(request.POST, kinds, NOTES if way is SALE else (), _GIVEN),
+        "given": CountForm(request.POST, kinds, NOTES if way is SALE else (), _GIVEN),
         "exchange": preview,
-        "handed": DenominationForm(None, kinds, prefix=_HANDED, initial=dict(preview.handed)) if preview else (),
+        "handed": CountForm(None, kinds, prefix=_HANDED, initial=dict(preview.handed)) if preview else (),
         "piles": _piles(kinds, exchange.handed) if exchange else (),
         # A form that was refused keeps its key: if it was entered after all, it is not entered twice.
         "key": key.cleaned_data["key"] if refused and preview and key.is_valid() else uuid4(),
@@ -179,9 +179,9 @@ def _exchange(request: HttpRequest, table: Table) -> Exchange:
     way = next((way for way in WAYS if way.name == form["way"].value()), None)
     if way is None:
         raise Refused("bad_input", "Say what it is: cash for chips, or chips for others.", 400)
-    received = DenominationForm(request.POST, kinds, NOTES if way is SALE else (), _GIVEN).chips()
+    received = CountForm(request.POST, kinds, NOTES if way is SALE else (), _GIVEN).chips()
     amount, out = _amount(form, received), form["out"].value()
-    handed = () if out else DenominationForm(request.POST, kinds, prefix=_HANDED).chips()
+    handed = () if out else CountForm(request.POST, kinds, prefix=_HANDED).chips()
     smaller = out == "smaller" if out else way.smaller
     return Exchange(way, amount, received, handed or handed_out(amount, kinds_at(table), smaller=smaller))
 

@@ -63,7 +63,7 @@ _CLOSE: Final = frozenset({"abandon", "lock"})
 _KEYS: Final = "123456789ABCDEFGH"
 
 
-class ActForm(DealerEntryForm):
+class IrregularityForm(DealerEntryForm):
     """An action of an irregularity."""
 
     act = forms.CharField(required=False)
@@ -115,7 +115,7 @@ def _sheet(request: HttpRequest, viewer: Staff, pk: int, mishap: Mishap) -> Http
             state = standings.of(table)
     context = _drawn(table, state, mishap, viewer) | {"refused": refused}
     context |= {
-        "typed": ActForm(request.POST),
+        "typed": IrregularityForm(request.POST),
         "amount": BetForm(request.POST)["amount"].value(),
         "badge": signatures.typed_badge(request),
         "second_badge": signatures.typed_badge(request, "second_"),
@@ -200,7 +200,7 @@ def _cards(table: Table, state: TableState) -> list[str]:
 
 
 def _enter(request: HttpRequest, viewer: Staff, table: Table, mishap: Mishap) -> HttpResponse:
-    form = ActForm(request.POST)
+    form = IrregularityForm(request.POST)
     values = form.values()
     key, seq, act, note = values["key"], values["seq"], values["act"], values["note"]
     terminals.for_dealing(request, table)

@@ -67,7 +67,7 @@ Watch = OneTable | Cards
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionRight:
     """The right of a signed-in user: the cookies of the browser, the role at admission, and the table requested."""
 
     cookies: str
@@ -75,7 +75,7 @@ class Session:
     table: str | None
 
     @classmethod
-    def that_hold(cls, rights: Iterable[Session]) -> set[Session]:
+    def that_hold(cls, rights: Iterable[SessionRight]) -> set[SessionRight]:
         """The rights still valid.
 
         A session may have ended, a role changed, a dealer tapped out or a terminal been revoked.
@@ -107,7 +107,7 @@ class SeatAddress:
         return {cls(digest) for digest in pages.values_list("token_digest", flat=True)}
 
 
-Right = Session | SeatAddress
+Right = SessionRight | SeatAddress
 
 
 def that_hold(rights: Collection[Right]) -> set[Right]:
@@ -116,7 +116,7 @@ def that_hold(rights: Collection[Right]) -> set[Right]:
     All of them while the database is unavailable, as there is no news to protect then.
     """
     try:
-        sessions = Session.that_hold(right for right in rights if isinstance(right, Session))
+        sessions = SessionRight.that_hold(right for right in rights if isinstance(right, SessionRight))
         return sessions | SeatAddress.that_hold(right for right in rights if isinstance(right, SeatAddress))
     except DatabaseError:
         return set(rights)
@@ -153,7 +153,7 @@ def live(request: HttpRequest) -> HttpResponseBase:
         watch: Watch = Cards(user.role, books, whole=requested is None)
     else:
         watch = OneTable(next(iter(books)), _last_event(request))
-    right = Session(request.META.get("HTTP_COOKIE", ""), user.role, requested if card is None else None)
+    right = SessionRight(request.META.get("HTTP_COOKIE", ""), user.role, requested if card is None else None)
     return admit(request, Ticket(watch, right, f"staff {user.pk}", settings.STREAMS_PER_PERSON))
 
 

@@ -21,7 +21,7 @@ from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import ByPlans, TableSet
 from tables.log.event import AuditFailure
 from tables.log.limit_notice import MINIMUM
-from tables.log.limit_plans import WAGER, Facts, Layers, Plan, layers_at, limits_in, own_beneath
+from tables.log.limit_plans import WAGER, Facts, Layers, Plan, changed_names, layers_at, limits_in, own_beneath
 from tables.log.state import TableState
 from tables.log.terms import Settings
 from tables.models import LimitPlan
@@ -120,10 +120,10 @@ def _refuse_stale(plans: ByPlans, moment: datetime) -> None:
 
 def _refuse_other(before: Settings, after: Settings, layers: Layers, plans: ByPlans) -> None:
     earlier, later = limits_in(before), limits_in(after)
-    changed = {name for name in {**earlier, **later} if earlier.get(name) != later.get(name)}
-    if changed != plans.layers.keys():
+    changed = changed_names(earlier, later)
+    if set(changed) != plans.layers.keys():
         raise AuditFailure("it does not name the plan of each limit that it sets")
-    for name in sorted(changed):
+    for name in changed:
         due = layers[name].value if name in layers else None
         if later.get(name) != due:
             raise AuditFailure(f"no plan said so: the {name} would be {due}")

@@ -40,6 +40,11 @@ def amount(cents: int | None) -> str:
     return "" if cents is None else money(cents).replace(",", "")
 
 
+def limit(value: Any) -> str:
+    """An amount, or the two amounts of a wager: 5 to 100."""
+    return " to ".join(map(amount, value)) if isinstance(value, tuple) else amount(value)
+
+
 def cents(text: str) -> int:
     """An amount in minor units, from 25, 2.50, 2,50, 1000 or 1,000. Raises Spelling."""
     text = text.strip().replace("\u00a0", "").replace(" ", "")

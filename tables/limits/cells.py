@@ -86,7 +86,7 @@ class TableRow:
             if column_of(name) == column and layer.plan is not None:
                 wager = f"{name.removeprefix(WAGER)}: " if name.startswith(WAGER) else ""
                 waits = ", and does not hold yet" if name in self.limits.differs else ""
-                parts.append(f"{wager}{_said_limit(layer.value)} by {layer.why}{waits}")
+                parts.append(f"{wager}{cell_texts.limit(layer.value)} by {layer.why}{waits}")
         return "; ".join(parts)
 
     def differs(self, column: str) -> bool:
@@ -176,10 +176,6 @@ def texts_of(table: Table) -> dict[str, str]:
 
 def _options(table: Table) -> dict[str, Any]:
     return table_settings.options_of(rules_of(table))
-
-
-def _said_limit(value: Any) -> str:
-    return " to ".join(map(cell_texts.amount, value)) if isinstance(value, tuple) else cell_texts.amount(value)
 
 
 def column_of(name: str) -> str:

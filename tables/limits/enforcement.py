@@ -39,6 +39,7 @@ from tables.log.limit_plans import (
     Plan,
     Value,
     Values,
+    changed_names,
     in_settings,
     limits_in,
     own_beneath,
@@ -227,12 +228,11 @@ def _author(at_once: LimitPlan | None, plans: Iterable[Plan | None]) -> str:
 def _set(table: Table, head: Head, target: PlannedLimits, house_seq: int, at_once: LimitPlan | None) -> bool:
     if not _differs(table, target.settings):
         return False
-    set_to, after = limits_in(table), limits_in(target.settings)
-    changed = [name for name in {**set_to, **after} if set_to.get(name) != after.get(name)]
+    changed = changed_names(limits_in(table), limits_in(target.settings))
     plans = ByPlans(
         moment=policies.spelled(head.moment),
         house_seq=house_seq,
-        layers={name: layer_name(target.layers, name) for name in sorted(changed)},
+        layers={name: layer_name(target.layers, name) for name in changed},
         notice_minutes=target.minutes,
     )
     limits = {name: getattr(target.settings, name) for name in LIMIT_SETTINGS}

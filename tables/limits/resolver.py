@@ -28,6 +28,7 @@ from tables.log.limit_plans import (
     amount_of,
     by_name,
     called,
+    changed_names,
     emergency_name,
     in_force,
     limits_in,
@@ -59,8 +60,7 @@ class TableLimits:
     @property
     def differs(self) -> tuple[str, ...]:
         """The limits that are not in force yet as the plans require: they wait for the end of a notice, or a shoe."""
-        due = self.outcome.values
-        return tuple(sorted(name for name in {**due, **self.set_to} if due.get(name) != self.set_to.get(name)))
+        return tuple(changed_names(self.outcome.values, self.set_to))
 
     @property
     def next_words(self) -> str:

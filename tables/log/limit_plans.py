@@ -311,6 +311,11 @@ def values_of(layers: Layers) -> dict[str, Value]:
     return {name: layer.value for name, layer in layers.items()}
 
 
+def changed_names(before: Values, after: Values) -> list[str]:
+    """The names of the limits that differ, sorted."""
+    return sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
+
+
 # --- What a table is set to --------------------------------------------------------------------------------------
 
 
@@ -341,7 +346,7 @@ def own_limits(settings: SetLimits) -> dict[str, Value]:
 def own_beneath(values: Values, own: Values) -> dict[str, Value | None]:
     """The own limits that settings must store because plans override them; None for a limit that the table does not
     set."""
-    return {name: own.get(name) for name in sorted({**values, **own}) if values.get(name) != own.get(name)}
+    return {name: own.get(name) for name in changed_names(values, own)}
 
 
 def in_settings(values: Mapping[str, Value]) -> dict[str, Any]:
@@ -416,10 +421,8 @@ def _topmost(stack: Stack) -> dict[str, Layer]:
 def _next(versions: Versions, facts: Facts, moment: datetime, values: Values) -> NextChange | None:
     for edge in _edges(versions, facts, moment):
         layers = _topmost(stack_at(versions, facts, edge))
-        coming = values_of(layers)
-        changed = [name for name in {**values, **coming} if values.get(name) != coming.get(name)]
-        if changed:
-            return NextChange(edge, layers, tuple(sorted(changed)))
+        if changed := changed_names(values, values_of(layers)):
+            return NextChange(edge, layers, tuple(changed))
     return None
 
 

@@ -31,7 +31,7 @@ from tables.log.entries.carried_rows import TableAdded
 from tables.log.entries.proposals import builtins
 from tables.log.entries.settings import PAYS, ByPlans, TableSet
 from tables.log.game_kinds import kind_of
-from tables.log.limit_plans import WAGER, called, limits_in
+from tables.log.limit_plans import WAGER, called, changed_names, limits_in
 from tables.log.policies import Values
 from tables.log.state import SHUFFLERS, TableState
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
@@ -408,11 +408,12 @@ def change_faults(table: Table, changes: Mapping[str, Any], state: TableState) -
 def _held_faults(before: Settings, after: Settings, state: TableState) -> Faults:
     """Limits that a plan sets, and minima that take notice: both are changed by a plan."""
     earlier, later = limits_in(before), limits_in(after)
-    changed = {name for name in {**earlier, **later} if earlier.get(name) != later.get(name)}
+    changed = changed_names(earlier, later)
     fields = {name: "wager_limits" if name.startswith(WAGER) else name for name in changed}
     sentences = {
         fields[name]: f"A limit plan sets the {called(name)} here now: change that plan, or set one for this table."
-        for name in sorted(changed & before.own_limits.keys())
+        for name in changed
+        if name in before.own_limits
     }
     minutes = policies.number("limits_notice_minutes")
     owes_notice = minutes and limit_notice.has_players(state, by_count=non_tracked.is_so(before))

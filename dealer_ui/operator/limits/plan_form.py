@@ -115,7 +115,9 @@ class PlanForm(forms.Form):
         event = LIMIT_PLANS.event_of(row)
         facts: dict[str, Any] = {name: event.values.get(name) for name in AMOUNTS}
         lines = [
-            f"{name.removeprefix(WAGER)} {_typed(value)}" for name, value in event.values.items() if name not in AMOUNTS
+            f"{name.removeprefix(WAGER)} {cell_texts.limit(value)}"
+            for name, value in event.values.items()
+            if name not in AMOUNTS
         ]
         facts |= {
             "name": event.name, "target": SEVERAL if event.tables else f"{event.scope}:{event.of}",
@@ -235,7 +237,3 @@ def targets() -> Iterator[tuple[str, Any]]:
     yield "Pits", [(f"pit:{pit}", pit) for pit in places]
     yield SEVERAL, "Several tables"
     yield "Tables", [(f"table:{name}", name) for name, _ in sorted(tables, key=lambda table: pits.natural(table[0]))]
-
-
-def _typed(value: Value) -> str:
-    return str(MoneyField().prepare_value(value)) if isinstance(value, int) else " to ".join(map(_typed, value))

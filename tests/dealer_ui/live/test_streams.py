@@ -244,7 +244,7 @@ LOSSES: dict[str, Callable[[Hand], Any]] = {
 def test_a_stream_ends_with_the_permission_for_it(loss: Callable[[Hand], Any]) -> None:
     """Harm: a screen that was left open follows a table that its viewer may no longer watch."""
     dealer, _ = dealt()
-    right = admission.Session(session(dealer.by), Role.DEALER, str(dealer.table.pk))
+    right = admission.SessionRight(session(dealer.by), Role.DEALER, str(dealer.table.pk))
     assert right.holds()
     loss(dealer)
     assert not right.holds()
@@ -258,7 +258,7 @@ def test_an_outage_of_the_database_ends_no_stream(monkeypatch: pytest.MonkeyPatc
         raise admission.DatabaseError("the database is away")
 
     monkeypatch.setattr(admission, "get_user", fail)
-    rights = {admission.Session("sessionid=a", Role.PIT_BOSS, None)}
+    rights = {admission.SessionRight("sessionid=a", Role.PIT_BOSS, None)}
     assert admission.that_hold(rights) == rights
 
 
