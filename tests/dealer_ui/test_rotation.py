@@ -95,3 +95,24 @@ def test_the_hours_of_a_day_are_listed_and_exported(boss: Client) -> None:
     lines = whole(boss.get(reverse("pit:dealer-hours-csv"))).decode("utf-8-sig").splitlines()
     assert lines[0].startswith("username,name,tables,minutes_dealt")
     assert lines[1].startswith("dora,Dora,Rocket 1")
+
+
+@pytest.mark.parametrize("name", ["A/B", "<script>alert(1)</script>", "Ä 1 %2F?#"])
+def test_a_string_of_any_name_is_shown_and_set_up(boss: Client, name: str) -> None:
+    """Harm: a slash in the name of one string takes the rotation page from every pit boss."""
+    assert set_up(boss, string=name).status_code == 302
+    page = boss.get(reverse("pit:rotation"))
+    assert page.status_code == 200
+    assert b"<script>alert" not in page.content
+    form = boss.get(reverse("pit:rotation-set", args=[name])).context["form"]
+    assert form.initial["string"] == name
+
+
+def test_a_dealer_is_moved_from_the_page_of_a_refused_push(boss: Client) -> None:
+    """Harm: after a refused push, each touch of a dealer leads to an error page."""
+    set_up(boss)
+    seen = basis()
+    boss.post(reverse("pit:push"), seen)
+    page = boss.post(reverse("pit:push"), seen).content.decode()
+    assert f'href="{reverse("pit:rotation")}?string=A' in page
+    assert 'href="?' not in page
