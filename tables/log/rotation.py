@@ -67,12 +67,11 @@ class LineUp:
         return self.coming[self.tables.index(table)] if table in self.tables else ""
 
     def pushed(self, moment: datetime) -> LineUp:
-        """The line-up after a push. The plan keeps its clock times; after a push that is late by a turn or more, the
-        next one is due a turn later."""
+        """The line-up after a push. The plan keeps its clock times; after a push that is late by a turn or more, or
+        early by more than half a turn, the next one is due a turn later."""
         planned = self.push_at + self.turn
-        return replace(
-            self, dealers=self.coming, push_at=planned if planned > moment else moment + self.turn, at=moment
-        )
+        keeps_times = moment < planned <= moment + self.turn * 1.5
+        return replace(self, dealers=self.coming, push_at=planned if keeps_times else moment + self.turn, at=moment)
 
 
 def moved_on(line_up: LineUp, taps: Iterable[Tap]) -> LineUp:

@@ -6,7 +6,7 @@ line-up on without an entry of their own: the taps are in the logs of the tables
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -138,9 +138,9 @@ def of_string(string: str, moment: datetime | None = None) -> StringLineUp:
 # --- Certificates ----------------------------------------------------------------------------------------------
 
 
-def uncertified(change: LineUpChange) -> list[str]:
+def uncertified(change: LineUpChange, usernames: Collection[str] | None = None) -> list[str]:
     """Sentences about each dealer of a string who lacks a certificate that the policies require for one of its games,
-    or whose certificate ends before the line-up does."""
+    or whose certificate ends before the line-up does. ``usernames`` limits them to some of its dealers."""
     required = set(policies.words("certificate_games"))
     games = required & set(Table.objects.filter(name__in=change.tables).values_list("game", flat=True))
     names = dict(Staff.objects.filter(username__in=change.dealers).values_list("username", "name"))
@@ -151,7 +151,7 @@ def uncertified(change: LineUpChange) -> list[str]:
     today = timezone.localdate()
     end = timezone.localdate(change.ends - timedelta(microseconds=1))
     sentences = []
-    for username in filter(None, change.dealers):
+    for username in filter(None, change.dealers if usernames is None else usernames):
         for game in sorted(games):
             day, title = last_day.get((username, game)), GAMES[game].title
             if day is None or day < today:
@@ -183,10 +183,12 @@ def set_line_up(change: LineUpChange, *, by: Staff, basis: Basis) -> Row:
     for none. Raises Refused."""
     with transaction.atomic():
         head = site_log.lock()
-        _permit(by, change.tables, head.moment)
-        _refuse_moved(change.string, basis, head.moment)
+        current = next((each for each in in_force(head.moment) if each.row.string == change.string), None)
+        # A pit boss of another pit may not take its tables out of their string either.
+        _permit(by, {*change.tables, *(current.line_up.tables if current else ())}, head.moment)
+        _refuse_moved(change.string, current, basis)
         reason = " ".join(change.reason.split())
-        if sentences := faults(change, head.moment):
+        if sentences := faults(change, head.moment, current):
             raise Refused("bad_line_up", " ".join(sentences.values()), 422, fields=sentences)
         names = dict(Staff.objects.filter(username__in=change.dealers).values_list("username", "name"))
         event = LineUpSet(
@@ -210,7 +212,7 @@ def push(string: str, *, by: Staff, basis: Basis) -> Row:
         head = site_log.lock()
         current = of_string(string, head.moment)
         _permit(by, current.line_up.tables, head.moment)
-        _refuse_moved(string, basis, head.moment)
+        _refuse_moved(string, current, basis)
         line_up = current.line_up.pushed(head.moment)
         event = LineUpSet(
             **_author(by),
@@ -246,8 +248,9 @@ def end(string: str, *, by: Staff, basis: Basis) -> Row:
     """End the line-up of a string before its shift. Raises Refused."""
     with transaction.atomic():
         head = site_log.lock()
-        _permit(by, of_string(string, head.moment).line_up.tables, head.moment)
-        _refuse_moved(string, basis, head.moment)
+        current = of_string(string, head.moment)
+        _permit(by, current.line_up.tables, head.moment)
+        _refuse_moved(string, current, basis)
         return LINE_UPS.append(head, LineUpSet(**_author(by), string=string, tables=()), by.signature)
 
 
@@ -261,13 +264,15 @@ def _permit(by: Staff, tables: Iterable[str], moment: datetime) -> None:
     pit_assignments.refuse_any(by, tables, moment)
 
 
-def _refuse_moved(string: str, basis: Basis, moment: datetime) -> None:
-    """Raises Refused if the line-up is not the one that the pit boss saw. Called under the lock of the site's log."""
-    current = next((each for each in in_force(moment) if each.row.string == string), None)
+def _refuse_moved(string: str, current: StringLineUp | None, basis: Basis) -> None:
+    """Raises Refused if the line-up in force is not the one that the pit boss saw. ``current`` is read under the lock
+    of the site's log."""
     if current is None:
         if basis.seq:
             raise Refused("moved_on", f"The line-up of string {string} has ended: look at it again.", 409)
         return
+    if not basis.seq:
+        raise Refused("moved_on", f"There is a string {string} already: set that one up, or take another name.", 409)
     if current.row.seq != basis.seq:
         sentence = f"{current.row.by} has {'pushed' if current.row.pushed else 'set'} string {string} meanwhile."
         raise Refused("moved_on", f"{sentence} Look at it again.", 409)
@@ -275,29 +280,35 @@ def _refuse_moved(string: str, basis: Basis, moment: datetime) -> None:
         raise Refused("moved_on", f"A relief tapped in: string {string} has moved on already. Look at it again.", 409)
 
 
-def faults(change: LineUpChange, moment: datetime) -> dict[str, str]:
-    """The faults of a line-up to be set, by field."""
+def faults(change: LineUpChange, moment: datetime, current: StringLineUp | None = None) -> dict[str, str]:
+    """The faults of a line-up to be set, by field. ``current``: the line-up of the string in force."""
     wrong: dict[str, str] = {}
     if not 1 <= len(change.string) <= LONGEST_NAME or change.string != change.string.strip():
         wrong["string"] = f"A string has a name of 1 to {LONGEST_NAME} characters, without a space at either end."
+    elif not change.string.isprintable() or not change.string.strip("./"):
+        wrong["string"] = "Give the string a name of letters or figures."
     if not 1 <= len(change.tables) <= MOST_TABLES:
         wrong["tables"] = f"A string has 1 to {MOST_TABLES} tables."
-    elif fault := _tables_fault(change, moment):
+    elif fault := _tables_fault(change, moment, current):
         wrong["tables"] = fault
-    if fault := fault_of(change.tables, change.dealers) or _dealers_fault(change, moment):
+    if fault := fault_of(change.tables, change.dealers) or _dealers_fault(change, moment, current):
         wrong["dealers"] = fault
     least, most = TURN_MINUTES
     if not least <= change.turn_minutes <= most:
         wrong["turn_minutes"] = f"A turn lasts {least} to {most} minutes."
     if not change.ends > moment or change.ends > moment + gaming_hours.DAY:
         wrong["ends"] = "A line-up ends within the next 24 hours, with its shift."
+    elif change.push_at > change.ends + timedelta(minutes=most):
+        wrong["push_at"] = f"The line-up ends at {timezone.localtime(change.ends):%H:%M}: the next push is before that."
     if len(change.reason) > LONGEST_REASON:
         wrong["reason"] = f"Give the reason in at most {LONGEST_REASON} characters."
     return wrong
 
 
-def _tables_fault(change: LineUpChange, moment: datetime) -> str:
+def _tables_fault(change: LineUpChange, moment: datetime, current: StringLineUp | None) -> str:
     present = set(Table.objects.filter(name__in=change.tables, retired_at=None).values_list("name", flat=True))
+    # A table that was retired in this shift leaves with the next set-up; until then dealers are moved around it.
+    present |= set(current.line_up.tables if current else ())
     if missing := next((name for name in change.tables if name not in present), ""):
         return f"There is no table {missing}."
     for other in in_force(moment):
@@ -306,17 +317,21 @@ def _tables_fault(change: LineUpChange, moment: datetime) -> str:
     return ""
 
 
-def _dealers_fault(change: LineUpChange, moment: datetime) -> str:
-    usernames = {name for name in change.dealers if name}
+def _dealers_fault(change: LineUpChange, moment: datetime, current: StringLineUp | None) -> str:
+    # Dealers who keep the same tables are not examined again: a deactivated dealer, or one whose certificate has
+    # ended, would otherwise block every change of the string, their own leaving included.
+    keeps_tables = current is not None and set(change.tables) <= set(current.line_up.tables)
+    placed = current.line_up.dealers if current is not None and keeps_tables else ()
+    usernames = {name for name in change.dealers if name and name not in placed}
     people = {person.username: person for person in Staff.objects.filter(username__in=usernames, is_active=True)}
-    for username in filter(None, change.dealers):
+    for username in sorted(usernames):
         person = people.get(username)
         if person is None or Role.DEALER not in person.roles:
             return f"{username} does not deal here: choose an active dealer."
     for other in in_force(moment):
         if other.row.string != change.string and (shared := set(other.line_up.dealers) & usernames):
             return f"{people[min(shared)].name} is in string {other.row.string}: take them out there first."
-    lacking = [sentence for sentence in uncertified(change) if "no valid" in sentence]
+    lacking = [sentence for sentence in uncertified(change, usernames) if "no valid" in sentence]
     return lacking[0] if lacking else ""
 
 

@@ -41,6 +41,12 @@ def test_a_late_push_gives_the_next_turn_its_whole_length() -> None:
     assert STRING.pushed(at(75)).push_at == at(95)
 
 
+def test_an_early_push_does_not_prolong_the_turn() -> None:
+    """Harm: two pushes in a row leave every dealer at the table for two turns."""
+    assert STRING.pushed(at(12)).push_at == at(40), "a little early: the plan keeps its clock times"
+    assert STRING.pushed(at(20)).pushed(at(21)).push_at == at(41)
+
+
 def test_the_first_relief_moves_the_line_up_on_once() -> None:
     """Harm: each of three taps of one push moves the whole string on."""
     taps = [Tap("Rocket 2", "ann", at(21)), Tap("Rocket 1", "dee", at(22)), Tap("Blackjack 1", "ben", at(24))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -16,14 +18,17 @@ from ledger import site_log
 from ledger.models import HOUSE, Book, LogEntry
 from tables.audit import proofs
 from tables.log.catalog import read_as
+from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.rotation import LineUpSet
 from tables.log.message import text_of
-from tables.models import LineUp, Staff
+from tables.models import LineUp, Staff, Table
 from tables.projections.site_rows import LINE_UPS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.rotation import line_ups, sessions
 from tables.rotation.line_ups import Basis, LineUpChange
+from tables.setup import pit_assignments, pits
+from tables.setup.pit_assignments import AssignmentChange
 from tests import floor
 from tests.floor import Hand
 
@@ -123,6 +128,9 @@ WRONG = (
     ({"turn_minutes": 0}, "turn_minutes"),
     ({"string": ""}, "string"),
     ({"string": " A"}, "string"),
+    ({"string": "A\nB"}, "string"),
+    ({"string": ".."}, "string"),
+    ({"push_at": timezone.now() + timedelta(days=2)}, "push_at"),
     ({"reason": "x" * 201}, "reason"),
 )
 
@@ -145,6 +153,62 @@ def test_a_line_up_ends_with_its_shift_and_frees_its_tables(felt: Hand) -> None:
     line_ups.set_line_up(other, by=bella(), basis=NONE)
     assert [each.row.string for each in line_ups.in_force()] == ["B"]
     assert line_ups.in_force(timezone.now() + timedelta(hours=9)) == []
+    assert fault() == ""
+
+
+def test_a_pit_boss_takes_no_table_out_of_the_string_of_another_pit(felt: Hand) -> None:
+    """Harm: a pit boss ends the rotation of another pit by setting its string up with tables of their own pit."""
+    operator = floor.staff(Role.OPERATOR, "olga", "701")
+    pits.set_section(PitSectionSet(pit="Pit 1", tables=("Rocket 1",)), by=operator)
+    pits.set_section(PitSectionSet(pit="Pit 2", tables=("Rocket 2",)), by=operator)
+    line_ups.set_line_up(change(tables=("Rocket 1",)), by=bella(), basis=NONE)
+    boris = floor.staff(Role.PIT_BOSS, "boris", "203")
+    pit_assignments.set_post(AssignmentChange("boris", ("Pit 2",)), by=operator)
+    seen = line_ups.of_string("A").basis
+    taken = change(tables=("Rocket 2",))
+    assert refusal(lambda: line_ups.set_line_up(taken, by=boris, basis=seen)) == "not_your_pit"
+    assert refusal(lambda: line_ups.push("A", by=boris, basis=seen)) == "not_your_pit"
+    assert refusal(lambda: line_ups.end("A", by=boris, basis=seen)) == "not_your_pit"
+
+
+def test_deactivated_dealers_and_a_retired_table_do_not_block_moves(felt: Hand) -> None:
+    """Harm: two dealers went home for good, and none of them can be taken out of the line-up."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    Staff.objects.filter(username__in=("dan", "dina")).update(is_active=False)
+    Table.objects.filter(name="Rocket 2").update(retired_at=timezone.now())
+    line_ups.rearrange("A", ("dora", "", "dina"), by=bella(), basis=line_ups.of_string("A").basis)
+    row = line_ups.rearrange("A", ("dora", "", ""), by=bella(), basis=line_ups.of_string("A").basis)
+    assert row.dealers == ["dora", "", ""]
+    seen = line_ups.of_string("A").basis
+    back = ("dora", "dan", "")
+    assert refusal(lambda: line_ups.rearrange("A", back, by=bella(), basis=seen)) == "bad_line_up"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pushes_of_several_threads_at_once_produce_one_push() -> None:
+    """Harm: two pit bosses press in the same instant, and the string moves on twice."""
+    floor.dealt()
+    floor.table("Rocket 2")
+    floor.staff(Role.DEALER, "dan", "102")
+    floor.staff(Role.DEALER, "dina", "103")
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    seen, boss, start = line_ups.of_string("A").basis, bella(), threading.Barrier(4, timeout=60)
+
+    def press(_: int) -> str:
+        start.wait()
+        try:
+            line_ups.push("A", by=boss, basis=seen)
+        except Refused as refused:
+            return refused.code
+        finally:
+            connection.close()
+        return "pushed"
+
+    with ThreadPoolExecutor(4) as threads:
+        outcomes = sorted(threads.map(press, range(4)))
+    assert outcomes == ["moved_on"] * 3 + ["pushed"]
+    assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
+    assert LineUp.objects.filter(pushed=True).count() == 1
     assert fault() == ""
 
 
