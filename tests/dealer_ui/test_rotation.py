@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-from django.test import Client
-from django.urls import reverse
+from datetime import UTC, datetime, time, timedelta
 
-from tables.models import LineUp, Staff
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+from django.utils import timezone
+
+from dealer_ui.pit.rotation import forms
+from tables.models import LineUp, Staff, Table
 from tables.roles import Role
+from tables.rotation import line_ups
+from tables.rotation.line_ups import Basis, LineUpChange
 from tests import floor
 from tests.load import whole
 
@@ -24,8 +30,13 @@ def boss(db: None) -> Client:
     return floor.client(Staff.objects.get(username="bella"))
 
 
+def soon() -> str:
+    """The clock time of a push within the shift."""
+    return f"{timezone.localtime(timezone.now() + timedelta(minutes=15)):%H:%M}"
+
+
 def set_up(boss: Client, **changes: object) -> object:
-    return boss.post(reverse("pit:rotation-new"), FORM | {"first_push": "18:00"} | changes)
+    return boss.post(reverse("pit:rotation-new"), FORM | {"first_push": soon()} | changes)
 
 
 def basis() -> dict[str, object]:
@@ -76,7 +87,14 @@ def test_nonsense_is_refused_in_words(boss: Client, address: str) -> None:
         {"string": "A"},
         {"string": "A", "seq": "x", "position": "1"},
         {"string": "Z", "seq": "1", "position": "99"},
+        basis() | {"position": "99", "dealer": "dan"},
+        basis() | {"position": "-1", "dealer": "dan"},
+        basis() | {"position": "1" * 5_000, "seq": "9" * 5_000},
+        basis() | {"string": "A\x00", "position": "1", "push_at": "0001-01-01T00:00"},
+        basis() | {"push_at": "9999-12-31T23:59:59-12:00", "position": "1"},
     ):
+        if facts.get("position") in ("99", "-1") and address != "pit:move" and facts["string"] == "A":
+            continue
         assert boss.post(reverse(address), facts).status_code in (409, 422)
     assert LineUp.objects.count() == before
 
@@ -116,3 +134,65 @@ def test_a_dealer_is_moved_from_the_page_of_a_refused_push(boss: Client) -> None
     page = boss.post(reverse("pit:push"), seen).content.decode()
     assert f'href="{reverse("pit:rotation")}?string=A' in page
     assert 'href="?' not in page
+
+
+def test_a_set_up_on_a_line_up_that_a_tap_moved_on_is_refused(boss: Client) -> None:
+    """Harm: a relief taps in while the set-up is on the screen, and saving it sets the push back: it comes twice."""
+    set_up(boss)
+    for position, dealer in (("1", "dan"), ("2", "dina")):
+        boss.post(reverse("pit:move"), basis() | {"position": position, "dealer": dealer})
+    row = LineUp.objects.latest("seq")
+    change = LineUpChange(
+        string="A", tables=tuple(row.tables), dealers=tuple(row.dealers), turn_minutes=20,
+        push_at=timezone.now(), ends=row.ends,
+    )  # fmt: skip
+    line_ups.set_line_up(change, by=Staff.objects.get(username="bella"), basis=Basis(row.seq))
+    address = reverse("pit:rotation-set", args=["A"])
+    shown = boss.get(address).context["form"].initial
+    floor.relieve(Table.objects.get(name="Rocket 1"), Staff.objects.get(username="dina"))
+    before = LineUp.objects.count()
+    answer = boss.post(address, FORM | {"first_push": soon(), "seq": shown["seq"], "push_at": shown["push_at"]})
+    assert (answer.status_code, LineUp.objects.count()) == (422, before)
+    assert b"has moved on already" in answer.content
+
+
+def test_a_string_keeps_its_name_and_names_the_strings_of_other_tables(boss: Client) -> None:
+    """Harm: a string is set up under another name, and its tables and dealers are refused as those of the first."""
+    set_up(boss, tables=["Rocket 1"])
+    answer = boss.post(reverse("pit:rotation-set", args=["A"]), FORM | basis() | {"string": "B", "first_push": soon()})
+    assert (answer.status_code, LineUp.objects.latest("seq").string) == (302, "A")
+    page = boss.get(reverse("pit:rotation-new")).content.decode()
+    assert "Rocket 1, in string A" in page
+    again = set_up(boss, tables=["Rocket 2"])
+    assert b"There is a string A already" in again.content
+
+
+def test_a_dealer_who_may_not_be_placed_leaves_a_gap_in_a_set_up(boss: Client) -> None:
+    """Harm: one dealer who was deactivated or has another string keeps the pit boss from setting up any."""
+    set_up(boss, tables=["Rocket 2"], string="B")
+    boss.post(reverse("pit:move"), basis() | {"position": "0", "dealer": "dora"})
+    assert set_up(boss, tables=["Rocket 1"]).status_code == 302
+    assert LineUp.objects.latest("seq").dealers == ["", ""]
+    boss.post(reverse("pit:move"), basis() | {"position": "0", "dealer": "dan"})
+    Staff.objects.filter(username="dan").update(is_active=False)
+    boss.post(reverse("pit:rotation-set", args=["A"]), FORM | basis() | {"tables": ["Rocket 1"], "first_push": soon()})
+    assert LineUp.objects.latest("seq").dealers == ["", ""]
+
+
+@override_settings(TIME_ZONE="Europe/Zurich")
+def test_a_push_before_midnight_stays_on_its_day() -> None:
+    """Harm: a string set up anew after midnight has its next push a day later, and no push is called all night."""
+    moment = datetime(2026, 11, 28, 23, 10, tzinfo=UTC)  # 0:10 on the 29th
+    assert forms._next_at(time(23, 55), moment).astimezone(UTC) == datetime(2026, 11, 28, 22, 55, tzinfo=UTC)
+    assert forms._next_at(time(0, 30), moment).astimezone(UTC) == datetime(2026, 11, 28, 23, 30, tzinfo=UTC)
+    assert forms._next_at(time(20), moment).astimezone(UTC) == datetime(2026, 11, 29, 19, tzinfo=UTC)
+
+
+@override_settings(TIME_ZONE="Europe/Zurich")
+def test_the_next_push_is_right_when_the_clocks_change() -> None:
+    """Harm: in the night of a change of the clocks, a push is due an hour too early or too late."""
+    spring = datetime(2026, 3, 29, 0, 50, tzinfo=UTC)  # 1:50; at 2:00 it is 3:00
+    assert forms._next_at(time(3, 10), spring).astimezone(UTC) == datetime(2026, 3, 29, 1, 10, tzinfo=UTC)
+    autumn = datetime(2026, 10, 25, 1, 10, tzinfo=UTC)  # 2:10 for the second time
+    assert forms._next_at(time(2, 30), autumn).astimezone(UTC) == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+    assert forms._next_at(time(3), autumn).astimezone(UTC) == datetime(2026, 10, 25, 2, tzinfo=UTC)

@@ -12,7 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from tables.form_fields import InputForm, WholeNumberField
 from tables.log.rotation import TURNS
 from tables.models import Table
+from tables.refusals import Refused
 from tables.reports import gaming_hours
+from tables.rotation import line_ups
 from tables.rotation.line_ups import LONGEST_NAME, LONGEST_REASON, Basis, LineUpChange, StringLineUp
 from tables.setup import pits
 from tables.setup.pits import NOWHERE
@@ -49,11 +51,11 @@ class MoveForm(BasisForm):
     reason = forms.CharField(max_length=LONGEST_REASON, required=False)
 
     def dealers(self, current: StringLineUp) -> tuple[str, ...]:
-        """The dealers by position after the move. An empty dealer leaves a gap."""
+        """The dealers by position after the move. An empty dealer leaves a gap. Raises Refused."""
         dealers = list(current.line_up.dealers)
         position, dealer = self.cleaned_data["position"], self.cleaned_data["dealer"]
         if position >= len(dealers):
-            return tuple(dealers)
+            raise Refused(self.code, f"String {current.row.string} has no position {position}.", 422)
         if dealer in dealers and dealer:
             dealers[dealers.index(dealer)] = dealers[position]
         dealers[position] = dealer
@@ -72,29 +74,41 @@ class StringForm(forms.Form):
     first_push = forms.TimeField(label=_("Next push"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"))
     reason = forms.CharField(label=_("Reason"), max_length=LONGEST_REASON, required=False)
     seq = forms.IntegerField(widget=forms.HiddenInput, min_value=0)
+    push_at = forms.DateTimeField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, current: StringLineUp | None, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = _initial(current)
         super().__init__(*args, **kwargs)
         self.current = current
-        self.places = pits.places()
+        self.fields["string"].disabled = current is not None
+        self.others = [each for each in line_ups.in_force() if current is None or each.row.string != current.row.string]
+        strings = {table: each.row.string for each in self.others for table in each.line_up.tables}
+        places = pits.places()
         names = Table.objects.in_use().values_list("name", flat=True)
-        order = sorted(names, key=lambda name: self.places.get(name, NOWHERE).order(name))
+        order = sorted(names, key=lambda name: places.get(name, NOWHERE).order(name))
         tables = self.fields["tables"]
         assert isinstance(tables, forms.MultipleChoiceField)  # noqa: S101 -- declared above
-        tables.choices = [(name, name) for name in order]
+        tables.choices = [(name, _choice(name, strings.get(name, ""))) for name in order]
+
+    @property
+    def basis(self) -> Basis:
+        """The line-up that the form showed."""
+        return Basis(self.cleaned_data["seq"], self.cleaned_data["push_at"])
 
     def change(self, dealing: dict[str, str]) -> LineUpChange:
         """The line-up of a valid form. ``dealing``: the user name of the dealer at each open table. Such a dealer keeps
-        the table, and the other dealers of the string keep a break."""
+        the table, and the other dealers of the string keep a break; one who may not deal here, or is in another string,
+        gets no position."""
         values, moment = self.cleaned_data, timezone.now()
         order = list(self.current.line_up.tables) if self.current else []
         chosen = set(values["tables"])
         tables = [name for name in order if name in chosen] + [name for name in values["tables"] if name not in order]
         planned = self.current.line_up if self.current else None
+        fit = {person.username for person in line_ups.dealers_for(tables)}
+        fit -= {name for each in self.others for name in each.line_up.dealers}
         dealers = [(planned.dealer_of(name) if planned else "") or dealing.get(name, "") for name in tables]
-        dealers = [name if name not in dealers[:place] else "" for place, name in enumerate(dealers)]
-        rest = [name for name in planned.dealers if name and name not in dealers] if planned else []
+        dealers = [name if name in fit - set(dealers[:place]) else "" for place, name in enumerate(dealers)]
+        rest = [name for name in planned.dealers if name in fit - set(dealers)] if planned else []
         breaks = (rest + [""] * values["breaks"])[: values["breaks"]]
         return LineUpChange(
             string=values["string"].strip(),
@@ -109,7 +123,7 @@ class StringForm(forms.Form):
 
 def _initial(current: StringLineUp | None) -> dict[str, Any]:
     if current is None:
-        push = timezone.localtime() + timedelta(minutes=TURNS[0])
+        push = timezone.localtime(timezone.now() + timedelta(minutes=TURNS[0]))
         minute = push.minute - push.minute % 5
         return {"turn_minutes": TURNS[0], "breaks": 1, "first_push": push.replace(minute=minute).time(), "seq": 0}
     line_up = current.line_up
@@ -120,10 +134,17 @@ def _initial(current: StringLineUp | None) -> dict[str, Any]:
         "breaks": len(line_up.dealers) - len(line_up.tables),
         "first_push": timezone.localtime(line_up.push_at).time(),
         "seq": current.row.seq,
+        "push_at": current.push_at_spelled,
     }
 
 
 def _next_at(clock: time, moment: datetime) -> datetime:
-    """The next moment at which the site's clocks show a time; one of the last hours is a push that is late."""
-    local = timezone.localtime(moment).replace(hour=clock.hour, minute=clock.minute, second=0, microsecond=0)
-    return local if local > moment - timedelta(hours=2) else local + timedelta(days=1)
+    """The next moment at which the site's clocks show a time; one of the last two hours, also before midnight, is a
+    push that is late."""
+    today = timezone.localtime(moment).replace(hour=clock.hour, minute=clock.minute, second=0, microsecond=0)
+    days = (today - timedelta(days=1), today, today + timedelta(days=1))
+    return next(day for day in days if day > moment - timedelta(hours=2))
+
+
+def _choice(table: str, string: str) -> str:
+    return _("%(table)s, in string %(string)s") % {"table": table, "string": string} if string else table

@@ -20,7 +20,6 @@ from tables.models import LineUp, Staff, Table
 from tables.refusals import Refused
 from tables.rotation import board, line_ups
 from tables.rotation.board import RotationBoard, StringBoard
-from tables.rotation.line_ups import Basis
 from tables.state import table_state
 
 
@@ -112,8 +111,7 @@ def set_up(request: HttpRequest, string: str = "") -> HttpResponse:
     form = StringForm(current, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            basis = Basis(form.cleaned_data["seq"])
-            row = line_ups.set_line_up(form.change(_dealing()), by=viewer_of(request), basis=basis)
+            row = line_ups.set_line_up(form.change(_dealing()), by=viewer_of(request), basis=form.basis)
         except Refused as refused:
             _add_errors(form, refused)
         else:
@@ -125,7 +123,8 @@ def set_up(request: HttpRequest, string: str = "") -> HttpResponse:
 
 def _add_errors(form: StringForm, refused: Refused) -> None:
     faults = refused.facts.get("fields") or {"": refused.sentence}
-    for field, sentence in faults.items():
+    for name, sentence in faults.items():
+        field = "first_push" if name == "push_at" else name
         form.add_error(field if field in form.fields else None, sentence)
 
 
