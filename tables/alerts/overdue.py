@@ -16,6 +16,7 @@ from tables.alerts.alert_types import Rule
 from tables.alerts.rules import Fact
 from tables.log.state import TableState
 from tables.models import Table
+from tables.reports import gaming_hours
 from tables.rotation import board, line_ups
 from tables.state import table_state
 
@@ -78,11 +79,13 @@ def rotation_facts(moment: datetime) -> Iterator[Fact]:
             cause = f"{line_up.string} {line_up.push_at.isoformat()}"
             yield Fact("push_overdue", cause, sentence, _minutes(moment - line_up.push_at), once=True)
     limit = board.longest_stretch()
-    for hours in board.hours_of_span(moment - timedelta(days=1), moment, moment):
+    for hours in board.hours_of_span(moment - gaming_hours.DAY, moment, moment):
         if hours.stretch >= limit:
             began = moment - hours.stretch
             sentence = f"{hours.name} has dealt without a break since {began:%H:%M} UTC, at {', '.join(hours.tables)}"
-            yield Fact("break_overdue", f"{hours.username} {began:%Y-%m-%dT%H:%M}", sentence, once=True)
+            # A stretch of a whole day is cut to it, so its beginning moves on with the clock: one alert a day.
+            since = f"{moment:%Y-%m-%d}" if hours.stretch >= gaming_hours.DAY else f"{began:%Y-%m-%dT%H:%M}"
+            yield Fact("break_overdue", f"{hours.username} {since}", sentence, once=True)
 
 
 def _minutes(span: timedelta) -> int:

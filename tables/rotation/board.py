@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.utils import timezone
 
@@ -18,14 +19,19 @@ from tables.setup import policies
 from tables.setup.pits import natural
 from tables.state import table_state
 
+RELIEF_TIME: Final = timedelta(minutes=5)
+"""The time from a push to a relief that is late."""
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
     """A position of a string: a table with its dealer and relief, or a break."""
 
     number: int
+    where: str
+    """Name of its table; "" for a break."""
     table: Table | None
-    """None: a break."""
+    """None for a break, and for a table that is retired."""
     username: str
     """User name of the dealer whose position it is; "" for none."""
     name: str
@@ -34,8 +40,10 @@ class Position:
     dealing: str = ""
     """Name of the dealer who is signed in at the table; "" for none."""
     is_open: bool = True
-    is_late: bool = False
+    awaits_relief: bool = False
     """Whether another dealer still deals at the table since the last push."""
+    is_late: bool = False
+    """Whether the relief has not come within ``RELIEF_TIME`` of the push."""
     hours: DealerHours | None = None
     """The hours of the dealer whose position it is."""
     needs_break: bool = False
@@ -44,6 +52,11 @@ class Position:
     def is_gap(self) -> bool:
         """Whether an open table has no dealer in the line-up."""
         return self.table is not None and self.is_open and not self.username
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether its table was retired since the line-up was set."""
+        return bool(self.where) and self.table is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +80,12 @@ class StringBoard:
     @property
     def places(self) -> tuple[Position, ...]:
         """The tables of the string."""
-        return tuple(position for position in self.positions if position.table is not None)
+        return tuple(position for position in self.positions if position.where)
 
     @property
     def breaks(self) -> tuple[Position, ...]:
         """The break positions of the string."""
-        return tuple(position for position in self.positions if position.table is None)
+        return tuple(position for position in self.positions if not position.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +136,10 @@ def _string(
     moment: datetime,
 ) -> StringBoard:
     line_up = current.line_up
-    positions = tuple(_position(current, number, tables, hours, limit) for number in range(len(line_up.dealers)))
+    # Dealers need a moment to walk to their next tables.
+    is_due = moment - line_up.at >= RELIEF_TIME
+    every = (_position(current, number, tables, hours, limit) for number in range(len(line_up.dealers)))
+    positions = tuple(replace(each, is_late=each.awaits_relief and is_due) for each in every)
     planned = line_up.longest_stretch
     too_long = planned > limit and any(line_up.dealers)
     plan_fault = (
@@ -149,18 +165,20 @@ def _position(
 ) -> Position:
     line_up = current.line_up
     username, relief = line_up.dealers[number], line_up.coming[number]
-    table, state = tables.get(line_up.tables[number], (None, None)) if number < len(line_up.tables) else (None, None)
+    where = line_up.tables[number] if number < len(line_up.tables) else ""
+    table, state = tables.get(where, (None, None))
     dealer = state.dealer if state else None
     own = hours.get(username)
     return Position(
         number=number,
+        where=where,
         table=table,
         username=username,
         name=current.names.get(username, username),
         relief=current.names.get(relief, relief),
         dealing=dealer.name if dealer else "",
-        is_open=state.is_open if state else True,
-        is_late=dealer is not None and bool(username) and dealer.username != username,
+        is_open=state.is_open if state else not where,
+        awaits_relief=dealer is not None and bool(username) and dealer.username != username,
         hours=own,
         needs_break=own is not None and own.stretch >= limit,
     )
