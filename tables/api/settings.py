@@ -22,7 +22,7 @@ from tables.limits import plans, resolver
 from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import NextChange, Schedule, Takes, Values
+from tables.log.limit_plans import LIMIT_SETTINGS, NextChange, Schedule, Takes, Values
 from tables.log.moments import Moment
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
@@ -358,12 +358,9 @@ def _draft(table: Table, changes: Mapping[str, Any], takes: str) -> ProposalDraf
 
 
 def _refuse_more_than_limits(by: Staff, changes: Mapping[str, Any]) -> None:
-    more = sorted(changes.keys() - set(_LIMITS))
+    more = sorted(changes.keys() - set(LIMIT_SETTINGS))
     if more and not by.has_perm("tables.change_table"):
         raise Refused("not_permitted", f"An operator proposes that: {', '.join(more)}.", 403)
-
-
-_LIMITS: Final = ("min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits")
 
 
 def decided(call: Call[Any, Any], act: Callable[[], msgspec.Struct]) -> Any:

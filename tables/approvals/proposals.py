@@ -48,7 +48,7 @@ from tables.log.entries.proposals import (
     Proposed,
     builtins,
 )
-from tables.log.limit_plans import WAGER, Schedule
+from tables.log.limit_plans import AMOUNTS, WAGER, Schedule
 from tables.log.message import text_of
 from tables.log.policies import described, title_of
 from tables.log.signatory import Signatory, with_badge_from
@@ -593,19 +593,20 @@ def changes(proposal: Proposal) -> list[tuple[str, str, str]]:
 
 
 _NAMES: Final = {
-    "max_cents": "Maximum", "min_cents": "Minimum", "cap_cents": "Cap on all bets together",
+    "cap_cents": "Cap on all bets together",
     "unit_cents": "Smallest chip", "bet_step_cents": "Bet step",
     "player_edges": "What the player wins on average",
     "rake_permille": "Rake", "rake_cap_cents": "Most rake of one pot", "time_charge_cents": "Time charge",
     "is_active": "Works here", "value_cents": "Worth", "denominations": "Chips", "sha256": "Digest",
-    "seat_max_cents": "Maximum of a seat", "scope": "Is for", "of": "Which", "schedule": "When", "note": "Why",
+    "scope": "Is for", "of": "Which", "schedule": "When", "note": "Why",
     "takes": "Holds from the next", "keeps_seated": "Seats that play keep the old minimum", "version": "Version",
     "excluded": "Not at",
 }  # fmt: skip
 
 
 def _label(name: str) -> str:
-    return _NAMES.get(name) or title_of(name)[:1].upper() + title_of(name)[1:]
+    title = AMOUNTS.get(name) or title_of(name)
+    return _NAMES.get(name) or title[:1].upper() + title[1:]
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def check(
         _refuse_what_plans_set(before, after, event)
         _refuse_unannounced(before, after, state, event, entry, tells_notice=tells_notice)
         return
-    if strange := event.after.keys() - set(enforcement.LIMIT_SETTINGS):
+    if strange := event.after.keys() - set(enforcement.PLANNED_SETTINGS):
         raise AuditFailure(f"no limit plan sets the {min(strange)} of a table")
     moment = _moment(plans, entry)
     _refuse_stale(plans, moment)

@@ -17,7 +17,18 @@ from ledger.proof.chips import money
 from tables.games.catalog import GAMES
 from tables.limits import enforcement, plans
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import AMOUNTS, WAGER, Occasion, Value, Values, called, emergency_name, limits_in, limits_of
+from tables.log.limit_plans import (
+    AMOUNTS,
+    MINIMA,
+    WAGER,
+    Occasion,
+    Value,
+    Values,
+    called,
+    emergency_name,
+    limits_in,
+    limits_of,
+)
 from tables.log.message import text_of
 from tables.models import LimitPlan, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
@@ -87,7 +98,7 @@ def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:
         elif name not in AMOUNTS or not isinstance(value, int):
             changed = ", ".join([*AMOUNTS.values(), *map(called, _wagers(table))])
             sentences[name] = f"In an emergency these are changed: {changed}."
-        elif name != "min_cents" and isinstance(limit, int) and value > limit:
+        elif name not in MINIMA and isinstance(limit, int) and value > limit:
             sentences[name] = (
                 f"The {called(name)} is {money(limit)}: in an emergency it is lowered, and raised by a plan."
             )

@@ -31,6 +31,7 @@ from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.settings import ByPlans
 from tables.log.limit_notice import MINIMUM
 from tables.log.limit_plans import (
+    LIMIT_SETTINGS,
     EffectiveLimits,
     Facts,
     Layer,
@@ -197,7 +198,7 @@ def _is_behind(table: Table, state: TableState, target: PlannedLimits) -> bool:
 
 
 def _differs(table: Table, settings: Settings) -> bool:
-    return any(_stored(getattr(table, name)) != _stored(getattr(settings, name)) for name in LIMIT_SETTINGS)
+    return any(_stored(getattr(table, name)) != _stored(getattr(settings, name)) for name in PLANNED_SETTINGS)
 
 
 def _stored(value: Any) -> Any:
@@ -205,9 +206,7 @@ def _stored(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-LIMIT_SETTINGS: Final = (
-    "min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits", "own_limits", "kept_minimums",
-)  # fmt: skip
+PLANNED_SETTINGS: Final = (*LIMIT_SETTINGS, "own_limits", "kept_minimums")
 """The settings that plans change."""
 
 
@@ -235,7 +234,7 @@ def _set(table: Table, head: Head, target: PlannedLimits, house_seq: int, at_onc
         layers={name: layer_name(target.layers, name) for name in changed},
         notice_minutes=target.minutes,
     )
-    limits = {name: getattr(target.settings, name) for name in LIMIT_SETTINGS}
+    limits = {name: getattr(target.settings, name) for name in PLANNED_SETTINGS}
     key = _key(table, head, house_seq, msgspec.to_builtins(limits))
     by = _author(at_once, (target.layers[name].plan if name in target.layers else None for name in changed))
     table_settings.set_by_plans(table, head, limits, plans=plans, key=key, by=by)

@@ -18,6 +18,7 @@ from tables.log import limit_notice
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
 from tables.log.limit_plans import (
+    LIMIT_SETTINGS,
     WAGER,
     EffectiveLimits,
     Facts,
@@ -98,15 +99,15 @@ def plan_of(row: LimitPlan) -> Plan:
     return LIMIT_PLANS.event_of(row).plan(row.seq)
 
 
-_LIMIT_SETTINGS: Final = (
-    "game", "options", "seats", "source", "unit_cents", "min_cents", "max_cents", "bet_step_cents", "cap_cents",
-    "wager_limits", "seat_max_cents", "own_limits", "kept_minimums",
+_RELEVANT_SETTINGS: Final = (
+    "game", "options", "seats", "source", "unit_cents", "bet_step_cents", *LIMIT_SETTINGS, "own_limits",
+    "kept_minimums",
 )  # fmt: skip
 
 
 def settings_of_row(table: Table) -> Settings:
     """The settings of a table that limits depend on, without a query."""
-    return Settings(denominations=(), **{name: getattr(table, name) for name in _LIMIT_SETTINGS})
+    return Settings(denominations=(), **{name: getattr(table, name) for name in _RELEVANT_SETTINGS})
 
 
 def facts_at(table: Table, places: Mapping[str, TablePlace]) -> Facts:

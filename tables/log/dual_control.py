@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tables.games.catalog import GAMES
-from tables.log.limit_plans import WAGER
+from tables.log.limit_plans import AMOUNTS, MINIMA, WAGER
 from tables.log.policies import ALWAYS_TWO, MATTERS, Values
 
 COMMAND_LINE: Final = "the command line"
@@ -175,7 +175,8 @@ def _roles(facts: Mapping[str, Any]) -> set[str]:
     return {role for role in (facts.get("role"), *(facts.get("further") or ())) if role}
 
 
-_BOUNDS: Final = {"game", "options", "max_cents", "seat_max_cents", "cap_cents", "wager_limits"}
+_MAXIMA: Final = [name for name in AMOUNTS if name not in MINIMA]
+_BOUNDS: Final = {"game", "options", "wager_limits", *_MAXIMA}
 """The settings that determine a table's maxima."""
 
 
@@ -198,9 +199,9 @@ def effective_maxima(settings: Mapping[str, Any], wagers: Iterable[str]) -> dict
     """The highest bet that a table's settings permit on each of these wagers, for a seat and for the table, in minor
     units. A wager without limits of its own has the table's maximum; a missing limit is unbounded."""
     most, own = settings["max_cents"], settings.get("wager_limits") or {}
-    amounts = {name: settings.get(name) for name in ("seat_max_cents", "cap_cents")}
+    amounts = {name: settings.get(name) for name in _MAXIMA}
     maxima = {name: UNBOUNDED if cents is None else cents for name, cents in amounts.items()}
-    return {"max_cents": most} | maxima | {WAGER + wager: own[wager][1] if wager in own else most for wager in wagers}
+    return maxima | {WAGER + wager: own[wager][1] if wager in own else most for wager in wagers}
 
 
 def _wagers(settings: Mapping[str, Any]) -> set[str]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from tables.games.protocol import HeldMinimum
-from tables.log.limit_plans import WAGER, Layer, Layers, NextChange, Takes, Value, Values, values_of
+from tables.log.limit_plans import MINIMA, WAGER, Layer, Layers, NextChange, Takes, Value, Values, values_of
 from tables.log.state import Announced, TableState
 
 MINIMUM: Final = "min_cents"
@@ -31,7 +31,7 @@ UNTOLD: Final = "it leaves out which notice the house gives, which entries befor
 def raised(before: Values, after: Values) -> dict[str, int]:
     """The limits whose minimum rises, with the new minimum in cents. A wager without limits of its own has the table's
     minimum."""
-    names = [name for name in {**before, **after} if name == MINIMUM or name.startswith(WAGER)]
+    names = [name for name in {**before, **after} if name in MINIMA or name.startswith(WAGER)]
     least = {name: (_least(before, name), _least(after, name)) for name in sorted(names)}
     return {name: late for name, (early, late) in least.items() if late > early}
 

@@ -34,6 +34,11 @@ AMOUNTS: Final[Mapping[str, str]] = {
     "cap_cents": "exposure of the table",
 }
 """The limits that are one amount, and how they are called."""
+MINIMA: Final = frozenset({"min_cents"})
+"""Those that a bet may not fall below. The others are maxima: a bet may not exceed them, and raising them may need dual
+control."""
+LIMIT_SETTINGS: Final = (*AMOUNTS, "wager_limits")
+"""The settings of a table that are limits. ``docs/adding-a-limit.md`` lists where each of them appears."""
 WAGER: Final = "wager "
 """The prefix of the name of a wager's own limits."""
 DAY: Final = timedelta(days=1)

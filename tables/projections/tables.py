@@ -10,15 +10,14 @@ import msgspec
 from tables.games.catalog import GAMES
 from tables.log.entries.carried_rows import RowsTakenOver, TableAdded
 from tables.log.entries.settings import TableRetired, TableSet
+from tables.log.limit_plans import LIMIT_SETTINGS
 from tables.log.terms import made_rules
 from tables.models import Table
 from tables.projections.records import Rows, of_the_house, of_the_tables
 
 _FACTS: Final = (
-    "game", "seats", "source", "unit_cents", "min_cents", "max_cents", "cap_cents", "rake_permille", "rake_cap_cents",
-    "time_charge_cents", "wager_limits", "marks_commission", "cameras",
-    "seat_max_cents", "own_limits", "kept_minimums", "bet_step_cents",
-    "player_edges",
+    "game", "seats", "source", "unit_cents", "rake_permille", "rake_cap_cents", "time_charge_cents", "marks_commission",
+    "cameras", "own_limits", "kept_minimums", "bet_step_cents", "player_edges", *LIMIT_SETTINGS,
 )  # fmt: skip
 
 
@@ -65,14 +64,13 @@ def _spelled(felt: Mapping[str, Any]) -> dict[str, Any]:
     once."""
     spelled = dict(felt)
     for name in (
-        "wager_limits",
         "marks_commission",
         "cameras",
-        "seat_max_cents",
         "own_limits",
         "kept_minimums",
         "bet_step_cents",
         "player_edges",
+        *LIMIT_SETTINGS,
     ):
         if not felt.get(name):
             spelled.pop(name, None)  # entries of before there were any do not say that there are none

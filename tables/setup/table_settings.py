@@ -7,7 +7,7 @@ options, seats, shoe, unit and chips) waits until the round is over. Every chang
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -31,7 +31,7 @@ from tables.log.entries.carried_rows import TableAdded
 from tables.log.entries.proposals import builtins
 from tables.log.entries.settings import PAYS, ByPlans, TableSet
 from tables.log.game_kinds import kind_of
-from tables.log.limit_plans import WAGER, called, changed_names, limits_in
+from tables.log.limit_plans import LIMIT_SETTINGS, WAGER, called, changed_names, limits_in
 from tables.log.policies import Values
 from tables.log.state import SHUFFLERS, TableState
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
@@ -65,27 +65,14 @@ MOST_CAMERAS: Final = 80
 
 def settings_of(table: Table) -> Settings:
     """A table's settings as they are now, every option spelled out."""
+    stored = {field.name: getattr(table, field.name) for field in fields(Settings)}
     return Settings(
-        game=table.game,
-        options=options_of(rules_of(table)),
-        seats=table.seats,
-        source=table.source,
-        unit_cents=table.unit_cents,
-        min_cents=table.min_cents,
-        max_cents=table.max_cents,
-        bet_step_cents=table.bet_step_cents,
-        cap_cents=table.cap_cents,
-        rake_permille=table.rake_permille,
-        rake_cap_cents=table.rake_cap_cents,
-        time_charge_cents=table.time_charge_cents,
-        denominations=tuple(chip.value_cents for chip in table.denominations.all()),
-        wager_limits={wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
-        marks_commission=table.marks_commission,
-        cameras=table.cameras,
-        seat_max_cents=table.seat_max_cents,
-        own_limits=table.own_limits,
-        kept_minimums=table.kept_minimums,
-        player_edges=table.player_edges,
+        **stored
+        | {
+            "options": options_of(rules_of(table)),
+            "denominations": tuple(chip.value_cents for chip in table.denominations.all()),
+            "wager_limits": {wager: (least, most) for wager, (least, most) in table.wager_limits.items()},
+        }
     )
 
 
@@ -255,13 +242,12 @@ def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
 def _draft_to_come(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     before = settings_of(table)
     changed = difference(asdict(before), asdict(_judged(before, _full_settings(_after(before, changes)))))
-    matter = "limits" if changed.after.keys() <= _LIMITS else "pays"
+    matter = "limits" if changed.after.keys() <= set(LIMIT_SETTINGS) else "pays"
     drafted = _draft(table.name, asdict(before), changed)
     return drafted or _to_propose(matter, table.name, asdict(before), changed)
 
 
-_LIMITS: Final = frozenset({"min_cents", "max_cents", "cap_cents", "seat_max_cents", "wager_limits"})
-WITH_THE_SHOE: Final = _LIMITS | {"options", "source"}
+WITH_THE_SHOE: Final = frozenset({*LIMIT_SETTINGS, "options", "source"})
 """The settings that may be set to hold with the next shoe."""
 
 

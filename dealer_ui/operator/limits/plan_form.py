@@ -134,6 +134,10 @@ class PlanForm(forms.Form):
                 facts["when"] = "always"
         return facts
 
+    def amounts(self) -> list[forms.BoundField]:
+        """The fields of the limits that are one amount, for the page."""
+        return [self[name] for name in AMOUNTS]
+
     def clean_wagers(self) -> dict[str, Value]:
         """The limits of each line's wager."""
         try:

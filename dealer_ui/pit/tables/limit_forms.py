@@ -94,10 +94,7 @@ class EmergencyForm(InputForm):
     """Tighter limits at once. An empty field leaves the limit in force."""
 
     code = "bad_amount"
-    LABELS = {
-        "min_cents": "Minimum (empty: as it is)", "max_cents": "Maximum", "seat_max_cents": "Maximum of a seat",
-        "cap_cents": "Exposure of the table",
-    }  # fmt: skip
+    LABELS = {name: title.capitalize() for name, title in AMOUNTS.items()} | {"min_cents": "Minimum (empty: as it is)"}
 
     def __init__(self, table: Table, data: QueryDict | None = None) -> None:
         super().__init__(data, auto_id="now-%s")
