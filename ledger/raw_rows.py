@@ -1,14 +1,21 @@
-"""Builds model instances from rows of SQL written by hand, without Django's query compiler."""
+"""Rows of SQL written by hand, and model instances built from them without Django's query compiler."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Model
 
 M = TypeVar("M", bound=Model)
+
+
+def fetch_rows(sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
+    """All rows of a statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return list(cursor.fetchall())
 
 
 class RawRows(Generic[M]):

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from django.db import connection
 from django.db.models import Max
 
 from casino.office.models import Day, House
+from ledger.raw_rows import fetch_rows
 
 HOUSE, GAME, TABLE = "house", "game", "table"
 GROUPS: Final = {HOUSE: (True, False, False), GAME: (False, False, True), TABLE: (True, True, True)}
@@ -92,7 +92,7 @@ def between(first: date, last: date, by: str, code: str = "") -> list[tuple[str,
     """The lines of each currency, grouped ``by`` site, game or table; for one site (``code``) or for all."""
     by_house, by_table, by_game = GROUPS[by]
     grouping = {"by_house": by_house, "by_table": by_table, "by_game": by_game}
-    rows = _rows(_SUMS, {"first": first, "last": last, "code": code} | grouping)
+    rows = fetch_rows(_SUMS, {"first": first, "last": last, "code": code} | grouping)
     currencies: dict[str, list[Figures]] = {}
     for currency, *row in rows:
         currencies.setdefault(currency, []).append(Figures(*row))
@@ -119,7 +119,7 @@ def together(lines: Iterable[Figures]) -> Figures:
 def days_of(currency: str, first: date, last: date, code: str = "") -> list[tuple[date, int, int]]:
     """Win and drop of each day in a currency, in cents."""
     parameters = {"currency": currency, "first": first, "last": last, "code": code}
-    return [(day, win_cents, drop_cents) for day, win_cents, drop_cents in _rows(_DAYS, parameters)]
+    return [(day, win_cents, drop_cents) for day, win_cents, drop_cents in fetch_rows(_DAYS, parameters)]
 
 
 def by_day(house: House, days: Sequence[date]) -> dict[date, tuple[int, int]]:
@@ -133,7 +133,7 @@ def by_day(house: House, days: Sequence[date]) -> dict[date, tuple[int, int]]:
 def missing(first: date, last: date, code: str = "") -> dict[str, list[date]]:
     """The days in a span that are not here, by the name of the site."""
     days: dict[str, list[date]] = {}
-    for name, day in _rows(_MISSING, {"first": first, "last": last, "code": code}):
+    for name, day in fetch_rows(_MISSING, {"first": first, "last": last, "code": code}):
         days.setdefault(name, []).append(day)
     return days
 
@@ -142,9 +142,3 @@ def newest() -> date | None:
     """The newest accepted day of any site; None before the first."""
     day: date | None = Day.objects.aggregate(day=Max("day"))["day"]
     return day
-
-
-def _rows(statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return cursor.fetchall()

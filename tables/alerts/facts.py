@@ -17,7 +17,6 @@ from ledger.proof.chips import RACK, REVERSAL, money
 from tables.alerts.alert_types import ALERT_TYPES, KINDS
 from tables.alerts.models import ShiftWin
 from tables.alerts.rules import STREAK_WINDOW, Fact
-from tables.games.catalog import GAMES
 from tables.games.protocol import Bet
 from tables.log.catalog import EVENTS, read_as
 from tables.log.entries.corrections import CorrectionSigned
@@ -78,7 +77,7 @@ def of_entry(entry: Entry, event: Event, table: Table | None) -> Iterator[Fact]:
 @raises("large_bet")
 def _stakes(entry: Entry, event: Played, table: Table) -> Iterator[Fact]:
     """The bets of an input or, in a player-pool game, the payments of its seats."""
-    return (_bets if _is_banked(table) else _pot_bets)(table, entry, event)
+    return (_bets if table.dealer_plays else _pot_bets)(table, entry, event)
 
 
 @raises("large_win", "large_win_shift")
@@ -163,19 +162,15 @@ def _pot_sums(table: Table, number: int | None, through: int) -> dict[int, _Sums
 def _decided(table: Table, number: int | None, seq: int, event: Played) -> dict[int, int]:
     """Net win of each seat by an entry, in cents: from the casino or, at the end of a player-pool game, from the
     others."""
-    if _is_banked(table):
+    if table.dealer_plays:
         return {payout.seat: payout.net_cents for payout in event.decided}
     if not event.ends_round:
         return {}
     return {seat: sums.net_cents for seat, sums in _pot_sums(table, number, seq).items()}
 
 
-def _is_banked(table: Table) -> bool:
-    return GAMES[table.game].dealer_plays
-
-
 def _wins(table: Table, entry: Entry, net: Mapping[int, int]) -> Iterator[Fact]:
-    from_whom = "" if _is_banked(table) else " from the others"
+    from_whom = "" if table.dealer_plays else " from the others"
     for seat, cents in sorted(net.items()):
         if cents:
             sum_cents, shift = _shift_sum(table, entry, seat, cents)
@@ -202,7 +197,7 @@ def _unwin_all(table: Table, entry: Entry) -> None:
     A player-pool game has nothing to deduct: it can be void only while it is in progress, and its wins count at its
     end.
     """
-    if not _is_banked(table):
+    if not table.dealer_plays:
         return
     before = LogEntry.objects.filter(book_id=table.book_id, round=entry.round, subject="round", seq__lt=entry.seq)
     rows = list(before.order_by("seq").values_list("seq", "kind", "body"))

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
-
-from django.db import connection
+from typing import Final
 
 from ledger.log import LAST_SEQ
+from ledger.raw_rows import fetch_rows
 from tables.disputes import register
 from tables.disputes.register import Register
 from tables.log.catalog import read, read_as
@@ -102,7 +101,7 @@ def closed(count: int, before: tuple[datetime, int] | None = None) -> list[tuple
     moment, table = before or (None, None)
     disputes: list[_Row] = []
     moments: list[datetime] = []
-    for pk, name, book, body, closed_at in _rows(_CLOSED, {"count": count, "moment": moment, "table": table}):
+    for pk, name, book, body, closed_at in fetch_rows(_CLOSED, {"count": count, "moment": moment, "table": table}):
         with suppress(*UNREADABLE):
             disputes.append((pk, name, book, read_as(DisputeClosed, body).dispute))
             moments.append(closed_at)
@@ -121,7 +120,7 @@ def _open(registers: Sequence[tuple[int, str, int, Register]]) -> list[_Row]:
 def _dated(disputes: Sequence[_Row]) -> list[Listed]:
     """With when each was opened: one query for all."""
     evidence = [[book for _, _, book, _ in disputes], [dispute.last_seq for *_, dispute in disputes]]
-    moments = _rows(_OPENED, [*evidence, [f'"last":{dispute.number},' for *_, dispute in disputes]])
+    moments = fetch_rows(_OPENED, [*evidence, [f'"last":{dispute.number},' for *_, dispute in disputes]])
     return [
         Listed(pk, name, dispute, moment) for (pk, name, _, dispute), (moment,) in zip(disputes, moments, strict=True)
     ]
@@ -134,7 +133,7 @@ def open_by_book() -> dict[int, int]:
 
 def _registers() -> list[tuple[int, str, int, Register]]:
     registers = []
-    for pk, name, book, kind, body in _rows(_OPEN):
+    for pk, name, book, kind, body in fetch_rows(_OPEN):
         try:
             table_register = register.carried_by(_event(kind, body))
         except UNREADABLE:
@@ -147,12 +146,6 @@ def _counted_anew(all_cases: Sequence[Case]) -> Register:
     """The register from every case of a table, where the newest entry cannot be read."""
     open_disputes = [case.dispute for case in all_cases if case.dispute.state != CLOSED]
     return Register(tuple(open_disputes[::-1]), max((case.dispute.number for case in all_cases), default=0))
-
-
-def _rows(sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return cursor.fetchall()
 
 
 _ALL: Final = """
@@ -182,7 +175,7 @@ def case(book_id: int, number: int) -> Case | None:
 
 
 def _cases(book_id: int | None, piece: str | None, since: int = 0) -> list[Case]:
-    rows = _rows(_ALL, {"book": book_id, "since": since, "piece": None if piece is None else piece.encode()})
+    rows = fetch_rows(_ALL, {"book": book_id, "since": since, "piece": None if piece is None else piece.encode()})
     lines: dict[tuple[int, int], list[_Line]] = {}
     for pk, name, seq, moment, by, kind, body in rows:
         with suppress(*UNREADABLE):

@@ -6,7 +6,7 @@ the cost of a page does not grow with the number of corrections.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +15,7 @@ from typing import Any, Final
 from django.db import connection
 
 from ledger.proof.slip_name import SlipName
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import read
 from tables.log.corrections import Correction
 from tables.log.entries.corrections import AboutCorrection, CorrectionProposed
@@ -128,7 +129,7 @@ def of_slip(book_id: int, name: SlipName) -> CorrectionRecord | None:
 def _numbers(before: Number | None, count: int) -> list[tuple[int, int, int, str]]:
     year, number = before or (None, None)
     facts = {"series": CORRECTION.name, "year": year, "number": number, "count": count}
-    return _rows(_NUMBERS, facts)
+    return fetch_rows(_NUMBERS, facts)
 
 
 def _waiting() -> list[Number]:
@@ -144,12 +145,14 @@ def _waiting() -> list[Number]:
 
 def _ids(numbers: Sequence[Number]) -> list[int]:
     columns = [[year for year, _ in numbers], [number for _, number in numbers], CORRECTION.name]
-    return [pk for (pk,) in _rows(_IDS, columns)] if numbers else []
+    return [pk for (pk,) in fetch_rows(_IDS, columns)] if numbers else []
 
 
 def _papers(ids: Collection[int]) -> list[CorrectionRecord]:
     """The newest number first."""
-    return sorted(_made_of(_rows(_SIGNED, [list(ids)])), key=lambda paper: paper.number, reverse=True) if ids else []
+    return (
+        sorted(_made_of(fetch_rows(_SIGNED, [list(ids)])), key=lambda paper: paper.number, reverse=True) if ids else []
+    )
 
 
 # --- By table and round ----------------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ _ALL: Final = """
 def of(book_id: int | None = None, round_: int | None = None) -> list[CorrectionRecord]:
     """Corrections of the floor, of a table, or of one of its rounds; the newest first."""
     piece = None if round_ is None else f'"round":{round_},'.encode()
-    papers = _made_of(_rows(_ALL, {"book": book_id, "round": piece}))
+    papers = _made_of(fetch_rows(_ALL, {"book": book_id, "round": piece}))
     return [paper for paper in papers if round_ is None or paper.correction.round == round_][::-1]
 
 
@@ -191,9 +194,3 @@ def _made_of(rows: Iterable[tuple[Any, ...]]) -> list[CorrectionRecord]:
                     off_cents=getattr(event, "off_cents", 0),
                 )
     return list(papers.values())
-
-
-def _rows(sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return cursor.fetchall()

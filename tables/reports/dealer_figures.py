@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
-from django.db import connection
 from django.utils import timezone
 
 from ledger import clock_corrections
 from ledger.log import CONTENT
+from ledger.raw_rows import fetch_rows
 from tables.floor.voiding import VOID_OF
 from tables.log import catalog
 from tables.log.entries.slips import SlipSigned
@@ -178,12 +178,6 @@ _CORRECTED: Final = f"""
 """  # noqa: S608
 
 
-def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return list(cursor.fetchall())
-
-
 # --- A day -----------------------------------------------------------------------------------------------------
 
 
@@ -196,7 +190,7 @@ def dealer_lines(
         return []
     asked = {"books": [stint.book for stint in stints], "firsts": [stint.first for stint in stints]}
     asked |= {"lasts": [stint.last for stint in stints], "highs": [spans[stint.book].last for stint in stints]}
-    dealt = {place: (int(rounds - void), int(void)) for place, rounds, void in _rows(_ROUNDS, asked)}
+    dealt = {place: (int(rounds - void), int(void)) for place, rounds, void in fetch_rows(_ROUNDS, asked)}
     day = _Day(
         stints=[(stint, dealt[place][0]) for place, stint in enumerate(stints, 1)],
         void=_void(stints, [void for _, (_, void) in sorted(dealt.items())]),
@@ -310,7 +304,7 @@ def _watches(
     stints: list[Stint] = []
     counts: list[RackCount] = []
     names: dict[str, str] = {}
-    for book, rows in groupby(_rows(_WATCHES, asked), key=itemgetter(0)):
+    for book, rows in groupby(fetch_rows(_WATCHES, asked), key=itemgetter(0)):
         at_table = _AtTable(book, tables[book].game, ours[book], span)
         for _, seq, moment, subject, kind, body in rows:
             try:
@@ -395,7 +389,7 @@ def _corrected(
         "highs": [bounds.last for bounds in ours.values()],
     }
     corrected: dict[tuple[str, str], int] = defaultdict(int)
-    for book, body in _rows(_CORRECTED, asked):
+    for book, body in fetch_rows(_CORRECTED, asked):
         username = catalog.read_as(DealerSignedIn, body).username
         if username in names:
             corrected[username, tables[book].game] += 1

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
-
-from django.db import connection
+from typing import Final
 
 from ledger import clock_corrections
 from ledger.log import CONTENT
+from ledger.raw_rows import fetch_rows
 from tables.edge import worth
 from tables.edge.worth import NOTHING, SpanWorth
 from tables.floor.voiding import VOID_ROUNDS
@@ -235,7 +234,7 @@ def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[i
     audited = worth.of([(book, span.first, span.last) for book, span in spans.items()])
     for span, bets in zip(spans.values(), audited, strict=True):
         span.worth = bets
-    for book, wager, cents in _rows(_STAKES, _parameters(spans)):
+    for book, wager, cents in fetch_rows(_STAKES, _parameters(spans)):
         spans[book].stakes[wager] = int(cents)
     return spans
 
@@ -247,7 +246,7 @@ def money_of(
     pairs; by default they are read from the log."""
     spans = bounds(heads, start, end)
     parameters = _parameters(spans)
-    for book, rows in groupby(_rows(_DOORS, parameters), key=itemgetter(0)):
+    for book, rows in groupby(fetch_rows(_DOORS, parameters), key=itemgetter(0)):
         doors = [_door(*row) for _, *row in rows]
         spans[book].runs = list(_runs(doors, spans[book]))
     _fill_openers(spans)
@@ -262,8 +261,8 @@ def money_of(
 def arrivals(lows: Mapping[int, int], heads: Mapping[int, int]) -> list[tuple[int, Arrival]]:
     """The boxes counted, and the corrections signed, in each book after its low entry and up to its head."""
     parameters = {"books": list(heads), "lows": [lows[book] for book in heads], "heads": list(heads.values())}
-    boxes = [(book, _box(*row)) for book, *row in _rows(_BOXES.replace("{removed}", _RECOUNTS), parameters)]
-    return boxes + [(book, _correction(*row)) for book, *row in _rows(_CORRECTIONS, parameters)]
+    boxes = [(book, _box(*row)) for book, *row in fetch_rows(_BOXES.replace("{removed}", _RECOUNTS), parameters)]
+    return boxes + [(book, _correction(*row)) for book, *row in fetch_rows(_CORRECTIONS, parameters)]
 
 
 def moments(entries: Sequence[tuple[int, int]]) -> dict[tuple[int, int], datetime]:
@@ -271,19 +270,15 @@ def moments(entries: Sequence[tuple[int, int]]) -> dict[tuple[int, int], datetim
     if not entries:
         return {}
     parameters = {"books": [book for book, _ in entries], "seqs": [seq for _, seq in entries]}
-    return {(book, seq): moment for book, seq, moment in _rows(_MOMENTS, parameters)}
-
-
-def _rows(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return list(cursor.fetchall())
+    return {(book, seq): moment for book, seq, moment in fetch_rows(_MOMENTS, parameters)}
 
 
 def bounds(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int, BookSpan]:
     """Where a span lies in each of these books, and how many rounds it has there."""
     parameters = {"books": list(heads), "heads": list(heads.values()), "start": start, "end": end}
-    return {book: BookSpan(low, high, heads[book], rounds) for book, low, high, rounds in _rows(_BOUNDS, parameters)}
+    return {
+        book: BookSpan(low, high, heads[book], rounds) for book, low, high, rounds in fetch_rows(_BOUNDS, parameters)
+    }
 
 
 def _parameters(spans: Mapping[int, BookSpan]) -> dict[str, list[int]]:
@@ -318,7 +313,7 @@ def _fill_openers(spans: Mapping[int, BookSpan]) -> None:
         "opened": [run.opening.seq for run in cut.values()],
         "racks": [run.opening.rack_cents for run in cut.values()],
     }
-    racks = dict(_rows(_RACKS, parameters)) if cut else {}
+    racks = dict(fetch_rows(_RACKS, parameters)) if cut else {}
     for book, span in spans.items():
         for run in span.runs:
             run.opener_cents = int(racks[book]) if run.is_cut else run.opening.rack_cents
@@ -329,16 +324,16 @@ def sums_of(stretches: Sequence[tuple[int, int, int]], names: Sequence[str] = SU
     books, lows, highs = zip(*stretches, strict=True) if stretches else ((), (), ())
     parameters = {"books": list(books), "lows": list(lows), "highs": list(highs)}
     sql = _SUMS.format(columns=", ".join(f"{_SUM_COLUMNS[name]} AS {name}" for name in names))
-    rows = _rows(sql, parameters) if stretches else []
+    rows = fetch_rows(sql, parameters) if stretches else []
     return [dict(zip(names, map(int, sums), strict=True)) for _, *sums in rows]
 
 
 def _fill_arrivals(spans: Mapping[int, BookSpan], parameters: Mapping[str, list[int]]) -> None:
     """The boxes and corrections of each span, whenever they were counted and signed."""
     shut = [bool(span.runs) and span.runs[-1].closing is not None for span in spans.values()]
-    for book, *row in _rows(_BOXES.replace("{removed}", _REMOVALS), {**parameters, "shut": shut}):
+    for book, *row in fetch_rows(_BOXES.replace("{removed}", _REMOVALS), {**parameters, "shut": shut}):
         spans[book].arrivals.append(_box(*row))
-    for book, *row in _rows(_CORRECTIONS, parameters):
+    for book, *row in fetch_rows(_CORRECTIONS, parameters):
         spans[book].arrivals.append(_correction(*row))
 
 

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil, comb
-from typing import Any, Final
-
-from django.db import connection
+from typing import Final
 
 from ledger.proof.chips import Denomination
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.pieces import fewest
@@ -164,11 +163,11 @@ _FLOWS: Final = """
 
 def used(table: Table) -> list[Used]:
     """What the latest whole runs of a table used, the oldest first."""
-    runs = _rows(_RUNS, {"book": table.book_id, "runs": RUNS})
+    runs = fetch_rows(_RUNS, {"book": table.book_id, "runs": RUNS})
     kinds = kinds_of(table.denominations.all())
     low = {number: _Tide(kinds) for number in range(1, len(runs) + 1)}
     spans = {"book": table.book_id, "lows": [row[1] for row in runs], "highs": [row[0] for row in runs]}
-    for run, arrives, cents in _rows(_FLOWS, spans) if runs else ():
+    for run, arrives, cents in fetch_rows(_FLOWS, spans) if runs else ():
         low[run].flow(cents if arrives else -cents)
     return [
         Used(opened, dict(_opener(body)), low[number].needed)
@@ -198,9 +197,3 @@ class _Tide:
 def _opener(body: bytes) -> Iterable[tuple[int, int]]:
     """What the count said with which the table opened: its entry is the one before the opening."""
     return read_as(SlipSigned, body).after.agreed or ()
-
-
-def _rows(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())

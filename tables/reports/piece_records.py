@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from django.db import connection
-
 from ledger.models import HOUSE, Book
 from ledger.proof.chips import ISSUE, RACK, Denomination
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import read, read_as
 from tables.log.entries.chips import AtTheCounter, ChipsChanged, ChipsSold, SaleUndone
 from tables.log.entries.seats import BoughtIn
@@ -131,7 +130,7 @@ def on_the_way(heads: Mapping[int, int]) -> dict[int, Holding]:
             AND seq <= s.high ORDER BY seq DESC LIMIT 1) AS e
     """
     holdings = dict.fromkeys(heads, NOTHING)
-    for book, body in _rows(statement, {"books": list(heads), "highs": list(heads.values())}):
+    for book, body in fetch_rows(statement, {"books": list(heads), "highs": list(heads.values())}):
         for slip in read_as(SlipSigned, body).waiting:
             if slip.moves_on:
                 holdings[book] = holdings[book].moved(slip.chips)
@@ -151,7 +150,7 @@ def _bases(place: str, heads: Mapping[int, int]) -> dict[int, Base]:
     series = [record.name for record in SLIPS.values() if record.counts(place)]
     bases = {book: Base(NOTHING, {}, 0) for book in heads}
     parameters = {"books": list(heads), "highs": list(heads.values()), "series": series}
-    for book, seq, body in _rows(_COUNTS, parameters) if series else ():
+    for book, seq, body in fetch_rows(_COUNTS, parameters) if series else ():
         event = read_as(HouseSlipSigned if place != RACK else SlipSigned, body)
         if bases[book].seq or event.after.agreed is None:
             continue
@@ -171,14 +170,14 @@ def _through(event: SlipSigned, book: int, seq: int) -> dict[int, int]:
 
 def _on_paper(place: str, spans: Mapping[int, tuple[int, int]]) -> dict[int, list[Shift]]:
     shifts: dict[int, list[Shift]] = {}
-    for book, *row in _rows(_ON_PAPER, _parameters(place, spans)):
+    for book, *row in fetch_rows(_ON_PAPER, _parameters(place, spans)):
         shifts.setdefault(book, []).append(Shift(*row))
     return shifts
 
 
 def _by_amount(place: str, spans: Mapping[int, tuple[int, int]]) -> dict[int, list[Amounts]]:
     amounts: dict[int, list[Amounts]] = {}
-    for book, arrives, cents, times in _rows(_BY_AMOUNT, _parameters(place, spans)):
+    for book, arrives, cents, times in fetch_rows(_BY_AMOUNT, _parameters(place, spans)):
         amounts.setdefault(book, []).append(Amounts(cents if arrives else -cents, times))
     return amounts
 
@@ -206,7 +205,7 @@ def _chips_of(shift: Shift) -> Chips:
 def _exchanged(spans: Mapping[int, tuple[int, int]]) -> dict[int, list[ChipsChanged]]:
     """The chips that were changed at tables for others of the same worth: no transfer tells of them."""
     changes: dict[int, list[ChipsChanged]] = {}
-    for book, body in _rows(_CHANGES, _parameters(RACK, spans)):
+    for book, body in fetch_rows(_CHANGES, _parameters(RACK, spans)):
         changes.setdefault(book, []).append(read_as(ChipsChanged, bytes(body)))
     return changes
 
@@ -234,9 +233,3 @@ def _parameters(place: str, spans: Mapping[int, tuple[int, int]]) -> dict[str, A
 def _house() -> int:
     pk: int = Book.objects.values_list("pk", flat=True).get(name=HOUSE)
     return pk
-
-
-def _rows(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())
