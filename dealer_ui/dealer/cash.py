@@ -120,7 +120,7 @@ def cash(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The amounts of an exchange; then its confirmation; then, once entered, the chips to hand out."""
     table = get_object_or_404(Table.objects.select_related("book").prefetch_related("denominations"), pk=pk)
     state = standings.of(table)
-    if state.dealer is None or state.dealer.username != viewer.username:
+    if not state.is_dealt_by(viewer.username):
         return gone(request, why_gone(table, state))
     if request.method == "GET" and "entry" in request.GET:
         receipt = _receipt(table, state, number(request.GET.get("entry")))

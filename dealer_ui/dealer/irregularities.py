@@ -127,7 +127,7 @@ def here(viewer: Staff, pk: int) -> tuple[Table, TableState]:
     """The table and its state, for the dealer signed in there. Raises PermissionDenied for others."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     state = standings.of(table)
-    if state.dealer is None or state.dealer.username != viewer.username:
+    if not state.is_dealt_by(viewer.username):
         raise PermissionDenied
     return table, state
 

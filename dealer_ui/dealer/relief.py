@@ -82,7 +82,7 @@ def take(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """Tap in at a table. A dealer already there is relieved, after they or a pit boss agreed by badge and PIN."""
     table = get_object_or_404(Table, pk=pk)
     state = standings.of(table)
-    if state.dealer and state.dealer.username == viewer.username:
+    if state.is_dealt_by(viewer.username):
         return redirect("dealer:screen", pk)
     try:
         terminal = terminals.for_dealing(request, table)
@@ -134,7 +134,7 @@ def hand_over(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The relief signs in over the dealer who leaves. An open round continues."""
     table = get_object_or_404(Table, pk=pk)
     state, refused = standings.of(table), None
-    if state.dealer is None or state.dealer.username != viewer.username:
+    if not state.is_dealt_by(viewer.username):
         return gone(request, why_gone(table, state))
     if request.method == "POST":
         try:

@@ -53,7 +53,7 @@ class RoundMomentForm(InputForm):
 def rounds_from_paper(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The page for entering slips, sales and rounds from paper at this table. Raises PermissionDenied."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
-    if not _deals(standings.of(table), viewer):
+    if not standings.of(table).is_dealt_by(viewer.username):
         raise PermissionDenied
     refused = None
     if request.method == "POST":
@@ -64,10 +64,6 @@ def rounds_from_paper(request: HttpRequest, viewer: Staff, pk: int) -> HttpRespo
     context = _drawn(table, standings.of(table)) | {"refused": refused}
     context |= {"form": RoundPaperForm(request.POST), "happened": RoundMomentForm(request.POST)["happened"].value()}
     return render(request, "dealer_ui/dealer/round_back_entry.html", context, status=refused.status if refused else 200)
-
-
-def _deals(state: TableState, viewer: Staff) -> bool:
-    return state.dealer is not None and state.dealer.username == viewer.username
 
 
 def _drawn(table: Table, state: TableState) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def choice(viewer: Staff, terminal: Terminal | None) -> TableChoice:
     tables = sorted(rows, key=lambda table: natural(table.name))
     stands = standings.at_all([standings.head_of(table) for table in tables])
     of_table = {table.pk: stands[table.book_id] for table in tables}
-    here = next((table for table in tables if _deals(viewer, of_table[table.pk])), None)
+    here = next((table for table in tables if of_table[table.pk].is_dealt_by(viewer.username)), None)
     tables = [table for table in tables if terminal is None or terminal.table_id in (None, table.pk)]
     opened = [table for table in tables if of_table[table.pk].is_open]
     turns, refusals = _turns(opened), _refusals(viewer, opened)
@@ -97,10 +97,6 @@ def choice(viewer: Staff, terminal: Terminal | None) -> TableChoice:
     needed = _needed([offer for offer in offers if not offer.refusal])
     others = sorted((offer for offer in offers if offer not in needed), key=lambda offer: bool(offer.refusal))
     return TableChoice(needed, others, [table for table in tables if table not in opened], here)
-
-
-def _deals(viewer: Staff, state: TableState) -> bool:
-    return state.dealer is not None and state.dealer.username == viewer.username
 
 
 def _needed(offers: list[Offer]) -> list[Offer]:

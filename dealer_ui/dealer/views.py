@@ -58,7 +58,7 @@ def reader(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The state of the table's card reader, in one sentence."""
     table = get_object_or_404(Table, pk=pk)
     state = standings.at(standings.head_of(table))
-    deals = state.dealer is not None and state.dealer.username == viewer.username
+    deals = state.is_dealt_by(viewer.username)
     if not deals or state.reader is None:
         raise Http404("There is no card reader.")
     context = {"table": table, "line": reader_line(state.reader)}
@@ -107,7 +107,7 @@ def call(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """The pit is called to the table."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     state = standings.of(table)
-    if state.dealer is not None and state.dealer.username == viewer.username:
+    if state.is_dealt_by(viewer.username):
         called = pit_calls.call_pit(table, state, viewer)
         request.session[_CALL] = {"table": pk, "alert": called.alert, "round": state.next_number}
     return draw(request, viewer, pk, whole=False) if by_script(request) else redirect("dealer:screen", pk)
@@ -153,7 +153,7 @@ def draw(
         prefetch_related_objects([table], "denominations")
     else:
         table, state = after.table, after.state
-    if state.dealer is None or state.dealer.username != viewer.username:
+    if not state.is_dealt_by(viewer.username):
         return gone(request, why_gone(table, state))
     try:
         terminals.for_dealing(request, table)

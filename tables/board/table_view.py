@@ -206,7 +206,7 @@ def board(table: Table, viewer: Staff | ServiceAccount, latest: TableState | Non
     latest = latest or table_state.of(table)
     scene = CommandContext(table, GAMES[table.game], rules_of(table), limits_of(table), standing=latest, by=viewer)
     denominations = tuple(Denomination(chip.value_cents, chip.colour) for chip in table.denominations.all())
-    deals_here = latest.dealer is not None and latest.dealer.username == viewer.username
+    deals_here = latest.is_dealt_by(viewer.username)
     return _Drawing(scene, denominations, deals_here, Entries(scene), telling(scene, denominations)).board()
 
 

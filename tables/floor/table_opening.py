@@ -203,7 +203,7 @@ def may_take(context: CommandContext) -> None:
     if not state.is_open:
         raise Refused("table_closed", f"{context.table.name} is closed: a pit boss has to open it.", 409)
     permissions.not_locked(context)
-    if state.dealer is not None and state.dealer.username == context.by.username:
+    if state.is_dealt_by(context.by.username):
         raise Refused("signed_in_already", f"You are signed in at {context.table.name} already.", 409)
 
 

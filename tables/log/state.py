@@ -520,6 +520,10 @@ class TableState:
         is_done = shoe.ready_seq > dealer.since_seq or shoe.relieved == dealer.since_seq
         return not is_done and self.cards_left > 1
 
+    def is_dealt_by(self, username: str) -> bool:
+        """Whether this person is the dealer signed in here."""
+        return self.dealer is not None and self.dealer.username == username
+
     @property
     def shoe_is_over(self) -> bool:
         """Whether no further round is dealt from the shoe as it lies, so that what holds with the next one may be set.

@@ -237,7 +237,7 @@ def _tap_out(staff: Staff, by: Staff) -> None:
         return
     head = log.lock(table.book_id)
     state = table_state.at(head)
-    if state.dealer is None or state.dealer.username != staff.username:
+    if not state.is_dealt_by(staff.username):
         return
     if state.round_open:
         _refuse({"is_active": _relief_sentence(staff, table, state)})

@@ -237,7 +237,7 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
     """A dispute that the dealer opens at the table, in the presence of the player."""
     table = get_object_or_404(Table.objects.select_related("book"), pk=pk)
     table_standing = table_state.of(table)
-    if table_standing.dealer is None or table_standing.dealer.username != viewer.username:
+    if not table_standing.is_dealt_by(viewer.username):
         raise PermissionDenied
     form, refused = ClaimForm(request.POST), None
     form.full_clean()

@@ -133,7 +133,7 @@ class RoundFromPaper(AboutBackEntry, frozen=True, kw_only=True, omit_defaults=Tr
     def due(self, context: Context) -> Mode:
         standing = context.before
         refuse_round(standing)
-        if standing.dealer is None or standing.dealer.username != self.username:
+        if not standing.is_dealt_by(self.username):
             raise Wrong("not_your_table", "The dealer who is signed in here announces a round.")
         if self.dealt_as != standing.next_number:
             raise Wrong("other_round", f"Round {standing.next_number} is the next one here.")
