@@ -129,12 +129,3 @@ def ends(tree: DealerTree, counts: Floats, chance: Floats, ends: Floats) -> None
             likely = chance[parent, column] * free * share[cards, column]
             chance[place, column] = likely
             ends[end, column] += orders * likely
-
-
-def probabilities(upcard: int, unseen: tuple[int, ...], hits_soft_17: bool) -> Floats:
-    """Probabilities that the dealer ends with 17, 18, 19, 20, 21, bust or blackjack, from the unseen cards of each
-    value."""
-    sets = tree(upcard, hits_soft_17)
-    chances = np.zeros((BLACKJACK + 1, 1))
-    ends(sets, np.array(unseen, np.float64)[:, None], np.zeros((len(sets.parent), 1)), chances)
-    return chances[:, 0]

@@ -67,24 +67,11 @@ class Looked:
 # --- The statistics: no database ------------------------------------------------------------------------------
 
 
-def of_chance(
-    win_cents: int,
-    stakes: Mapping[str, int],
-    squares: Mapping[Pair, Staked],
-    edges: Mapping[str, float],
-    together: Covariances,
-) -> Interval:
-    """The win that chance makes of these bets. ``stakes``: what was put up on each wager; ``squares``: on each two,
-    multiplied round by round.
+def of_moments(win_cents: int, expected_cents: float, variance: float) -> Interval:
+    """The win that chance makes, by its mean and variance.
 
     The sum of many rounds is nearly normal: its mean is that of all bets, its variance what each wager has by itself,
     and what wagers of one seat and of several at the same cards have in common."""
-    expected = sum(edges[wager] * cents for wager, cents in stakes.items())
-    return of_moments(win_cents, expected, variance(together, squares))
-
-
-def of_moments(win_cents: int, expected_cents: float, variance: float) -> Interval:
-    """The win that chance makes, by its mean and variance."""
     half = _times(None) * sqrt(max(variance, 0.0))
     return Interval(expected_cents - half, expected_cents + half, float(win_cents))
 

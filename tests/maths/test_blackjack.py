@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tables.games.blackjack import Rules
+from tables.maths import blackjack_dealer
 from tables.maths.blackjack import Solution, decide, solve
 from tables.maths.blackjack_chart import HARD, SOFT, Chart, sign, start, terms_of, upcard_of
-from tables.maths.blackjack_dealer import ACE, VALUES, probabilities
+from tables.maths.blackjack_dealer import ACE, VALUES
 from tables.maths.blackjack_hands import LETTERS, ChartColumn
 from tables.maths.blackjack_round import with_splits
 from tables.maths.situation import Unknowable
@@ -117,7 +118,10 @@ def test_the_dealer_ends_as_card_by_card(upcard: int, soft17: str) -> None:
         return tuple(sums)
 
     exact = ends(unseen, (upcard,))
-    assert probabilities(upcard - 1, unseen, soft17 == "hit") == pytest.approx([float(end) for end in exact], abs=CLOSE)
+    tree = blackjack_dealer.tree(upcard - 1, soft17 == "hit")
+    chances = np.zeros((blackjack_dealer.BLACKJACK + 1, 1))
+    blackjack_dealer.ends(tree, np.array(unseen, np.float64)[:, None], np.zeros((len(tree.parent), 1)), chances)
+    assert chances[:, 0] == pytest.approx([float(end) for end in exact], abs=CLOSE)
 
 
 def test_a_hand_of_too_many_decides_nothing() -> None:

@@ -16,7 +16,7 @@ from tables.games import baccarat as baccarat_game
 from tables.games import casino_war as war_game
 from tables.games.blackjack import Rules
 from tables.maths import baccarat, blackjack, blackjack_table, casino_war
-from tables.maths.covariances import Covariances, Staked, Together, pairs_of
+from tables.maths.covariances import Covariances, Pair, Staked, Together, pairs_of, variance
 from tables.reports import figures, gaming_hours, outliers
 from tests.floor import Hand, dealt
 from tests.tables.reports.test_figures import plays
@@ -33,6 +33,19 @@ EDGE, DEVIATION = 0.02, 0.9
 SINGLE = {("bet", "bet"): Together(DEVIATION**2, 0.1)}
 
 
+def of_chance(
+    win_cents: int,
+    stakes: Mapping[str, int],
+    squares: Mapping[Pair, Staked],
+    edges: Mapping[str, float],
+    together: Covariances,
+) -> outliers.Interval:
+    """The win that chance makes of these bets. ``stakes``: what was put up on each wager; ``squares``: on each two,
+    multiplied round by round."""
+    expected = sum(edges[wager] * cents for wager, cents in stakes.items())
+    return outliers.of_moments(win_cents, expected, variance(together, squares))
+
+
 def play(chance: random.Random, edge: float = EDGE) -> outliers.Interval:
     """A day of single bets that win or lose so much, with this edge and deviation in truth."""
     win = handle = squares = 0
@@ -40,7 +53,7 @@ def play(chance: random.Random, edge: float = EDGE) -> outliers.Interval:
         bet = chance.choice([1_000, 2_000, 5_000])
         win += round(bet * (edge + DEVIATION * chance.choice([-1, 1])))
         handle, squares = handle + bet, squares + bet * bet
-    return outliers.of_chance(win, {"bet": handle}, {("bet", "bet"): Staked(squares)}, {"bet": EDGE}, SINGLE)
+    return of_chance(win, {"bet": handle}, {("bet", "bet"): Staked(squares)}, {"bet": EDGE}, SINGLE)
 
 
 def test_ordinary_days_are_flagged_one_time_in_twenty() -> None:
@@ -136,8 +149,7 @@ def flagged(game: Game, bets: Bets, together: Covariances | None = None) -> int:
         seat = sum(x * y for x, y in zip(bets[bet], bets[partner], strict=True))
         squares[bet, partner] = Staked(ROUNDS * seat, ROUNDS * (sum(bets[bet]) * sum(bets[partner]) - seat))
     days = (
-        outliers.of_chance(round(-day.sum()), stakes, squares, game.edges, together or game.together)
-        for day in np.asarray(won)
+        of_chance(round(-day.sum()), stakes, squares, game.edges, together or game.together) for day in np.asarray(won)
     )
     return sum(day.flagged for day in days)
 
