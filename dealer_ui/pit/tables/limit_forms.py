@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from tables.form_fields import InputForm, MomentField, MoneyField
 from tables.games.catalog import GAMES
-from tables.log.limit_plans import AMOUNTS, WAGER, Value
+from tables.log.limit_plans import AMOUNTS, WAGER, Value, called
 from tables.log.terms import Settings
 from tables.models import Table
 from tables.setup import table_settings
@@ -29,10 +29,6 @@ def _text(**attributes: Any) -> forms.TextInput:
 def _amount(label: str, *, required: bool) -> MoneyField:
     messages = {"invalid": _NO_AMOUNT, "required": _NO_AMOUNT}
     return MoneyField(label=label, required=required, error_messages=messages, widget=_text())
-
-
-def _title(wager: str) -> str:
-    return wager.replace("_", " ")
 
 
 class LimitActionForm(InputForm):
@@ -72,7 +68,7 @@ class LimitProposalForm(InputForm):
         self.initial = {name: getattr(self.settings, name) for name in self.amounts}
         for wager, (least, most) in self.settings.wager_limits.items():
             for name, word, limit in ((f"least_{wager}", "Least", least), (f"most_{wager}", "Most", most)):
-                self.fields[name] = _amount(f"{word} on {_title(wager)}", required=True)
+                self.fields[name] = _amount(f"{word} on {called(wager)}", required=True)
                 self.initial[name] = limit
         self.order_fields(["comment", *self.fields])
 
@@ -102,8 +98,8 @@ class EmergencyForm(InputForm):
         self.limited_wagers = GAMES[table.game].limited_wagers(table.options)
         self.fields = {name: _amount(label, required=False) for name, label in self.LABELS.items()}
         for wager in self.limited_wagers:
-            self.fields[f"least_{wager}"] = _amount(f"Least on {_title(wager)}", required=False)
-            self.fields[f"most_{wager}"] = _amount(f"Most on {_title(wager)}", required=False)
+            self.fields[f"least_{wager}"] = _amount(f"Least on {called(wager)}", required=False)
+            self.fields[f"most_{wager}"] = _amount(f"Most on {called(wager)}", required=False)
         self.fields["comment"] = forms.CharField(
             label="Why", required=False, widget=_text(maxlength=200, required=True)
         )
@@ -114,7 +110,7 @@ class EmergencyForm(InputForm):
 
     def wagers(self) -> Iterator[tuple[str, BoundField, BoundField]]:
         """The title of each wager, with the fields of its limits."""
-        return ((_title(wager), self[f"least_{wager}"], self[f"most_{wager}"]) for wager in self.limited_wagers)
+        return ((called(wager), self[f"least_{wager}"], self[f"most_{wager}"]) for wager in self.limited_wagers)
 
     def tightened(self) -> dict[str, Value]:
         """The limits that differ from those in force. Raises Refused."""
