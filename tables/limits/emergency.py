@@ -59,7 +59,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
             scope="table",
             of=table.name,
             schedule=Occasion(starts=starts, ends=policies.spelled(moment + LASTS)),
-            values={**tightened, **values},
+            values={**_no_looser(table, tightened), **values},
             note=" ".join(reason.split()),
             effective="",
         )
@@ -79,6 +79,13 @@ def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:
     if event and isinstance(event.schedule, Occasion) and event.schedule.holds(moment):
         return event.schedule.starts, event.values
     return policies.spelled(moment), {}
+
+
+def _no_looser(table: Table, values: Mapping[str, Value]) -> Values:
+    """The limits of an emergency that lasts, as its next version keeps them. That version lies above every other plan
+    of the table: a limit that an operator tightened further meanwhile stays as it is."""
+    present = limits_in(table)
+    return {**values, **{name: present[name] for name in _looser(table, values) if name in present}}
 
 
 def _looser(table: Table, values: Mapping[str, Value]) -> dict[str, str]:

@@ -11,7 +11,8 @@ from django.utils import timezone
 from ledger import site_log
 from ledger.models import Alert, LogEntry
 from tables.approvals import proposals
-from tables.limits import emergency, enforcement, plans
+from tables.limits import cells, emergency, enforcement, plans
+from tables.limits.cells import Holds
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always
 from tables.models import LimitPlan, Staff
@@ -108,6 +109,24 @@ def test_a_second_emergency_keeps_what_the_first_tightened(boss: Hand) -> None:
     emergency.tighten(boss.table, {"seat_max_cents": 5_000}, "And his friend", by=boss.by)
     boss.table.refresh_from_db()
     assert (boss.table.max_cents, boss.table.seat_max_cents) == (5_000, 5_000)
+    assert fault() == ""
+
+
+def test_a_second_emergency_does_not_lift_what_an_operator_lowered(boss: Hand, operator: Staff) -> None:
+    """Harm: a pit boss who tightens one limit raises another that an operator had lowered until the end of the night."""
+    emergency.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
+    boss.table.refresh_from_db()
+    name = boss.table.name
+    shown, start = {name: cells.texts_of(boss.table)}, Holds(ends=timezone.now() + timedelta(hours=2))
+    typed = {name: {"max_cents": "30"}}
+    digest = cells.preview(typed, shown, start).digest
+    cells.save(typed, shown, start, digest=digest, reason="A quiet table", by=operator)
+    enforcement.bring_into_force()
+    boss.table.refresh_from_db()
+    assert boss.table.max_cents == 3_000
+    emergency.tighten(boss.table, {"seat_max_cents": 5_000}, "And his friend", by=boss.by)
+    boss.table.refresh_from_db()
+    assert (boss.table.max_cents, boss.table.seat_max_cents) == (3_000, 5_000)
     assert fault() == ""
 
 
