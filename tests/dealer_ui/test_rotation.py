@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client, override_settings
@@ -35,7 +36,7 @@ def soon() -> str:
     return f"{timezone.localtime(timezone.now() + timedelta(minutes=15)):%H:%M}"
 
 
-def set_up(boss: Client, **changes: object) -> object:
+def set_up(boss: Client, **changes: object) -> Any:
     return boss.post(reverse("pit:rotation-new"), FORM | {"first_push": soon()} | changes)
 
 
@@ -46,7 +47,8 @@ def basis() -> dict[str, object]:
 
 def test_a_string_is_set_and_filled_by_touch(boss: Client) -> None:
     """Harm: a pit boss types what the floor shows already, or a gap is not seen."""
-    assert set_up(boss).status_code == 302
+    answer = set_up(boss)
+    assert (answer.status_code, answer.url) == (302, f"{reverse('pit:rotation')}?string=A&position=1#move")
     assert LineUp.objects.get().dealers == ["dora", "", ""]
     page = boss.get(reverse("pit:rotation"), {"string": "A", "position": "1"}).content.decode()
     assert "Fill the gap with:" in page

@@ -83,13 +83,13 @@ def move(request: HttpRequest) -> HttpResponse:
         row = line_ups.rearrange(form.name, dealers, values["reason"], by=by, basis=form.basis)
     except Refused as refused:
         return _draw(request, refused)
-    return redirect(_next_gap(row, values["dealer"]))
+    return redirect(_next_gap(row) if values["dealer"] else reverse("pit:rotation"))
 
 
-def _next_gap(row: LineUp, dealer: str) -> str:
+def _next_gap(row: LineUp) -> str:
     """The page with the next gap selected, for a pit boss who fills one after the other."""
     page = reverse("pit:rotation")
-    if not dealer or "" not in row.dealers:
+    if "" not in row.dealers:
         return page
     return f"{page}?{urlencode({'string': row.string, 'position': row.dealers.index('')})}#move"
 
@@ -116,7 +116,7 @@ def set_up(request: HttpRequest, string: str = "") -> HttpResponse:
             _add_errors(form, refused)
         else:
             messages.success(request, _("String %(string)s is set.") % {"string": row.string}, extra_tags="rotation")
-            return redirect("pit:rotation")
+            return redirect(_next_gap(row))
     status = 422 if form.errors else 200
     return render(request, "dealer_ui/pit/rotation_set.html", {"form": form, "current": current}, status=status)
 

@@ -113,7 +113,7 @@ def test_a_second_emergency_keeps_what_the_first_tightened(boss: Hand) -> None:
 
 
 def test_a_second_emergency_does_not_lift_what_an_operator_lowered(boss: Hand, operator: Staff) -> None:
-    """Harm: a pit boss who tightens one limit raises another that an operator had lowered until the end of the night."""
+    """Harm: a pit boss who tightens one limit raises another that an operator had lowered for the night."""
     emergency.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
     boss.table.refresh_from_db()
     name = boss.table.name
