@@ -69,9 +69,24 @@ def everybody(status: int | str) -> Row:
     return (status,) * len(VIEWERS)
 
 
+V1 = {
+    "slips/<slug:series>/<int:year>/<int:number>/": "slips/<slip_id:slip>/",
+    "tables/<int:pk>/disputes/<int:number>/": "disputes/<dispute_id:dispute>/",
+}
+"""The beginnings of the addresses of the API that v1 spells otherwise."""
+
+
 def routes(text: str) -> set[str]:
-    """The routes in a text."""
-    return set(text.split())
+    """The routes in a text. Each route of the API has one of v1 beside it, which admits the same roles."""
+    named = set(text.split())
+    return named | {of_v1(route) for route in named if route.startswith("api/")}
+
+
+def of_v1(route: str) -> str:
+    """The address of an operation of the API in v1."""
+    path = route.removeprefix("api/")
+    start = next((start for start in V1 if path.startswith(start)), "")
+    return f"api/v1/{V1.get(start, '')}{path.removeprefix(start)}"
 
 
 def admin(operator: int, auditor: int, operator_sends: int, auditor_sends: int) -> Guard:
@@ -163,9 +178,12 @@ GUARDED: dict[Guard, str] = {
         pit/reports/exceptions/dealers.csv pit/log/ pit/log.csv pit/chips/ pit/chips.csv pit/tables/<int:pk>/float/
         pit/tables/<int:pk>/float.csv pit/discrepancies/ pit/discrepancies.csv pit/runs/ pit/health/ pit/health.json
         pit/runs.csv practice/certificates/ practice/certificates.csv pit/rounds/
+        pit/rotation/ pit/rotation/hours/ pit/rotation/hours.csv
     """,
     Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 400, 403, 403)): "pit/restored/<int:pk>/confirm",
-    Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 422, 403, 403)): "pit/posts/cover",
+    Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 422, 403, 403)): """
+        pit/posts/cover pit/rotation/push pit/rotation/move pit/rotation/end
+    """,
     Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 409, 403, 403)): "pit/posts/give-back",
     SLIPS_LISTED: "pit/find/ slips/slips.csv slips/keys/ slips/keys.csv",
     ACKNOWLEDGE: """
@@ -186,7 +204,7 @@ GUARDED: dict[Guard, str] = {
     """,
     RUN: "pit/tables/<int:pk>/rounds/<int:number>/dispute/ pit/tables/<int:pk>/do/<slug:name>/",
     Guard((IN, 403, 403, 200, 403, 403), (IN, 403, 403, 422, 403, 403)): """
-        pit/tables/<int:pk>/rounds/<int:number>/correct/
+        pit/tables/<int:pk>/rounds/<int:number>/correct/ pit/rotation/new/ pit/rotation/strings/<path:string>/
     """,
     Guard((IN, 403, 403, 302, 302, 302), (IN, 403, 403, 302, 302, 302)): "pit/reports/<day:day>/close",
     Guard((IN, 403, 403, 200, 200, 200), (IN, 403, 403, 400, 400, 403)): "pit/tables/<int:pk>/limits/",
@@ -217,11 +235,12 @@ GUARDED: dict[Guard, str] = {
     API_READ: """
         api/tables/<int:pk>/rounds/file/ api/tables/<int:pk>/log/file/ api/tables/<int:pk>/disputes/<int:number>/
         api/disputes/ api/corrections/ api/proposals/ api/alerts/ api/figures/ api/days/ api/days/<gaming_day:day>/
-        api/staff/on-duty/ api/log/
+        api/staff/on-duty/ api/log/ api/rotation/
     """,
     Guard((401, 403, 200, 200, 200, 200), (401, 403, 403, 403, 415, 403)): "api/tables/<int:pk>/settings/",
     API_PROPOSE: "api/tables/<int:pk>/proposals/ api/limit-plans/proposals/ api/alerts/acknowledgements/",
     API_RUN: """
+        api/rotation/pushes/
         api/tables/<int:pk>/disputes/<int:number>/notes/ api/tables/<int:pk>/disputes/<int:number>/ruling/
         api/tables/<int:pk>/disputes/<int:number>/closing/ api/tables/<int:pk>/corrections/ api/covers/ api/covers/ends/
     """,
@@ -345,6 +364,7 @@ EXAMPLES = {
     "<slug:mishap>": "exposed_card",
     "<slug:series>": "fill",
     "<slug:about>": "large_bet",
+    "<slip_id:slip>": "fill-2026-1",
     "<slug:code>": "key_reused",
     "^(?P<app_label>ledger|tables)/$": "tables/",
     "(?P<url>.*)$": "nowhere",
@@ -364,6 +384,7 @@ class House:
         model = re.match(r"admin/(?:ledger|tables)/(\w+)/", route)
         key = self.keys[model[1] if model else "discrepancy" if "discrepancies" in route else "table"]
         rows = {"<path:object_id>": key, "<int:pk>": key, "<int:channel>": self.keys["alertchannel"]}
+        rows["<dispute_id:dispute>"] = f"{key}-1"
         for part, example in (EXAMPLES | rows).items():
             route = route.replace(part, str(example))
         return "/" + re.sub(r"<[^>]+>", "1", route)
@@ -590,14 +611,14 @@ SEEN_BY_SURVEILLANCE = routes("""
     pit/tables/<int:pk>/rounds/<int:number>/ pit/tables/<int:pk>/rounds/<int:number>/record.json
     pit/tables/<int:pk>/rounds/<int:number>/steps.csv practice/certificates.csv practice/certificates/ slips/
     slips/<int:pk>/new/<slug:series>/ slips/keys.csv slips/keys/ slips/papers/ slips/slips.csv
+    api/rotation/ pit/rotation/ pit/rotation/hours/ pit/rotation/hours.csv
 """)
 """The pages that surveillance opens. The page that begins a slip is open to every role that may see one; its
 signatory enters badge and PIN: see `test_the_surveillance_signs_no_step_of_any_slip`."""
 SENT_BY_SURVEILLANCE = {
     "pit/alerts/acknowledge",
     "pit/tables/<int:pk>/bookmark",
-    "api/alerts/acknowledgements/",
-}
+} | routes("api/alerts/acknowledgements/")
 SIGNED_BY_PIN = routes("""
     slips/<int:pk>/new/<slug:series>/ slips/papers/ cage/ pit/reports/<day:day>/close api/slips/
     api/slips/<slug:series>/<int:year>/<int:number>/signatures/ api/slips/<slug:series>/<int:year>/<int:number>/void/

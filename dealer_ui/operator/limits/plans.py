@@ -115,10 +115,6 @@ class PlansPage(OperatorPage):
             context["weeks"] = weeks(limits[chosen], resolver.plans(moment), moment)
         return super().get_context_data(may_add=self.request.user.has_perm("tables.add_limitplan"), **context)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page: every list of the admin site accepts a form."""
-        return self.get(request, *args, **kwargs)
-
 
 class PlanPage(OperatorPage):
     """The form of a plan, which begins with its newest version, and all versions; or the form of a new plan."""

@@ -76,7 +76,6 @@ def push(request: HttpRequest) -> HttpResponse:
 def move(request: HttpRequest) -> HttpResponse:
     """Put a dealer into a position: two dealers change places, a gap is filled, or a dealer leaves."""
     form, by = MoveForm(request.POST), viewer_of(request)
-
     try:
         values = form.values()
         dealers = form.dealers(line_ups.of_string(form.name))
@@ -108,7 +107,7 @@ def end(request: HttpRequest) -> HttpResponse:
 def set_up(request: HttpRequest, string: str = "") -> HttpResponse:
     """The set-up of a new string, or of one in force."""
     current = next((each for each in line_ups.in_force() if each.row.string == string), None) if string else None
-    form = StringForm(current, request.POST or None)
+    form = StringForm(current, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             row = line_ups.set_line_up(form.change(_dealing()), by=viewer_of(request), basis=form.basis)

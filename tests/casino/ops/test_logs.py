@@ -29,7 +29,7 @@ from tests import floor
 from tests.patience import eventually
 from tests.processes import Web
 
-HARMLESS = {"day", "object_id", "content_type_id"}
+HARMLESS = {"day", "object_id", "content_type_id", "string"}
 
 
 @contextmanager
