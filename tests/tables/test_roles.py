@@ -364,7 +364,7 @@ EXAMPLES = {
     "<slug:mishap>": "exposed_card",
     "<slug:series>": "fill",
     "<slug:about>": "large_bet",
-    "<slip_id:slip>": "fill-2026-1",
+    "<slip_id:slip>": "fill-2026-99",
     "<slug:code>": "key_reused",
     "^(?P<app_label>ledger|tables)/$": "tables/",
     "(?P<url>.*)$": "nowhere",
