@@ -20,6 +20,7 @@ from celery.signals import before_task_publish, task_postrun, task_prerun
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from casino.ops import task_request_ids  # noqa: F401 -- connects to the signals of Celery
 from casino.ops.log_lines import Json, Text
 from casino.web import request_ids
 from casino.web.access_log import AccessLog
