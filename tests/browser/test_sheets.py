@@ -119,7 +119,13 @@ def classes_of(text: str) -> set[str]:
     return {name for value in values for name in re.findall(r"[\w-]+", tags.sub(" ", value))}
 
 
-PAGES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html") if not path.name.startswith("_"))
+OF_THE_ADMIN = "dealer_ui/operator/"
+"""The folder of pages with the frame and the sheets of the admin."""
+PAGES = sorted(
+    name
+    for path in TEMPLATES.rglob("*.html")
+    if not path.name.startswith("_") and not (name := str(path.relative_to(TEMPLATES))).startswith(OF_THE_ADMIN)
+)
 
 
 def test_a_page_has_the_sheets_of_what_is_on_it(rules: list[Rule]) -> None:

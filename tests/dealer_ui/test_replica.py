@@ -148,8 +148,8 @@ def read(viewer: Staff, name: str, query: dict[str, str] | None = None, **kwargs
     return async_to_sync(sent)()
 
 
-ACTED_ON = {"pit:restored-csv"}
-"""Lists by which a table is opened again: as the primary has them, all the more once it was put back."""
+ACTED_ON = {"pit:restored-csv", "limit-grid-csv", "limit-history-csv"}
+"""Lists by which a table is opened again, or limits are changed: as the primary has them."""
 
 
 @pytest.mark.django_db

@@ -51,10 +51,10 @@ def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_the_tested_limits_are_the_shipped_ones() -> None:
-    text = (BASE_DIR / "casino" / "settings.py").read_text()
+    text = (BASE_DIR / "casino" / "settings" / "security.py").read_text()
     for who, (at_once, a_second) in SHIPPED.items():
-        assert f'whole("REQUESTS_PER_{who}", {at_once})' in text
-        assert f'whole("REQUESTS_PER_{who}_A_SECOND", {a_second})' in text
+        assert f'env("REQUESTS_PER_{who}", whole, {at_once})' in text
+        assert f'env("REQUESTS_PER_{who}_A_SECOND", whole, {a_second})' in text
 
 
 @pytest.fixture
