@@ -92,19 +92,17 @@ def waits(superuser: psycopg.Connection) -> bool:
     return bool(row and row[0])
 
 
-def await_a_slot(needed: float = 40, slot: float = 300) -> None:
-    """Wait for the next slot of the checks, unless this one lasts long enough: a check that a worker claimed in one
-    slot is not ended in the next, but followed by the check of that slot."""
-    left = slot - time.time() % slot
-    if left < needed:
-        time.sleep(left)
+def has_time(needed: float = 20, slot: float = 300) -> bool:
+    """Whether the present slot of the checks lasts long enough. A check that a worker claimed in one slot is not ended
+    in the next, but followed by the check of that slot."""
+    return slot - time.time() % slot > needed
 
 
 def test_a_worker_killed_in_mid_run_is_followed_by_one_that_ends_it(
     worker: processes.Served, superuser_connection: psycopg.Connection
 ) -> None:
     """Harm: a proof that a dead worker claimed is believed to be done, for ever."""
-    await_a_slot()
+    eventually(has_time)
     dealer, _ = dealt()
     dealer.bets(seat1=1_000)
     dealer.cards(5, 3)
