@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ledger import site_log
-from ledger.models import HOUSE, LogEntry
+from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from tables.floor.handlers import checks
 from tables.games.catalog import GAMES
@@ -183,12 +183,12 @@ def set_line_up(change: LineUpChange, *, by: Staff, basis: Basis) -> Row:
     for none. Raises Refused."""
     with transaction.atomic():
         head = site_log.lock()
-        current = next((each for each in in_force(head.moment) if each.row.string == change.string), None)
+        strings = in_force(head.moment)
+        current = next((each for each in strings if each.row.string == change.string), None)
         # A pit boss of another pit may not take its tables out of their string either.
         _permit(by, {*change.tables, *(current.line_up.tables if current else ())}, head.moment)
         _refuse_moved(change.string, current, basis)
-        reason = " ".join(change.reason.split())
-        if sentences := faults(change, head.moment, current):
+        if sentences := faults(change, head.moment, strings):
             raise Refused("bad_line_up", " ".join(sentences.values()), 422, fields=sentences)
         names = dict(Staff.objects.filter(username__in=change.dealers).values_list("username", "name"))
         event = LineUpSet(
@@ -200,7 +200,7 @@ def set_line_up(change: LineUpChange, *, by: Staff, basis: Basis) -> Row:
             turn_minutes=change.turn_minutes,
             push_at=policies.spelled(change.push_at),
             ends=policies.spelled(change.ends),
-            reason=reason,
+            reason=" ".join(change.reason.split()),
         )
         return LINE_UPS.append(head, event, by.signature)
 
@@ -280,8 +280,10 @@ def _refuse_moved(string: str, current: StringLineUp | None, basis: Basis) -> No
         raise Refused("moved_on", f"A relief tapped in: string {string} has moved on already. Look at it again.", 409)
 
 
-def faults(change: LineUpChange, moment: datetime, current: StringLineUp | None = None) -> dict[str, str]:
-    """The faults of a line-up to be set, by field. ``current``: the line-up of the string in force."""
+def faults(change: LineUpChange, moment: datetime, strings: Sequence[StringLineUp]) -> dict[str, str]:
+    """The faults of a line-up to be set, by field. ``strings``: the line-ups in force."""
+    current = next((each for each in strings if each.row.string == change.string), None)
+    others = [each for each in strings if each is not current]
     wrong: dict[str, str] = {}
     if not 1 <= len(change.string) <= LONGEST_NAME or change.string != change.string.strip():
         wrong["string"] = f"A string has a name of 1 to {LONGEST_NAME} characters, without a space at either end."
@@ -289,9 +291,9 @@ def faults(change: LineUpChange, moment: datetime, current: StringLineUp | None 
         wrong["string"] = "Give the string a name of letters or figures."
     if not 1 <= len(change.tables) <= MOST_TABLES:
         wrong["tables"] = f"A string has 1 to {MOST_TABLES} tables."
-    elif fault := _tables_fault(change, moment, current):
+    elif fault := _tables_fault(change, current, others):
         wrong["tables"] = fault
-    if fault := fault_of(change.tables, change.dealers) or _dealers_fault(change, moment, current):
+    if fault := fault_of(change.tables, change.dealers) or _dealers_fault(change, current, others):
         wrong["dealers"] = fault
     least, most = TURN_MINUTES
     if not least <= change.turn_minutes <= most:
@@ -305,19 +307,19 @@ def faults(change: LineUpChange, moment: datetime, current: StringLineUp | None 
     return wrong
 
 
-def _tables_fault(change: LineUpChange, moment: datetime, current: StringLineUp | None) -> str:
+def _tables_fault(change: LineUpChange, current: StringLineUp | None, others: Sequence[StringLineUp]) -> str:
     present = set(Table.objects.filter(name__in=change.tables, retired_at=None).values_list("name", flat=True))
     # A table that was retired in this shift leaves with the next set-up; until then dealers are moved around it.
     present |= set(current.line_up.tables if current else ())
     if missing := next((name for name in change.tables if name not in present), ""):
         return f"There is no table {missing}."
-    for other in in_force(moment):
-        if other.row.string != change.string and (shared := set(other.line_up.tables) & set(change.tables)):
-            return f"{min(shared, key=natural)} is in string {other.row.string}: take it out there first."
+    for string in others:
+        if shared := set(string.line_up.tables) & set(change.tables):
+            return f"{min(shared, key=natural)} is in string {string.row.string}: take it out there first."
     return ""
 
 
-def _dealers_fault(change: LineUpChange, moment: datetime, current: StringLineUp | None) -> str:
+def _dealers_fault(change: LineUpChange, current: StringLineUp | None, others: Sequence[StringLineUp]) -> str:
     # Dealers who keep the same tables are not examined again: a deactivated dealer, or one whose certificate has
     # ended, would otherwise block every change of the string, their own leaving included.
     keeps_tables = current is not None and set(change.tables) <= set(current.line_up.tables)
@@ -328,9 +330,9 @@ def _dealers_fault(change: LineUpChange, moment: datetime, current: StringLineUp
         person = people.get(username)
         if person is None or Role.DEALER not in person.roles:
             return f"{username} does not deal here: choose an active dealer."
-    for other in in_force(moment):
-        if other.row.string != change.string and (shared := set(other.line_up.dealers) & usernames):
-            return f"{people[min(shared)].name} is in string {other.row.string}: take them out there first."
+    for string in others:
+        if shared := set(string.line_up.dealers) & usernames:
+            return f"{people[min(shared)].name} is in string {string.row.string}: take them out there first."
     lacking = [sentence for sentence in uncertified(change, usernames) if "no valid" in sentence]
     return lacking[0] if lacking else ""
 
@@ -367,8 +369,6 @@ def _moments_of(event: LineUpSet) -> tuple[datetime, datetime]:
 
 def _before(string: str, seq: int) -> LineUpSet | None:
     """The entry of a string's line-up before an entry, from the log alone: rows may have been tampered with."""
-    row = Row.objects.filter(string=string, seq__lt=seq).order_by("-seq").values_list("seq", flat=True).first()
-    if row is None:
-        return None
-    entry = LogEntry.objects.get(book__name=HOUSE, seq=row)
-    return read_as(LineUpSet, entry.body)
+    entries = LogEntry.objects.of_site().filter(subject=LineUpSet.subject, seq__lt=seq).order_by("-seq")
+    events = (read_as(LineUpSet, body) for body in entries.values_list("body", flat=True).iterator(chunk_size=50))
+    return next((event for event in events if event.string == string), None)
