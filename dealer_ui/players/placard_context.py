@@ -157,8 +157,8 @@ def _coming(tables: Sequence[Table]) -> dict[str, list[LimitChange]]:
     """By table the limits that a plan sets next, and those that two people approved for a moment to come."""
     by_name = {table.name: table for table in tables}
     changes: dict[str, list[LimitChange]] = {}
-    for name, told in resolver.at_tables(tables, timezone.now()).items():
-        coming = told.outcome.next
+    for name, resolved in resolver.at_tables(tables, timezone.now()).items():
+        coming = resolved.outcome.next
         if coming and any(limit in _SHOWN or limit.startswith(WAGER) for limit in coming.changed):
             changes[name] = [LimitChange(coming.moment, _planned(by_name[name], values_of(coming.layers)))]
     for proposal in proposals.to_come():

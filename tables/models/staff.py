@@ -47,11 +47,11 @@ class SessionColumns(NamedTuple):
 
 
 @lru_cache(maxsize=10_000)
-def _session_auth_hash(kept: SessionColumns, _: tuple[str, ...], secret: str) -> str:
-    """Every request asks for it, and two hashes have to be opened for it: once for the same secrets, role and keys of
-    the pepper, by their names."""
-    somebody = Staff(**kept._asdict())
-    bound = f"{somebody.hash_of('password')} {somebody.hash_of('pin')} {somebody.role}"
+def _session_auth_hash(columns: SessionColumns, _: tuple[str, ...], secret: str) -> str:
+    """The hash that a session is bound to. It is cached by secrets, role and the names of the pepper's keys, because
+    every request needs it, and it takes the decryption of two hashes."""
+    staff = Staff(**columns._asdict())
+    bound = f"{staff.hash_of('password')} {staff.hash_of('pin')} {staff.role}"
     return salted_hmac("tables.Staff.session", bound, secret=secret, algorithm="sha256").hexdigest()
 
 
@@ -79,13 +79,13 @@ class StaffManager(BaseUserManager["Staff"]):
         staff.full_clean(exclude=["password", "pin"])
         with transaction.atomic():
             staff.save(using=self._db)
-            given = tuple(secret for secret, value in (("password", password), ("pin", pin)) if value)
+            new = tuple(secret for secret, value in (("password", password), ("pin", pin)) if value)
             event = StaffAdded(
                 username=username,
                 name=name,
                 role=Role(role).value,
                 badge=badge,
-                new=given,
+                new=new,
                 secrets=staff.digests,
             )
             append(event, "the command line")
@@ -143,7 +143,7 @@ class Staff(AbstractBaseUser):
 
     @property
     def signatory(self) -> Signatory:
-        """This person with the name, badge and role of now, as one who signs."""
+        """The staff member as a signatory, with the present name, badge and role."""
         return Signatory(self.username, self.name, self.badge, str(self.role))
 
     @property
@@ -196,7 +196,7 @@ class Staff(AbstractBaseUser):
             return ""
 
     def has(self, secret: str) -> bool:
-        """Whether they have made this secret, so far as the column tells."""
+        """Whether the column of a secret has a hash, which its owner has set."""
         return bool(getattr(self, secret)) and not getattr(self, secret).startswith("!")
 
     def reseal(self, column: str) -> bool:
@@ -204,9 +204,9 @@ class Staff(AbstractBaseUser):
 
         The caller writes the log entry.
         """
-        kept = getattr(self, column)
+        sealed = getattr(self, column)
         setattr(self, column, pepper.seal(self.hash_of(column), self.owner_of(column)))
-        behind = Staff.objects.filter(pk=self.pk, **{column: kept})
+        behind = Staff.objects.filter(pk=self.pk, **{column: sealed})
         return bool(behind.update(**{column: getattr(self, column)}))
 
     @property
@@ -237,8 +237,8 @@ class Staff(AbstractBaseUser):
 
         A new password, PIN or role ends earlier sessions; a new pepper does not.
         """
-        kept = SessionColumns(self.username, self.password, self.pin, self.role)
-        return _session_auth_hash(kept, tuple(pepper.keys()), secret or settings.SECRET_KEY)
+        columns = SessionColumns(self.username, self.password, self.pin, self.role)
+        return _session_auth_hash(columns, tuple(pepper.keys()), secret or settings.SECRET_KEY)
 
     @property
     def is_staff(self) -> bool:

@@ -207,13 +207,13 @@ def test_a_page_of_a_span_leads_on_within_it(house: Floor) -> None:
         play(house)
     caller, address = house.as_(house.boss.by), f"v1/tables/{house.table.pk}/rounds/"
     since = caller.get(address).json()["items"][2]["began_at"]
-    query, found = f"since={since}&limit=1", list[int]()
+    query, numbers = f"since={since}&limit=1", list[int]()
     cursor: str | None = ""
     while cursor is not None:
         page = caller.get(f"{address}?{query}&cursor={cursor}").json()
-        found += [line["number"] for line in page["items"]]
+        numbers += [line["number"] for line in page["items"]]
         cursor = page["next"]
-    assert found == [4, 3, 2]
+    assert numbers == [4, 3, 2]
 
 
 def test_the_alias_takes_no_filter_by_time(house: Floor) -> None:
@@ -285,7 +285,7 @@ def test_an_answer_says_how_often_its_caller_may_ask(house: Floor, settings: Any
 
 
 def test_an_api_client_is_told_of_its_own_limit(house: Floor) -> None:
-    """Harm: an API client is told of the limit of people, and is refused before it."""
+    """Harm: an API client reads the rate limit of people in its headers, and is refused earlier."""
     policies.change({"program_requests_a_minute": 20}, by=house.operator)
     policies.forget()
     access = Access(purpose="Shows boards", scopes=("read:board",), expires=timezone.now() + timedelta(days=1))

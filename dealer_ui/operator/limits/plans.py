@@ -51,13 +51,13 @@ class PlanRow:
 def lines(limits: Mapping[str, TableLimits], moment: datetime) -> list[PlanRow]:
     """Every present or coming plan, and the tables at which it applies."""
     every = resolver.plans(moment)
-    standing = {plan.name: plan for plan in every if plan.effective <= moment and not plan.retired}
+    in_force = {plan.name: plan for plan in every if plan.effective <= moment and not plan.retired}
     to_come = [plan for plan in every if plan.effective > moment]
-    names = sorted({*standing, *(plan.name for plan in to_come)}, key=pits.natural)
+    names = sorted({*in_force, *(plan.name for plan in to_come)}, key=pits.natural)
     keys = {row.name: row.pk for row in LimitPlan.objects.filter(name__in=names).order_by("version")}
     return [
         _line(
-            standing.get(name) or next(plan for plan in to_come if plan.name == name),
+            in_force.get(name) or next(plan for plan in to_come if plan.name == name),
             reverse("admin:tables_limitplan_change", args=[keys[name]]),
             limits,
             [plan for plan in to_come if plan.name == name],

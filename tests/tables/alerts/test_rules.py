@@ -108,8 +108,8 @@ def test_a_library_for_standard_webhooks_verifies_what_is_sent() -> None:
     signed = headers(secrets, 1_767_000_000, "a-delivery", body)
     content = f"{signed['webhook-id']}.{signed['webhook-timestamp']}.".encode() + body
     for secret in secrets:
-        given = f"whsec_{b64encode(secret.encode()).decode()}"  # as a library is given it
-        key = b64decode(given.removeprefix("whsec_"))
+        secret_text = f"whsec_{b64encode(secret.encode()).decode()}"  # the form that libraries take
+        key = b64decode(secret_text.removeprefix("whsec_"))
         expected = b64encode(hmac.new(key, content, "sha256").digest()).decode()
         assert f"v1,{expected}" in signed["webhook-signature"].split(" ")
     assert signed["webhook-id"] == signed[DELIVERY]
