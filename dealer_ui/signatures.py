@@ -1,4 +1,4 @@
-"""Signatures on forms: badge and PIN of a signer, of a second signer where policy asks for one, and the attestation."""
+"""Signatures on forms: badge and PIN of a signer, of a second signer under dual control, and the attestation."""
 
 from __future__ import annotations
 

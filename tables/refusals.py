@@ -22,7 +22,7 @@ class Refused(Exception):
         self.facts = facts
 
     def in_field(self, pointer: str, text: str) -> Self:
-        """This refusal, with the field that is at fault."""
+        """The refusal with the field at fault."""
         self.errors = ((pointer, sentence(text)),)
         return self
 

@@ -1,4 +1,4 @@
-"""The pages of policies: their values with the history, and one form that changes several as one change."""
+"""The pages of policies: their values, their history, and the form that enters a change of several policies."""
 
 from __future__ import annotations
 

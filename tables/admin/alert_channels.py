@@ -29,7 +29,7 @@ class AlertChannelForm(DomainForm):
         help_text="A webhook's alone: what its messages are signed with. Empty: that of the version before stays.",
     )
     both_hours = forms.IntegerField(
-        label="The former secret signs as well, for so many hours",
+        label="Hours for which the former secret also signs",
         required=False,
         min_value=0,
         max_value=channels.MOST_BOTH_HOURS,

@@ -56,7 +56,7 @@ class ServiceAccount(models.Model):
         return self.ended_at is None and self.expires_at > timezone.now()
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """Whether one of its scopes grants reading with this permission. It never has permissions to enter or sign."""
+        """Whether a scope of the account grants reading with a permission. No account may enter or sign."""
         mine = [scopes.SCOPES[name] for name in self.scopes if name in scopes.SCOPES]
         return self.is_active and any(scope.permission == perm and not scope.enters for scope in mine)
 

@@ -55,7 +55,7 @@ class Position:
 
     @property
     def is_retired(self) -> bool:
-        """Whether its table was retired since the line-up was set."""
+        """Whether the table of the position was retired after the line-up was set."""
         return bool(self.where) and self.table is None
 
 

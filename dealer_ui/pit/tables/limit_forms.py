@@ -18,7 +18,7 @@ from tables.setup import table_settings
 
 _NO_AMOUNT: Final = "Write each amount in plain digits: 20 or 2.50."
 _NO_MOMENT: Final = "Say from when it holds as 2026-03-02 06:00, or leave it empty: at once."
-_NO_REASON: Final = "Say why in a few words: whoever approves it was not there."
+_NO_REASON: Final = "Give the reason in a few words, for the person who approves it."
 _INCOMPLETE: Final = "This form was incomplete: look at the page, then enter it again."
 
 

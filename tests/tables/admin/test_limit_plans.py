@@ -184,7 +184,7 @@ def high_stakes(olga: Staff) -> Table:
 
 
 def test_a_plan_is_set_for_several_tables_and_comes_back_so(desk: Client, olga: Staff) -> None:
-    """Harm: an operator types one plan a table, or the form of a plan for two tables silently makes it one for one."""
+    """Harm: an operator types a plan for each table, or the form of a plan for two tables drops one of them."""
     floor.table("Rocket 2")
     floor.table("Rocket 3")
     none_ticked = desk.post(LIST + "add/", typed(target="table:"))

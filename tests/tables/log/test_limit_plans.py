@@ -190,7 +190,7 @@ PLACES: list[dict[str, Any]] = [
 
 
 def simplified(plan: Plan) -> Plan:
-    """The plan with one place and no list of tables, so far as it concerns the table."""
+    """The plan as it applies to a single table: with that table as its place, and without a list."""
     if TABLE.table in plan.excluded or (plan.tables and TABLE.table not in plan.tables):
         return replace(plan, scope="table", of="Elsewhere", tables=(), excluded=())
     return replace(plan, of=TABLE.table if plan.tables else plan.of, tables=(), excluded=())
