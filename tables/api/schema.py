@@ -15,6 +15,7 @@ from drf_spectacular.plumbing import ComponentRegistry
 from uritemplate import variables
 
 from tables.api import examples, problems, versions, webhooks
+from tables.api.cursors import SpanQuery
 from tables.api.operations import DECLARED, KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
 from tables.api.versions import ROOTS, UNVERSIONED, V1, Version
@@ -97,7 +98,7 @@ def _access_words(declared: Operation) -> str:
     return sentence if declared.for_people else f"{sentence} A session is refused."
 
 
-def _refusals(declared: Operation) -> list[int]:
+def _refusals(declared: Operation, version: Version) -> list[int]:
     statuses = {*_ALWAYS, *declared.refuses}
     if declared.body is not None:
         statuses |= set(_OF_WRITES)
@@ -105,6 +106,8 @@ def _refusals(declared: Operation) -> list[int]:
         statuses |= {400, 404}
     if declared.query.__struct_fields__:
         statuses.add(400)
+    if version == V1 and issubclass(declared.query, SpanQuery):
+        statuses.add(422)  # a moment outside the supported years
     return sorted(statuses)
 
 
@@ -320,7 +323,7 @@ class DeclaredSchema(AutoSchema):
         responses: dict[str, Any] = {str(declared.success(version)): _success(declared, version)}
         if declared.accepts is not None:
             responses["202"] = _acceptance(declared, version)
-        return responses | {str(status): _ref_of_refusal(status) for status in _refusals(declared)}
+        return responses | {str(status): _ref_of_refusal(status) for status in _refusals(declared, version)}
 
 
 def _table(kind: type) -> dict[str, Any]:
