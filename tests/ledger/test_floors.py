@@ -454,7 +454,7 @@ class Floor(RuleBasedStateMachine):
             due = slip.due
             assert due is not None
             theirs = [signature.stage for signature in slip.signed if signature.username == username]
-            if by.role not in due.by or theirs not in ([], [due.also_by]):
+            if by.role not in due.roles or theirs not in ([], [due.also_by]):
                 assert self.enter(reckoning, SignSlip(slip.name, due.name, slip.chips), by) is None
 
     # --- what holds after every step ---
