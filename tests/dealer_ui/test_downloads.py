@@ -50,6 +50,7 @@ CHANGING_IN = {
     "limit-history-csv": (r"\d\d:\d\d:\d\d", "<clock>"),
     "pit:alerts-csv": (r"^\d+,", "<number>,"),
     "pit:bookmarks-csv": (r"^\d+,", "<number>,"),
+    "pit:dealer-hours-csv": (r"^(dora,.*),\d+,0,0,\d+$", r"\1,<minutes>,0,0,<minutes>"),
     "pit:reports-csv": (r",\d+$", ",<seconds>"),
     "pit:discrepancies-csv": (r"^\d+,", "<number>,"),
     "pit:log-csv": (r"^\d.*", "<entry>"),
