@@ -85,7 +85,6 @@ GRANT SELECT, INSERT ON
     tables_certificate,
     tables_alertrule,
     tables_alertchannel,
-    tables_delivery,
     tables_deliveryattempt,
     tables_resending,
     tables_alertrepeat,
@@ -134,6 +133,9 @@ GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role"
 -- What waits to be written in the house's book is never changed; the number of its entry is noted once, as a trigger
 -- sees to.
 GRANT SELECT, INSERT, UPDATE (seq) ON ledger_notice TO :"app_role";
+
+-- A message that leaves the site is never changed; when and how often it was tried is.
+GRANT SELECT, INSERT, UPDATE (due_at, failures, asked_at) ON tables_delivery TO :"app_role";
 
 -- Only the owner migrates.
 REVOKE ALL ON django_migrations FROM :"app_role";

@@ -96,8 +96,9 @@ class AlertChannel(AppendOnly):
         return f"{self.name} version {self.version}"
 
 
-class Delivery(AppendOnly):
-    """The outbox: a message for a channel, until an attempt sends it or is the last."""
+class Delivery(models.Model):
+    """A message for a channel: it waits in the outbox until an attempt sends it or is the last. The database permits
+    changes of its progress alone."""
 
     channel = models.ForeignKey(AlertChannel, models.PROTECT, related_name="deliveries")
     name = models.CharField(max_length=40)
@@ -110,12 +111,22 @@ class Delivery(AppendOnly):
     """Key by which a receiver recognises a repeated delivery."""
     body = models.JSONField(encoder=DjangoJSONEncoder)
     at = models.DateTimeField()
+    # The database's default is for processes of an earlier release, which put out deliveries during a rolling upgrade.
+    due_at = models.DateTimeField(null=True, db_default=models.Func(function="ledger_now"))
+    """Time of the next attempt; None after the last."""
+    failures = models.SmallIntegerField(default=0, db_default=0)
+    """Failures, to be tried again, since it was put out or last sent again."""
+    asked_at = models.DateTimeField(null=True)
+    """When a worker was last requested."""
 
     class Meta:
         app_label = APP
         ordering: ClassVar[list[str]] = ["-pk"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["name", "alert", "step"], name="tables_delivery_once"),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["due_at"], condition=models.Q(due_at__isnull=False), name="tables_delivery_waiting"),
         ]
 
     def __str__(self) -> str:
