@@ -43,13 +43,12 @@ def connected() -> Iterator[Redis]:
         raise BrokerAway(str(fault)) from fault
 
 
-def send(task: str, *arguments: int | str, countdown: float = 0, otherwise: str) -> None:
-    """Send a task to the workers, to run after ``countdown`` seconds. If the broker is away, log the consequence,
-    ``otherwise``."""
+def send(task: str, *arguments: int | str, otherwise: str) -> None:
+    """Send a task to the workers. If the broker is away, log the consequence, ``otherwise``."""
     from celery import current_app
     from kombu.exceptions import OperationalError
 
     try:
-        current_app.send_task(task, arguments, countdown=countdown)
+        current_app.send_task(task, arguments)
     except (OSError, OperationalError) as away:
         log.warning("the broker is away, and %s: %s", otherwise, away)

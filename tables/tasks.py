@@ -83,7 +83,7 @@ def tell_events(name: str) -> int:
 @shared_task(name="tables.tasks.ask_for_days")
 def ask_for_days() -> int:
     """Do what `follow_books` does for channels; the beat of an earlier release queues it."""
-    return streams.ask_due()
+    return streams.queue_due()
 
 
 @shared_task(name="tables.tasks.hand_over_days")

@@ -43,8 +43,8 @@ print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second"
 """
 HAND_OVER: Final = """
 import json; from datetime import timedelta
-from tables.alerts import streams
-streams.wait_after = lambda failures: timedelta(0)  # no pause after a failure
+from tables.alerts import outbox, streams
+outbox.wait_after = lambda failures: timedelta(0)  # no pause after a failure
 taken = streams.send_turn("Head office"); [state] = streams.states("days")
 print(json.dumps({"taken": taken, "to_go": state.behind, "says": state.says}))
 """

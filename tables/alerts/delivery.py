@@ -2,9 +2,6 @@
 
 An attempt is recorded after it was made. If a worker is killed in between, the next one repeats it. A receiver may
 therefore get a delivery twice, and recognises it by its key. Nothing is lost.
-
-The attempts schedule the next one, instead of Celery's retries: their number outlives the broker and begins again when
-a user sends a dead letter again, and pages show them.
 """
 
 from __future__ import annotations
@@ -21,16 +18,15 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from ledger import alerts, broker, clock, runs, site_log
+from ledger import alerts, clock, runs, site_log
 from ledger import log as journal
 from ledger.log import Draft
 from ledger.models import Alert
 from ledger.proof.chain import Entry
 from tables import pepper
-from tables.alerts import channels, outbound, webhook_signatures
+from tables.alerts import channels, outbound, outbox, webhook_signatures
 from tables.alerts.alert_raising import Heard, heard, with_steps
 from tables.alerts.alert_types import LEVELS, Rule, sort_of
 from tables.alerts.models import (
@@ -39,26 +35,22 @@ from tables.alerts.models import (
     Delivery,
     DeliveryAttempt,
     Means,
-    OutboxMark,
     Outcome,
     Resending,
 )
 from tables.alerts.outbound import NotSent, OutboundResponse
+from tables.alerts.outbox import MOST_SAID
 from tables.floor.handlers import checks
 from tables.log.entries.alert_rules import DeadLettersResent
 from tables.log.event import AuditFailure
 from tables.models import Staff
 from tables.refusals import Refused
 
-FIRST_WAIT: Final = timedelta(seconds=10)
-LONGEST_WAIT: Final = timedelta(hours=1)
-MOST_ATTEMPTS: Final = 12
-"""The last attempt is about five hours after the first; then a person has to intervene."""
+TASK: Final = "tables.tasks.deliver"
 PATIENCE_SECONDS: Final = 10
 """Timeout for each step of an attempt; the whole attempt may take twice that."""
 BACK: Final = timedelta(days=1)
 """Age beyond which alerts are no longer put out: a new channel does not deliver last week's."""
-MOST_SAID: Final = 300
 MOST_READ: Final = 4_000
 """Bytes of an answer that are read."""
 MOST_AT_ONCE: Final = 500
@@ -96,19 +88,19 @@ def _put_step(alert: Alert, step: int, state: Heard, wanting: list[AlertChannel]
 
 
 def _keep(channel: AlertChannel, alert: Alert | None, step: int, body: Mapping[str, Any]) -> int:
-    key = uuid4()
+    key, moment = uuid4(), clock.read().database
     rows = Delivery.objects.bulk_create(
         [
             Delivery(
                 channel=channel, name=channel.name, alert=alert, step=step, key=key, body={"id": str(key), **body},
-                at=clock.read().database,
+                at=moment, due_at=moment, asked_at=moment,
             )
         ],
         ignore_conflicts=alert is not None,
     )  # fmt: skip
     delivery = Delivery.objects.filter(key=key).first()
     if delivery is not None:
-        transaction.on_commit(lambda: _ask(delivery.pk, timedelta(0)))
+        transaction.on_commit(partial(outbox.queue, TASK, delivery.pk))
     return len(rows) if delivery is not None else 0
 
 
@@ -146,83 +138,45 @@ def send_test(channel: AlertChannel, *, by: Staff) -> Delivery:
 
 
 def waiting() -> QuerySet[Delivery]:
-    """Deliveries that are neither sent nor dead, or were sent again since."""
-    ended = _ending(Outcome.SENT, Outcome.DEAD)
-    after = Coalesce(Subquery(OutboxMark.objects.values("through")[:1]), 0)
-    may_wait = Q(pk__gt=after) | Q(pk__in=Resending.objects.values("delivery"))
-    rows = Delivery.objects.filter(may_wait).filter(~Exists(ended))
-    return rows.prefetch_related("attempts", "resendings").order_by("pk")
-
-
-def move_mark(moment: datetime) -> None:
-    """Store the delivery up to which none waits, apart from those sent again.
-
-    A delivery younger than a day may have a lower id and be committed later, so the mark does not pass it.
-    """
-    older = Delivery.objects.filter(at__lt=moment - BACK).order_by("-pk").values_list("pk", flat=True).first() or 0
-    again = Resending.objects.values("delivery")
-    first = waiting().exclude(pk__in=again).order_by("pk").values_list("pk", flat=True).first()
-    through = older if first is None else min(older, first - 1)
-    OutboxMark.objects.update_or_create(pk=1, defaults={"through": through})
-
-
-def dead() -> QuerySet[Delivery]:
-    """Deliveries that failed for good and were not sent again since: a person has to intervene."""
-    again = Resending.objects.filter(delivery=OuterRef("delivery"), after__gte=OuterRef("number"))
-    letters = DeliveryAttempt.objects.filter(~Exists(again), outcome=Outcome.DEAD).values("delivery")
-    return Delivery.objects.filter(pk__in=letters).prefetch_related("attempts").order_by("-pk")
-
-
-def _ending(*outcomes: Outcome) -> QuerySet[DeliveryAttempt]:
-    """The attempt that ended a delivery, unless it was sent again since."""
-    again = Resending.objects.filter(delivery=OuterRef("delivery"), after__gte=OuterRef("number"))
-    return DeliveryAttempt.objects.filter(~Exists(again), delivery=OuterRef("pk"), outcome__in=outcomes)
-
-
-def wait_after(attempts: int) -> timedelta:
-    """Wait before the next attempt: doubled each time, up to LONGEST_WAIT."""
-    return min(FIRST_WAIT * 2 ** max(attempts - 1, 0), LONGEST_WAIT) if attempts else timedelta(0)
-
-
-def due_at(delivery: Delivery) -> datetime:
-    """When the next attempt is due."""
-    since, attempts = _since(delivery)
-    return attempts[-1].at + wait_after(len(attempts)) if attempts else since
-
-
-def _since(delivery: Delivery) -> tuple[datetime, list[DeliveryAttempt]]:
-    """When a delivery was put out or last sent again, and the attempts since."""
-    latest = max(delivery.resendings.all(), key=lambda resending: resending.after, default=None)
-    after, since = (latest.after, latest.at) if latest else (0, delivery.at)
-    attempts = (attempt for attempt in delivery.attempts.all() if attempt.number > after)
-    return since, sorted(attempts, key=lambda attempt: attempt.number)
-
-
-def send_due(moment: datetime) -> int:
-    """Enqueue the due deliveries left by a killed worker or a broker outage; returns how many there were."""
-    due = [delivery.pk for delivery in waiting() if due_at(delivery) <= moment]
-    for pk in due:
-        _ask(pk, timedelta(0))
-    move_mark(moment)
-    return len(due)
+    """Deliveries that are neither sent nor dead."""
+    return Delivery.objects.exclude(due_at=None).order_by("pk")
 
 
 def deliver(pk: int) -> Outcome | None:
     """Make the due attempt, unless another worker has the delivery's lock; returns its outcome, None if not made."""
     with runs.alone(f"delivery {pk}") as is_alone:
-        delivery = waiting().select_related("channel", "alert").filter(pk=pk).first() if is_alone else None
-        if delivery is None or due_at(delivery) > clock.read().database:
-            return None
-        number, nth = delivery.attempts.count() + 1, len(_since(delivery)[1]) + 1
-        outcome, answer = _attempt(delivery, nth)
-        DeliveryAttempt.objects.create(
-            delivery=delivery, number=number, outcome=outcome, says=answer[:MOST_SAID], at=clock.read().database
-        )
-    if outcome == Outcome.FAILED:
-        _ask(pk, wait_after(nth))
-    if outcome == Outcome.DEAD:
-        report_dead(delivery, answer)
-    return outcome
+        row = outbox.due(waiting()).filter(pk=pk).first() if is_alone else None
+        return outbox.attempt(row, _send, partial(_note, Outcome.FAILED), _give_up) if row else None
+
+
+def _send(channel: AlertChannel, row: Delivery) -> bool:
+    if not channel.is_on:
+        raise NotSent("The channel was switched off", for_good=True)
+    _note(Outcome.SENT, row, SENDERS[Means(channel.means)](channel, row))
+    return True
+
+
+def _give_up(channel: AlertChannel, row: Delivery, reason: str) -> bool:
+    _note(Outcome.DEAD, row, reason)
+    report_dead(row, reason)
+    return True
+
+
+@transaction.atomic
+def _note(outcome: Outcome, row: Delivery, answer: str, due_at: datetime | None = None, **progress: int) -> None:
+    """Record an attempt, which ends the delivery if no other is due."""
+    DeliveryAttempt.objects.create(
+        delivery=row, number=row.last_number() + 1, outcome=outcome, says=answer[:MOST_SAID], at=clock.read().database
+    )
+    Delivery.objects.filter(pk=row.pk).update(due_at=due_at, asked_at=None, **progress)
+
+
+def dead() -> QuerySet[Delivery]:
+    """Deliveries that failed for good and were not sent again since: a person has to intervene."""
+    attempts = DeliveryAttempt.objects.filter(delivery=OuterRef("pk"))
+    letters = DeliveryAttempt.objects.filter(outcome=Outcome.DEAD).values("delivery")
+    rows = Delivery.objects.filter(~Exists(attempts.filter(outcome=Outcome.SENT)), pk__in=letters, due_at=None)
+    return rows.prefetch_related("attempts").order_by("-pk")
 
 
 def report_dead(letter: Delivery, reason: str) -> None:
@@ -231,25 +185,6 @@ def report_dead(letter: Delivery, reason: str) -> None:
     message = f"{subject} could not leave the house by {letter.name}: {reason}"
     facts = {"delivery": letter.pk, "level": 1}
     alerts.raise_lasting(None, "not_delivered", f"channel {letter.name}", message[:MOST_SAID], facts)
-
-
-def _attempt(delivery: Delivery, nth: int) -> tuple[Outcome, str]:
-    channel = channels.newest(delivery.name)  # the newest version: an operator may have corrected the address
-    if not channel.is_on:
-        return Outcome.DEAD, "The channel was switched off"
-    try:
-        return Outcome.SENT, SENDERS[Means(channel.means)](channel, delivery)
-    except NotSent as failure:
-        is_last = failure.for_good or nth >= MOST_ATTEMPTS
-        return (Outcome.DEAD if is_last else Outcome.FAILED), str(failure)
-    except pepper.NoSuchKey as missing:
-        return Outcome.DEAD, f"{missing}: set the channel's secret anew"
-
-
-def _ask(pk: int, wait: timedelta) -> None:
-    """Enqueue the next attempt. If the broker is unavailable, the sweep of each minute finds it."""
-    seconds = wait.total_seconds() + bool(wait)
-    broker.send("tables.tasks.deliver", pk, countdown=seconds, otherwise=f"delivery {pk} waits for the next sweep")
 
 
 # --- Dead letters ----------------------------------------------------------------------------------------------
@@ -271,14 +206,18 @@ def send_again(letters: Sequence[Delivery], *, by: Staff) -> int:
             raise Refused("several_channels", "Send the dead letters of one channel at a time.", 422)
         channel = channels.newest(names.pop())
         _refuse_unfit(channel)
-        rows = [Resending(delivery=letter, after=len(letter.attempts.all()), by=by.signature) for letter in still_dead]
+        rows = [Resending(delivery=letter, after=letter.last_number(), by=by.signature) for letter in still_dead]
         event = DeadLettersResent(name=channel.name, deliveries={str(row.delivery.key): row.after for row in rows})
         entry = journal.append(head, Draft.of(event, by.signature))
         for row in rows:
             row.seq, row.at = entry.seq, entry.at or head.moment
         Resending.objects.bulk_create(rows)
-        for row in rows:
-            transaction.on_commit(partial(_ask, row.delivery_id, timedelta(0)))
+        moment = clock.read().database
+        Delivery.objects.filter(pk__in=[letter.pk for letter in still_dead]).update(
+            due_at=moment, failures=0, asked_at=moment
+        )
+        for letter in still_dead:
+            transaction.on_commit(partial(outbox.queue, TASK, letter.pk))
     return len(rows)
 
 
@@ -360,7 +299,7 @@ BODIES: Final[dict[ChannelContent, Callable[[AlertChannel, Delivery], Mapping[st
 
 
 def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
-    """Post a signed JSON message. Raises NotSent or pepper.NoSuchKey."""
+    """Post a signed JSON message. Raises NotSent."""
     body = json.dumps(message, separators=(",", ":")).encode()
     status = post_bytes(channel, str(key), body, "application/json").status
     if 200 <= status < 300:
@@ -370,10 +309,14 @@ def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
 
 
 def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) -> OutboundResponse:
-    """Post a signed body. Raises NotSent or pepper.NoSuchKey."""
+    """Post a signed body. Raises NotSent."""
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
-    secrets = channels.secrets_of(channel, clock.read().database)
+    try:
+        secrets = channels.secrets_of(channel, clock.read().database)
+    except pepper.NoSuchKey as missing:  # a stream waits for another secret; an alert is a dead letter at once
+        is_alert = channel.tells == ChannelContent.ALERTS
+        raise NotSent(f"{missing}: set the channel's secret anew", for_good=is_alert) from None
     headers = webhook_signatures.headers(secrets, int(time.time()), key, body) | {"Content-Type": content_type}
     return outbound.post(
         channel.address, body, headers,

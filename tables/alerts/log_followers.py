@@ -48,7 +48,7 @@ def follow() -> int:
         looked_at += sum(counts.values())
         behind += [book for book in batch if counts.get(book.pk) == AT_ONCE]
     delivery.put_out(rules)
-    streams.ask_due()
+    streams.queue_due()
     return looked_at
 
 

@@ -132,6 +132,10 @@ class Delivery(models.Model):
     def __str__(self) -> str:
         return f"delivery {self.pk} by {self.name}"
 
+    def last_number(self) -> int:
+        """Number of the last attempt; 0 before the first."""
+        return max((attempt.number for attempt in self.attempts.all()), default=0)
+
 
 class Outcome(models.TextChoices):
     """Outcome of an attempt."""
@@ -186,19 +190,6 @@ class Resending(AppendOnly):
 
     def __str__(self) -> str:
         return f"delivery {self.delivery_id} again after attempt {self.after}"
-
-
-class OutboxMark(models.Model):
-    """The delivery up to which none waits, apart from those sent again, so that the outbox is not read from its
-    beginning. One row."""
-
-    through = models.BigIntegerField(default=0)
-
-    class Meta:
-        app_label = APP
-
-    def __str__(self) -> str:
-        return f"through delivery {self.through}"
 
 
 class FeedPosition(models.Model):

@@ -32,8 +32,7 @@ def check_overdue() -> int:
     raised += of_clock(f"server {socket.gethostname()}", reading.drift, rules) is not None
     raised += escalate_due(rules, moment)
     delivery.put_out(rules)
-    delivery.send_due(moment)
-    streams.ask_due()
+    streams.queue_due()
     return raised
 
 

@@ -11,8 +11,8 @@ from django.db import transaction
 
 from ledger import clock
 from tables.alerts import delivery, streams
-from tables.alerts.delivery import MOST_SAID
 from tables.alerts.models import AlertChannel, ChannelContent, Delivery, DeliveryAttempt, FeedPosition, Outcome
+from tables.alerts.outbox import MOST_SAID
 from tables.alerts.streams import STREAMS, Stream
 from tables.feed import feed_records, order
 from tables.feed.feed_records import Envelope, EventFilter
@@ -73,7 +73,9 @@ def _give_up(channel: AlertChannel, row: FeedPosition, reason: str) -> bool:
     with transaction.atomic():
         moment, key = clock.read().database, _key(row.name, row.place, row.through)
         body = {"id": str(key), "event": "events", "first": row.place, "through": row.through}
-        letter = Delivery.objects.create(channel=channel, name=row.name, step=0, key=key, body=body, at=moment)
+        letter = Delivery.objects.create(
+            channel=channel, name=row.name, step=0, key=key, body=body, at=moment, due_at=None
+        )
         DeliveryAttempt.objects.create(
             delivery=letter, number=row.failures + 1, outcome=Outcome.DEAD, says=reason[:MOST_SAID], at=moment
         )

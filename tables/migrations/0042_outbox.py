@@ -66,4 +66,6 @@ class Migration(migrations.Migration):
         ),
         migrations.RunSQL(CARRY_OVER, migrations.RunSQL.noop),
         migrations.RunSQL(STAYS + ";" + FOLLOWS, NOT_ANY_MORE),
+        # The table stays for the release before, which reads and moves the mark. The next release drops it.
+        migrations.SeparateDatabaseAndState(state_operations=[migrations.DeleteModel("OutboxMark")]),
     ]

@@ -8,7 +8,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 from ledger import alerts
-from tables.alerts import bookmarks, channels, delivery, log_followers, rules_in_force
+from tables.alerts import bookmarks, channels, delivery, log_followers, outbox, rules_in_force
 from tables.alerts.alert_types import DEFAULTS
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import Delivery, DeliveryAttempt, Outcome
@@ -40,7 +40,7 @@ def dead_letter(olga: Staff, boss: Staff) -> None:
         delivery=letter, number=1, outcome=Outcome.DEAD, says="the receiver answered 410", at=channel.at
     )
     channels.set_channel(ChannelDraft("Desk", "webhook", "https://alerts.example.com/casino", "t" * 32), by=olga)
-    with patch.object(delivery, "_ask"):
+    with patch.object(outbox, "queue"):
         delivery.send_again([letter], by=boss)
     DeliveryAttempt.objects.create(
         delivery=letter, number=2, outcome=Outcome.SENT, says="The receiver answered 200", at=channel.at

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from django.utils import timezone
 
-from tables.alerts import channels, streams
+from tables.alerts import channels, outbox, streams
 from tables.alerts.channels import ChannelDraft
 from tables.approvals import proposals
 from tables.models import Staff, Table
@@ -43,11 +43,11 @@ def feed(operator: Staff, table: Table) -> None:
     address = "https://players.example.com/casino"
     tracking = ChannelDraft("Tracking", "webhook", address, "u" * 32, tells="events", types=("slip.signed",))
     channels.set_channel(tracking, by=operator)
-    with patch.object(streams, "_ask") as ask:
+    with patch.object(outbox, "queue") as ask:
         channels.set_channel(
             ChannelDraft("Tracking", "webhook", address, "v" * 32, tells="events", tables=(table.name,)), by=operator
         )
-        assert streams.ask_due() == 1
+        assert streams.queue_due() == 1
         ask.assert_called_once_with("tables.tasks.tell_events", "Tracking")
     channels.set_channel(ChannelDraft("Tracking", "webhook", address, tells="events", is_on=False), by=operator)
 

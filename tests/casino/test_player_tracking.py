@@ -19,7 +19,7 @@ import pytest
 from django.utils import timezone
 
 from casino.embedded.servers import BASE_DIR
-from tables.alerts import channels, delivery, streams
+from tables.alerts import channels, outbox, streams
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import ChannelContent
 from tables.floor import recorder
@@ -146,9 +146,8 @@ def test_by_webhook_told_twice_and_while_it_was_away_it_has_what_the_house_has(
     """Harm: what is sent again is counted again; what was sent while the receiver was away is missing; or anybody may
     write into a guest's account."""
     settings.WEBHOOKS_TO_LOOPBACK = True
-    monkeypatch.setattr(streams, "_ask", lambda task, name: None)
-    monkeypatch.setattr(delivery, "wait_after", lambda attempts: timedelta(0))
-    monkeypatch.setattr(streams, "wait_after", lambda attempts: timedelta(0))
+    monkeypatch.setattr(outbox, "queue", lambda task, key: None)
+    monkeypatch.setattr(outbox, "wait_after", lambda failures: timedelta(0))
     served, port = receiver
     url = f"http://127.0.0.1:{port}/hook"
     channels.set_channel(ChannelDraft("players", "webhook", url, SECRET, tells=ChannelContent.EVENTS), by=olga)

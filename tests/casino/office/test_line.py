@@ -12,7 +12,7 @@ from casino.office import houses, receiving
 from casino.office.houses import Registration
 from casino.office.models import Arrival, Day, House
 from ledger.models import Alert
-from tables.alerts import channels, delivery, streams, webhook_signatures
+from tables.alerts import channels, delivery, outbox, streams, webhook_signatures
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition
 from tables.alerts.outbound import NotSent, OutboundResponse
@@ -106,11 +106,11 @@ def test_a_line_that_breaks_costs_a_piece_and_no_day(house: House, line: Line) -
 def test_a_sweep_queues_the_sealed_days_that_are_due_once(evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
     """Harm: no task sends the sealed days, or each sweep queues another one while the first is under way."""
     tasks: list[tuple[str, str]] = []
-    monkeypatch.setattr(streams, "_ask", lambda task, name: tasks.append((task, name)))
-    assert [streams.ask_due(), streams.ask_due()] == [1, 0]
+    monkeypatch.setattr(outbox, "queue", lambda task, name: tasks.append((task, name)))
+    assert [streams.queue_due(), streams.queue_due()] == [1, 0]
     assert tasks == [("tables.tasks.hand_over_days", NAME)]
     FeedPosition.objects.filter(name=NAME).update(place=2, asked_at=None)
-    assert streams.ask_due() == 0, "the head office has both days"
+    assert streams.queue_due() == 0, "the head office has both days"
 
 
 def test_unfinished_bundles_do_not_fill_the_disk(house: House, client: Client) -> None:
@@ -134,7 +134,7 @@ def test_a_refused_day_is_tried_again_later_and_raises_an_alert(
 ) -> None:
     """Harm: a house that signs with an unknown key seems to report."""
     monkeypatch.setattr(houses, "trusted_key", lambda house: "0" * 64)
-    FeedPosition.objects.filter(name=NAME).update(failures=delivery.MOST_ATTEMPTS - 1)
+    FeedPosition.objects.filter(name=NAME).update(failures=outbox.MOST_ATTEMPTS - 1)
     assert streams.send_turn(NAME) == 0
     assert place() == 0, "no day is skipped"
     [state] = streams.states(ChannelContent.DAYS)

@@ -13,14 +13,26 @@ from typing import Any
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from ledger import alerts, cage
 from ledger.models import HOUSE, Alert, Book, LogEntry
 from tables import pepper, tasks
-from tables.alerts import channels, delivery, log_followers, notifications, outbound, rules_in_force, webhook_signatures
+from tables.alerts import (
+    channels,
+    delivery,
+    log_followers,
+    notifications,
+    outbound,
+    outbox,
+    rules_in_force,
+    streams,
+    webhook_signatures,
+)
 from tables.alerts.channels import ChannelDraft
-from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, OutboxMark, Resending
+from tables.alerts.models import AlertChannel, Delivery, DeliveryAttempt, Resending
 from tables.alerts.outbound import NotSent, ip_fault
 from tables.audit import proofs, row_comparison
 from tables.models import Staff
@@ -39,11 +51,11 @@ SECRET = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, timedelta]]:
-    """What a worker was asked for, and how long it waits, where no worker runs."""
-    asks: list[tuple[int, timedelta]] = []
-    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: asks.append((pk, wait)))
-    return asks
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The tasks that were queued, where no worker runs."""
+    tasks: list[tuple[str, int]] = []
+    monkeypatch.setattr(outbox, "queue", lambda task, key: tasks.append((task, key)))
+    return tasks
 
 
 @pytest.fixture
@@ -65,19 +77,24 @@ def alert(message: str = "entry 5 is missing", **evidence: Any) -> Alert:
 
 @commits
 def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
-    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: one second without a network, and the night desk never hears of it."""
     receiver.answers = [500, 503]
     webhook(receiver, olga)
     raised = alert()
     waiting = Delivery.objects.get()
+    waits = []
     for wait in (10, 20, 0):
         delivery.deliver(waiting.pk)
         delivery.deliver(waiting.pk)  # nothing is due
+        waiting.refresh_from_db()
+        attempted = DeliveryAttempt.objects.latest("number").at
+        waits.append(waiting.due_at and round((waiting.due_at - attempted).total_seconds()))
         clock.pass_until(waiting.at + timedelta(seconds=60) + timedelta(seconds=wait + 60 * len(receiver.got)))
     assert [attempt.outcome for attempt in DeliveryAttempt.objects.order_by("number")] == ["failed", "failed", "sent"]
-    assert [wait.total_seconds() for pk, wait in calls] == [0, 10, 20]
+    assert waits == [10, 20, None]
+    assert calls == [("tables.tasks.deliver", waiting.pk)], "at once; a sweep queues what is due later"
     keys = {headers[webhook_signatures.DELIVERY] for headers, _, _ in receiver.got}
     assert keys == {str(waiting.key)}, "by it the receiver knows what it had before"
     headers, body, _ = receiver.got[-1]
@@ -91,7 +108,7 @@ def test_a_receiver_that_fails_twice_gets_it_at_the_third_attempt(
     }  # fmt: skip
 
 
-def test_a_redirect_is_not_followed(olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]) -> None:
+def test_a_redirect_is_not_followed(olga: Staff, receiver: Receiver, calls: list[tuple[str, int]]) -> None:
     """Harm: a receiver that was taken over sends our server to the cloud's own credentials."""
     receiver.answers = [302]
     webhook(receiver, olga)
@@ -175,7 +192,7 @@ def test_a_name_that_leads_elsewhere_the_next_moment_gains_nothing(receiver: Rec
 
 
 def test_webhooks_of_a_site_do_not_reach_its_own_host(
-    olga: Staff, receiver: Receiver, settings: Any, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, settings: Any, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: an operator's webhook to a name of this host reaches services that listen on it alone."""
     settings.WEBHOOKS_TO_LOOPBACK = False
@@ -207,7 +224,7 @@ def test_a_secret_goes_in_sealed_and_never_comes_out(olga: Staff, receiver: Rece
 
 
 def test_a_channel_gets_what_it_wants_and_nothing_from_before(
-    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: last week's alerts at three in the morning; or a channel for grave ones that tells of everything."""
     alert("before there was a channel")
@@ -224,7 +241,7 @@ def test_a_channel_gets_what_it_wants_and_nothing_from_before(
     assert Delivery.objects.count() == 1
 
 
-def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, calls: list[tuple[int, timedelta]]) -> None:
+def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, calls: list[tuple[str, int]]) -> None:
     """Harm: a message that no mail server takes, or without a word of what happened."""
     channels.set_channel(ChannelDraft("Night desk", "mail", "night.desk@example.com"), by=olga)
     channels.set_channel(ChannelDraft("Gone", "mail", "nobody@example.com"), by=olga)
@@ -238,7 +255,7 @@ def test_an_alert_comes_by_mail(olga: Staff, mail_server: MailServer, calls: lis
     assert f"Alert {raised.pk} of" in text
 
 
-def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, calls: list[tuple[int, timedelta]]) -> None:
+def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, calls: list[tuple[str, int]]) -> None:
     """Harm: whether a channel works shows on the night when it has to."""
     row = channels.set_channel(ChannelDraft("Night desk", "mail", "night.desk@example.com"), by=olga)
     assert floor.client(olga).post(f"/pit/alerts/delivery/{row.pk}/test").status_code == 302
@@ -252,7 +269,7 @@ def test_an_operator_sends_a_test(olga: Staff, mail_server: MailServer, calls: l
 
 @commits
 def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
-    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: an alert is given up and no screen shows it; or the night desk's server is repaired, and missed alerts
     never arrive, or arrive as new ones."""
@@ -279,7 +296,7 @@ def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
     text = client.post(f"/pit/alerts/delivery/letters/{waiting.pk}/again", follow=True).content.decode()
     assert "1 dead letter is on the way again" in text
     assert "again by 209 Bettina" in text
-    assert calls == [(waiting.pk, timedelta(0))]
+    assert calls == [("tables.tasks.deliver", waiting.pk)]
     assert not delivery.dead().exists()
     assert delivery.deliver(waiting.pk) == "sent"
     assert {headers[webhook_signatures.DELIVERY] for headers, _, _ in receiver.got} == {str(waiting.key)}
@@ -293,7 +310,7 @@ def test_a_dead_letter_is_sent_again_by_name_and_the_receiver_knows_it(
 
 
 def test_an_alert_that_is_sent_again_has_all_its_attempts_again(
-    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: an alert is retried forever; or one that is sent again is given up at the next failure, or is ignored by
     the sweep."""
@@ -303,20 +320,22 @@ def test_an_alert_that_is_sent_again_has_all_its_attempts_again(
     waiting = Delivery.objects.get()
     hours = 0
     for _ in range(2):
-        for _ in range(delivery.MOST_ATTEMPTS):
+        for _ in range(outbox.MOST_ATTEMPTS):
             delivery.deliver(waiting.pk)
             clock.pass_until(waiting.at + timedelta(hours=2 * (hours := hours + 1)))
         assert list(delivery.dead()) == [waiting]
-        assert delivery.send_due(waiting.at + timedelta(days=9)) == 0
+        assert streams.queue_due() == 0
         assert delivery.send_again([waiting], by=olga) == 1
-        assert delivery.send_due(waiting.at + timedelta(days=9)) == 1
-    assert DeliveryAttempt.objects.count() == 2 * delivery.MOST_ATTEMPTS
+        assert streams.queue_due() == 0, "its task was queued"
+        clock.pass_until(timezone.now() + outbox.ASKED_AGAIN)
+        assert streams.queue_due() == 1, "that worker was killed"
+    assert DeliveryAttempt.objects.count() == 2 * outbox.MOST_ATTEMPTS
     assert Resending.objects.count() == 2
     assert Alert.objects.filter(kind="not_delivered").count() == 1, "nobody took note of it yet"
 
 
 def test_all_of_a_channel_are_sent_again_and_none_of_another(
-    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: forty presses of a button in the morning; or the regulator's channel is sent what is the desk's."""
     receiver.answers = [410] * 3
@@ -338,7 +357,7 @@ def test_all_of_a_channel_are_sent_again_and_none_of_another(
 
 
 def test_what_would_only_fail_again_is_refused_with_what_is_to_be_done(
-    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
+    olga: Staff, receiver: Receiver, calls: list[tuple[str, int]], settings: Any, tmp_path: Path
 ) -> None:
     """Harm: it is pressed, it fails, it is pressed; and nobody says that the channel is off."""
     receiver.answers = [410]
@@ -372,7 +391,7 @@ ANOTHER = "fedcba9876543210fedcba9876543210"
 
 
 def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
-    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, clock: Clock, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: after the site changes a secret and until the receiver does, every alert and event is refused as forged."""
     webhook(receiver, olga)
@@ -397,7 +416,7 @@ def test_while_a_secret_is_changed_a_receiver_with_either_takes_every_message(
 
 
 def test_a_secret_that_leaked_signs_nothing_from_now_on(
-    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]]
+    olga: Staff, receiver: Receiver, calls: list[tuple[str, int]]
 ) -> None:
     """Harm: whoever has the leaked secret is believed for another day."""
     webhook(receiver, olga)
@@ -438,7 +457,7 @@ def test_an_operator_says_how_long_both_secrets_sign(olga: Staff, receiver: Rece
 
 
 def test_another_pepper_keeps_the_secrets_of_channels(
-    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]], settings: Any, tmp_path: Path
+    olga: Staff, receiver: Receiver, calls: list[tuple[str, int]], settings: Any, tmp_path: Path
 ) -> None:
     """Harm: the old key is taken out as the guide says, and no alert leaves the house any more."""
     settings.PEPPER_FILE = str(tmp_path / "pepper")
@@ -493,6 +512,7 @@ def test_a_worker_that_is_killed_in_an_attempt_is_followed_by_one_that_sends(
     assert not DeliveryAttempt.objects.exists()
     receiver.holds.set()
     worker.start()
+    Delivery.objects.update(asked_at=F("asked_at") - outbox.ASKED_AGAIN)  # half a minute passes
     tasks.look_after_alerts.delay()
     eventually(lambda: DeliveryAttempt.objects.filter(outcome="sent").exists())
     assert len({headers[webhook_signatures.DELIVERY] for headers, _, _ in receiver.got}) == 1
@@ -533,10 +553,10 @@ def test_only_a_worker_of_the_alerts_alone_hears_commits() -> None:
 
 
 def test_the_outbox_is_not_read_from_its_beginning(
-    olga: Staff, receiver: Receiver, calls: list[tuple[int, timedelta]], clock: Clock
+    olga: Staff, receiver: Receiver, calls: list[tuple[str, int]], clock: Clock
 ) -> None:
-    """Harm: whoever sends what is due, or looks at dead letters, reads all that ever left the house; or the mark passes
-    something that still waits, and it is never sent."""
+    """Harm: whoever sends what is due, or looks at dead letters, reads all that ever left the house; or something that
+    still waits is passed over, and it is never sent."""
     webhook(receiver, olga)
     receiver.answers = [200, 410]
     for number in range(3):
@@ -545,15 +565,17 @@ def test_the_outbox_is_not_read_from_its_beginning(
     delivery.deliver(delivered.pk)
     delivery.deliver(failed.pk)
     clock.stand(timezone.now() + timedelta(days=2))
-    delivery.send_due(timezone.now())
-    assert OutboxMark.objects.get().through == failed.pk
+    calls.clear()
+    assert streams.queue_due() == 1
+    assert calls == [("tables.tasks.deliver", waits.pk)]
     assert list(delivery.waiting()) == [waits]
     assert list(delivery.dead()) == [failed]
     delivery.send_again([failed], by=olga)
     assert list(delivery.waiting()) == [failed, waits]
     delivery.deliver(waits.pk)
-    delivery.send_due(timezone.now())
-    assert OutboxMark.objects.get().through == waits.pk
     assert list(delivery.waiting()) == [failed]
     delivery.deliver(failed.pk)
     assert not delivery.waiting().exists()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "tables_delivery_waiting" in delivery.waiting().order_by().explain()

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from ledger import cage
 from ledger.models import HOUSE, Alert, Book
-from tables.alerts import channels, delivery, streams, webhook_signatures
+from tables.alerts import channels, delivery, outbox, streams, webhook_signatures
 from tables.alerts.alert_rows import ALERT_CHANNELS
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import ChannelContent, Delivery, FeedPosition
@@ -38,8 +38,7 @@ LATER = timedelta(hours=2)
 @pytest.fixture(autouse=True)
 def _no_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
-    monkeypatch.setattr(streams, "_ask", lambda task, name: None)
-    monkeypatch.setattr(delivery, "_ask", lambda pk, wait: None)
+    monkeypatch.setattr(outbox, "queue", lambda task, key: None)
 
 
 @pytest.fixture
@@ -219,11 +218,11 @@ def test_a_channel_that_is_off_waits_and_misses_nothing(hand: Hand, olga: Staff,
     place = position().place
     channels.set_channel(replace(channel, is_on=False, secret=""), by=olga)
     rounds(hand, 1)
-    assert streams.ask_due() == 0
+    assert streams.queue_due() == 0
     assert streams.send_turn("tracking") == 0
     channels.set_channel(replace(channel, secret=""), by=olga)
-    assert streams.ask_due() == 1
-    assert streams.ask_due() == 0, "a worker was asked for already"
+    assert streams.queue_due() == 1
+    assert streams.queue_due() == 0, "a worker was asked for already"
     streams.send_turn("tracking")
     assert ids(received(receiver)) == event_ids(place)
 

@@ -33,7 +33,6 @@ NOT_IN_THE_LOG: Final = {
     "FeedSheet": "pages of the feed, computed from the log",
     "KeptAnswer": "answers of the API for repeated requests",
     "KeptSheet": "values of games, computed from their options",
-    "OutboxMark": "how far messages were sent",
     "Practice": "training; a certificate has its digest",
     "PracticeAnswer": "training; a certificate has its digest",
     "ShiftWin": "sums of the log",
