@@ -161,6 +161,21 @@ def test_what_is_never_taken_is_a_dead_letter_and_the_rest_follows(hand: Hand, o
     assert ids(json.loads(receiver.got[2][1])["events"]) == [settled_id]
 
 
+def test_a_dead_letter_of_twelve_attempts_is_sent_again(hand: Hand, olga: Staff, receiver: Receiver) -> None:
+    """Harm: events that a receiver was away for stay dead letters however often a pit boss sends them again: the one
+    attempt of the letter has the number of its failures."""
+    subscribe(receiver, olga, types=("round.settled",))
+    rounds(hand, 1)
+    FeedPosition.objects.update(failures=outbox.MOST_ATTEMPTS - 1)
+    receiver.answers = [500]
+    streams.send_turn("tracking")
+    [letter] = delivery.dead()
+    assert delivery.send_again([letter], by=olga) == 1
+    assert delivery.deliver(letter.pk) == "sent"
+    assert not delivery.dead().exists()
+    assert receiver.got[0][1] == receiver.got[1][1]
+
+
 def test_a_worker_that_dies_after_sending_sends_the_same_again(
     hand: Hand, olga: Staff, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
