@@ -145,7 +145,7 @@ def waiting() -> QuerySet[Delivery]:
 def deliver(pk: int) -> Outcome | None:
     """Make the due attempt, unless another worker has the delivery's lock; returns its outcome, None if not made."""
     with runs.alone(f"delivery {pk}") as is_alone:
-        row = outbox.due(waiting()).filter(pk=pk).first() if is_alone else None
+        row = outbox.due(waiting(), clock.read().database).filter(pk=pk).first() if is_alone else None
         return outbox.attempt(row, _send, partial(_note, Outcome.FAILED), _give_up) if row else None
 
 

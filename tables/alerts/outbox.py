@@ -8,7 +8,7 @@ sent. If a worker is killed in between, the message is repeated with its key.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from django.db.models import QuerySet
@@ -31,17 +31,17 @@ MOST_COUNTED: Final = 10_000
 Row = TypeVar("Row", Delivery, FeedPosition)
 
 
-def due(waiting: QuerySet[Row]) -> QuerySet[Row]:
+def due(waiting: QuerySet[Row], moment: datetime) -> QuerySet[Row]:
     """The waiting rows whose next attempt is due."""
-    return waiting.exclude(due_at__gt=clock.read().database)
+    return waiting.exclude(due_at__gt=moment)
 
 
-def queue_due(waiting: QuerySet[Row], task: str, key: str) -> int:
+def queue_due(waiting: QuerySet[Row], moment: datetime, task: str, key: str) -> int:
     """Queue a task for each waiting row that is due, with its ``key``; returns how many. Does not wait for them."""
-    moment = clock.read().database
-    keys = list(due(waiting).exclude(asked_at__gt=moment - ASKED_AGAIN).values_list(key, flat=True))
+    rows = due(waiting, moment)
+    keys = list(rows.exclude(asked_at__gt=moment - ASKED_AGAIN).values_list(key, flat=True))
     # Noted before the tasks are queued, so that the next sweep does not queue them again.
-    waiting.filter(**{f"{key}__in": keys}).update(asked_at=moment)
+    rows.filter(**{f"{key}__in": keys}).update(asked_at=moment)
     for argument in keys:
         queue(task, argument)
     return len(keys)

@@ -82,8 +82,9 @@ def _channels(stream: Stream) -> list[AlertChannel]:
 def queue_due() -> int:
     """Queue a task for each delivery and each channel with a message that is due; returns how many."""
     order.extend()
-    count = outbox.queue_due(delivery.waiting(), delivery.TASK, "pk")
-    return count + sum(outbox.queue_due(_waiting(stream), stream.task, "name") for stream in STREAMS.values())
+    moment = clock.read().database
+    count = outbox.queue_due(delivery.waiting(), moment, delivery.TASK, "pk")
+    return count + sum(outbox.queue_due(_waiting(stream), moment, stream.task, "name") for stream in STREAMS.values())
 
 
 def _waiting(stream: Stream) -> QuerySet[FeedPosition]:
@@ -105,7 +106,7 @@ def send_turn(name: str) -> int:
 
 
 def _send_next(stream: Stream, name: str) -> Outcome | None:
-    row = outbox.due(_waiting(stream)).filter(name=name).first()
+    row = outbox.due(_waiting(stream), clock.read().database).filter(name=name).first()
     return outbox.attempt(row, partial(_send, stream), _note, stream.give_up) if row else None
 
 
