@@ -288,7 +288,10 @@ def mail_of(body: Mapping[str, Any]) -> tuple[str, str]:
 
 def _webhook(channel: AlertChannel, delivery: Delivery) -> str:
     """Post a delivery to a webhook. Raises NotSent."""
-    return post(channel, delivery.key, BODIES[ChannelContent(channel.tells)](channel, delivery))
+    try:
+        return post(channel, delivery.key, BODIES[ChannelContent(channel.tells)](channel, delivery))
+    except pepper.NoSuchKey as missing:
+        raise NotSent(f"{missing}: set the channel's secret anew", for_good=True) from None
 
 
 BODIES: Final[dict[ChannelContent, Callable[[AlertChannel, Delivery], Mapping[str, Any]]]] = {
@@ -299,7 +302,7 @@ BODIES: Final[dict[ChannelContent, Callable[[AlertChannel, Delivery], Mapping[st
 
 
 def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
-    """Post a signed JSON message. Raises NotSent."""
+    """Post a signed JSON message. Raises NotSent or pepper.NoSuchKey."""
     body = json.dumps(message, separators=(",", ":")).encode()
     status = post_bytes(channel, str(key), body, "application/json").status
     if 200 <= status < 300:
@@ -309,14 +312,10 @@ def post(channel: AlertChannel, key: UUID, message: Mapping[str, Any]) -> str:
 
 
 def post_bytes(channel: AlertChannel, key: str, body: bytes, content_type: str) -> OutboundResponse:
-    """Post a signed body. Raises NotSent."""
+    """Post a signed body. Raises NotSent or pepper.NoSuchKey."""
     if fault := channels.url_fault(channel.address):
         raise NotSent(fault, for_good=True)
-    try:
-        secrets = channels.secrets_of(channel, clock.read().database)
-    except pepper.NoSuchKey as missing:  # a stream waits for another secret; an alert is a dead letter at once
-        is_alert = channel.tells == ChannelContent.ALERTS
-        raise NotSent(f"{missing}: set the channel's secret anew", for_good=is_alert) from None
+    secrets = channels.secrets_of(channel, clock.read().database)
     headers = webhook_signatures.headers(secrets, int(time.time()), key, body) | {"Content-Type": content_type}
     return outbound.post(
         channel.address, body, headers,

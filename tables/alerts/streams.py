@@ -15,8 +15,10 @@ from typing import Any, Final
 from django.db.models import QuerySet
 
 from ledger import clock, runs
+from tables import pepper
 from tables.alerts import channels, delivery, outbox
 from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition, Outcome
+from tables.alerts.outbound import NotSent
 from tables.alerts.outbox import MOST_SAID
 from tables.feed import order
 
@@ -111,7 +113,10 @@ def _send_next(stream: Stream, name: str) -> Outcome | None:
 
 
 def _send(stream: Stream, channel: AlertChannel, row: FeedPosition) -> bool:
-    progress = stream.send(channel, row)
+    try:
+        progress = stream.send(channel, row)
+    except pepper.NoSuchKey as missing:  # not for good: another secret may be set
+        raise NotSent(f"{missing}: set the channel's secret anew") from None
     if progress is not None:
         move_on(row, *progress)
     return progress is not None

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import psycopg
@@ -15,9 +16,11 @@ from django.utils import timezone
 
 from casino.embedded.servers import APPLICATION, BASE_DIR, OWNER, SUPERUSER, ServerSet
 from ledger import alerts, cage
+from tables import pepper
 from tables.alerts import channels, delivery, outbox, rules_in_force, streams
 from tables.alerts.channels import ChannelDraft
-from tables.alerts.models import Delivery, DeliveryAttempt, Outcome
+from tables.alerts.models import ChannelContent, Delivery, DeliveryAttempt, FeedPosition, Outcome
+from tables.feed import order
 from tables.models import Staff
 from tables.roles import Role
 from tests import floor
@@ -238,6 +241,25 @@ def test_the_progress_follows_without_the_triggers_for_the_release_before(
     finally:
         for table in triggers:
             superuser_connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER {table}_follows")
+
+
+@pytest.mark.django_db
+def test_a_lost_key_makes_an_alert_a_dead_letter_and_a_stream_wait(
+    waits: Delivery, settings: Any, tmp_path: Path
+) -> None:
+    """Harm: nobody hears that alerts cannot be signed; or the events of that time are all given up."""
+    feed = ChannelDraft("Feed", "webhook", "https://a.example/", SECRET, tells=ChannelContent.EVENTS)
+    channels.set_channel(feed, by=operator())
+    settings.PEPPER_FILE = str(tmp_path / "pepper")
+    pepper.add_key()
+    assert delivery.deliver(waits.pk) == "dead"
+    order.extend()
+    FeedPosition.objects.update(place=0)
+    assert streams.send_turn("Feed") == 0
+    position = FeedPosition.objects.get()
+    for says in (DeliveryAttempt.objects.get().says, position.says):
+        assert says.endswith(": set the channel's secret anew")
+    assert (position.place, position.failures) == (0, 1)
 
 
 def test_a_stream_that_fails_without_end_goes_on_waiting_an_hour() -> None:
