@@ -13,6 +13,7 @@ from datetime import date, datetime
 from hashlib import file_digest
 from tempfile import TemporaryFile
 from typing import Any, Final
+from uuid import uuid4
 
 from ledger import alerts
 from ledger.models import DayRoot
@@ -25,6 +26,7 @@ from tables.audit.export import NotYet
 
 PIECE_BYTES: Final = 512 * 1024
 """Bytes of a piece. A slow line must carry it within the time-out of one attempt."""
+PIECE_TYPE: Final = "application/octet-stream"
 DAYS_PER_TURN: Final = 30
 """The maximum number of days sent before another channel gets its turn."""
 
@@ -44,7 +46,8 @@ def _send_next(channel: AlertChannel, row: FeedPosition) -> tuple[int, str] | No
     if root is None:
         return None
     try:
-        reply = _send(channel, root.day)
+        # The days of a new channel may be there already, by an earlier channel or from a stick.
+        reply = _send(channel, root.day) if row.place else _ask(channel) or _send(channel, root.day)
     except (NotSent, NotYet) as failure:
         raise NotSent(str(failure)) from None  # for good or not: no day is skipped
     # It still expects this day: the bundle arrived but was rejected.
@@ -86,6 +89,13 @@ class Reply:
     says: str
 
 
+def _ask(channel: AlertChannel) -> Reply | None:
+    """Which day the head office expects next; None if that is the first. Raises NotSent and pepper.NoSuchKey."""
+    status, answer = _post(channel, str(uuid4()), b"{}", "application/json")
+    due = _number(answer.get("due"))
+    return Reply(status, due, f"the days before day {due} are here") if due > 1 else None
+
+
 def _send(channel: AlertChannel, day: date) -> Reply:
     """Send a day's bundle, continuing where the connection last broke. Raises NotSent, NotYet and pepper.NoSuchKey."""
     with TemporaryFile() as file:
@@ -96,7 +106,7 @@ def _send(channel: AlertChannel, day: date) -> Reply:
         offset = 0
         while offset < size:
             file.seek(offset)
-            status, answer = _post(channel, f"{digest}/{offset}/{size}", file.read(PIECE_BYTES))
+            status, answer = _post(channel, f"{digest}/{offset}/{size}", file.read(PIECE_BYTES), PIECE_TYPE)
             if "due" in answer:
                 return Reply(status, _number(answer["due"]), str(answer.get("says", "")))
             received = _number(answer.get("have"))
@@ -107,8 +117,8 @@ def _send(channel: AlertChannel, day: date) -> Reply:
     raise NotSent("the head office took all pieces, but did not say whether it accepts the bundle")
 
 
-def _post(channel: AlertChannel, piece: str, content: bytes) -> tuple[int, dict[str, Any]]:
-    reply = delivery.post_bytes(channel, piece, content, "application/octet-stream")
+def _post(channel: AlertChannel, key: str, content: bytes, content_type: str) -> tuple[int, dict[str, Any]]:
+    reply = delivery.post_bytes(channel, key, content, content_type)
     try:
         answer = json.loads(reply.body)
     except ValueError:

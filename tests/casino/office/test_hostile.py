@@ -8,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from casino.office import figures, houses, receiving
+from casino.office import figures, houses, receiving, tasks
 from casino.office.figures import BundleFigures, TableFigures
 from casino.office.houses import Registration
 from casino.office.models import Arrival, Day, House, Refusal, TableDay
@@ -129,3 +129,25 @@ def test_figures_that_no_database_can_store_are_rejected(
     assert not Day.objects.exists()
     assert not TableDay.objects.exists()
     assert Alert.objects.filter(kind="day_refused").count() == 1
+
+
+def test_an_unexpected_error_in_a_bundle_stops_no_other_house(
+    house: House, evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: the worker fails at one house's bundle at each sweep, and the next houses' days are never verified."""
+    other = houses.register(
+        Registration("south", "South", "EUR", evidence.public), by=Staff.objects.get(username="olga")
+    )
+    for receiver in (house, other):
+        copyfile(evidence.first, tmp_path / "coming.zip")
+        receiving.take(receiver, tmp_path / "coming.zip", by="test")
+    sheet_of = figures.sheet_of
+
+    def fails(path: Path) -> BundleFigures:
+        if path.parent.name == house.code:
+            raise MemoryError
+        return sheet_of(path)
+
+    monkeypatch.setattr(figures, "sheet_of", fails)
+    tasks.look_after_houses()
+    assert list(Day.objects.values_list("house__code", flat=True)) == ["south"]

@@ -2,29 +2,37 @@
 
 import time
 from collections.abc import Iterator
+from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from shutil import copy2, copyfile
+from typing import Any, Final
 
 import pytest
 from django.test import Client
 
 from casino.office import houses, receiving
 from casino.office.houses import Registration
-from casino.office.models import Arrival, Day, House
+from casino.office.models import Arrival, Day, House, Refusal, TableDay
+from casino.web import body_limits
 from ledger.models import Alert
+from ledger.proof import seals
 from tables.alerts import channels, delivery, outbox, streams, webhook_signatures
 from tables.alerts.channels import ChannelDraft
 from tables.alerts.models import AlertChannel, ChannelContent, FeedPosition
 from tables.alerts.outbound import NotSent, OutboundResponse
-from tables.audit import day_delivery
+from tables.audit import day_delivery, keys
 from tables.models import Staff
-from tests.tables.bundles import Evidence, kept_for_a_module, shared_two_days
+from tables.reports import gaming_hours
+from tests.clock import travelling
+from tests.tables.bundles import TWO, Evidence, kept_for_a_module, shared_two_days
 from tests.tiers import Tier, belongs_to
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("casino.office.site_urls")]
 
 SECRET = "0123456789abcdef0123456789abcdef"  # pragma: allowlist secret
 NAME = "Head office"
+SHIPPED_PIECE: Final = day_delivery.PIECE_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +69,18 @@ class Line:
     def post(self, channel: AlertChannel, key: str, body: bytes, content_type: str) -> OutboundResponse:
         if len(self.pieces) >= self.breaks_after:
             raise NotSent("the receiver could not be reached: ConnectionRefusedError")
-        self.pieces.append(key)
-        reply = post(self.client, key, body)
+        if content_type == "application/octet-stream":
+            self.pieces.append(key)
+        reply = post(self.client, key, body, content_type=content_type)
         return OutboundResponse(reply.status_code, reply.content)
 
 
-def post(client: Client, key: str, body: bytes, secret: str = SECRET, code: str = "north") -> Any:
+def post(
+    client: Client, key: str, body: bytes, secret: str = SECRET, code: str = "north",
+    content_type: str = "application/octet-stream",
+) -> Any:  # fmt: skip
     headers = webhook_signatures.headers([secret], int(time.time()), key, body)
-    return client.post(f"/office/arrivals/{code}/", body, "application/octet-stream", headers=headers, secure=True)
+    return client.post(f"/office/arrivals/{code}/", body, content_type, headers=headers, secure=True)
 
 
 @pytest.fixture
@@ -164,3 +176,131 @@ def test_strangers_cannot_send_anything(house: House, client: Client, evidence: 
     assert damaged.status_code == 400
     assert not list(receiving.folder(house).iterdir())
     assert not Arrival.objects.exists()
+
+
+def keys_of(bundle: Path, piece: int) -> list[tuple[str, bytes]]:
+    """A bundle's pieces, each with the key that names it."""
+    content = bundle.read_bytes()
+    digest = sha256(content).hexdigest()
+    return [(f"{digest}/{at}/{len(content)}", content[at : at + piece]) for at in range(0, len(content), piece)]
+
+
+def take_otherwise(house: House, bundle: Path, tmp_path: Path) -> None:
+    """A day that arrived by replication, which earlier releases had, and was verified."""
+    copyfile(bundle, tmp_path / "replicated.zip")
+    receiving.take(house, tmp_path / "replicated.zip", by="replication")
+    receiving.verify_waiting(house)
+
+
+@pytest.mark.parametrize("present", [0, 1, 2])
+def test_a_site_that_reported_by_replication_sends_the_missing_days_and_none_twice(
+    house: House, line: Line, evidence: Evidence, tmp_path: Path, present: int
+) -> None:
+    """Harm: a site changes from replication to HTTPS, and a day is missing at the head office, or counted twice."""
+    for bundle in (evidence.first, evidence.second)[:present]:
+        take_otherwise(house, bundle, tmp_path)
+    figures = list(TableDay.objects.order_by("pk").values())
+    streams.send_turn(NAME)
+    assert list(Day.objects.order_by("pk").values_list("number", flat=True)) == [1, 2]
+    assert place() == 2
+    assert streams.states(ChannelContent.DAYS)[0].behind == 0
+    came_by = list(Arrival.objects.order_by("pk").values_list("by", flat=True))
+    assert came_by == ["replication"] * present + ["its line"] * (2 - present)
+    assert list(TableDay.objects.order_by("pk").values())[: len(figures)] == figures
+    assert len({key.partition("/")[0] for key in line.pieces}) == 2 - present, "only the missing days are sent"
+    assert not Alert.objects.exists()
+
+
+def test_a_new_channel_of_a_site_with_a_newer_key_raises_no_alarm(
+    house: House, line: Line, evidence: Evidence, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a site changes from replication to HTTPS after it rotated its key, and the head office reports its first
+    day as forged, because an outdated key signed it."""
+    take_otherwise(house, evidence.first, tmp_path)
+    take_otherwise(house, evidence.second, tmp_path)
+    for file in evidence.key_file.parent.glob(f"{evidence.key_file.name}*"):
+        copy2(file, tmp_path)
+    settings.AUDIT_KEY_FILE = str(tmp_path / evidence.key_file.name)
+    with travelling() as clock:
+        clock.stand(gaming_hours.span(TWO)[1] + timedelta(hours=1))
+        public = keys.rotate()
+    monkeypatch.setattr(houses, "trusted_key", lambda house: public)
+    streams.send_turn(NAME)
+    assert place() == 2
+    assert not Refusal.objects.exists()
+    assert not Alert.objects.exists()
+
+
+def test_pieces_out_of_order_and_repeated_pieces_make_the_same_bundle(
+    house: House, client: Client, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a piece that overtakes another, or is sent again after a lost answer, damages the day."""
+    monkeypatch.setattr(receiving, "queue_verification", receiving.verify_waiting)
+    first, *middle, last = keys_of(evidence.first, 5_000)
+    assert post(client, *last).json() == {"have": 0}, "a gap comes before it"
+    assert post(client, *first).json() == {"have": 5_000}
+    assert post(client, *last).json() == {"have": 5_000}
+    for piece in (first, *middle, middle[0]):
+        answer = post(client, *piece)
+    assert answer.json() == {"have": 5_000 * (1 + len(middle))}
+    assert post(client, *last).json()["state"] == "taken"
+    assert post(client, *last).json() == {"have": 0}, "a repeated last piece begins nothing"
+    assert list(Day.objects.values_list("number", flat=True)) == [1]
+
+
+def test_a_forged_piece_costs_an_attempt_and_blocks_no_real_day(
+    house: House, line: Line, client: Client, evidence: Evidence
+) -> None:
+    """Harm: bytes that were sent under the name of a real bundle keep that bundle out for good."""
+    digest, size = sha256(evidence.first.read_bytes()).hexdigest(), evidence.first.stat().st_size
+    assert post(client, f"{digest}/0/{size}", b"\0" * 5_000).json() == {"have": 5_000}
+    assert streams.send_turn(NAME) == 0
+    assert "send it again" in streams.states(ChannelContent.DAYS)[0].says
+    assert not Arrival.objects.exists()
+    due_again()
+    assert streams.send_turn(NAME) == 2
+    assert Day.objects.count() == 2
+
+
+def test_after_an_operator_pins_the_right_key_a_refused_day_is_taken(
+    house: House, line: Line, evidence: Evidence, tmp_path: Path
+) -> None:
+    """Harm: the site does not send a refused day again, and no later day is accepted without it."""
+    olga = Staff.objects.get(username="olga")
+    stranger = seals.public_of(seals.load_key(other_key(tmp_path)))
+    houses.pin(house, by=olga, reason="a mistake", key=stranger)
+    assert streams.send_turn(NAME) == 0
+    assert Refusal.objects.count() == 1
+    houses.pin(house, by=olga, reason="told by phone", key=evidence.public)
+    due_again()
+    assert streams.send_turn(NAME) == 2
+    assert Day.objects.filter(house=house).count() == 2
+
+
+def other_key(folder: Path) -> Path:
+    """The file of a key that signed nothing."""
+    seals.make_key(folder / "other.pem")
+    return folder / "other.pem"
+
+
+def test_a_web_process_that_dies_between_file_and_row_loses_no_day(
+    house: House, line: Line, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: a bundle whose file was moved but not recorded is never verified."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Arrival.objects, "bulk_create", die)
+        with pytest.raises(KeyboardInterrupt):
+            streams.send_turn(NAME)
+    assert [path.suffix for path in receiving.folder(house).iterdir()] == [".zip"]
+    assert not Arrival.objects.exists()
+    assert streams.send_turn(NAME) == 2
+    assert Day.objects.filter(house=house).count() == 2
+
+
+def die(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_site_sends_no_larger_pieces_than_a_head_office_takes() -> None:
+    """Harm: pieces become larger in a release, and no day arrives any more."""
+    assert SHIPPED_PIECE <= body_limits.MOST_BYTES
