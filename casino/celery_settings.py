@@ -25,10 +25,7 @@ CELERY_TASK_QUEUES = tuple(map(Queue, settings.QUEUES))
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 CELERY_TASK_ROUTES = {
     f"tables.tasks.{task}": {"queue": "alerts"} for task in ("follow_books", "look_after_alerts", "deliver")
-} | {
-    f"tables.tasks.{task}": {"queue": "events"}
-    for task in ("tell_events", "have_witnessed", "hand_over_days", "fill_letter_box")
-}
+} | {f"tables.tasks.{task}": {"queue": "events"} for task in ("tell_events", "have_witnessed", "hand_over_days")}
 CELERY_BEAT_SCHEDULER = "casino.ops.beat:Scheduler"
 # A run whose slot is done does nothing, so beat schedules them more often than tables/audit/watch.py plans.
 CELERY_BEAT_SCHEDULE = {
@@ -55,12 +52,6 @@ CELERY_BEAT_SCHEDULE = {
     },
     "clear sessions": {"task": "tables.tasks.clear_sessions", "schedule": crontab(hour=5, minute=30)},
 }
-if settings.LETTER_BOX_URL:
-    CELERY_BEAT_SCHEDULE["fill the letter box"] = {
-        "task": "tables.tasks.fill_letter_box",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    }
 if settings.BACKUP_STATUS_FILE:
     CELERY_BEAT_SCHEDULE["restore a backup"] = {  # tables/audit/drill.py decides whether a drill is due
         "task": settings.DRILL_TASK,
@@ -68,17 +59,6 @@ if settings.BACKUP_STATUS_FILE:
         "options": {"queue": settings.DRILLS, "expires": 600},
     }
 if settings.HEAD_OFFICE:
-    CELERY_BEAT_SCHEDULE["take what was replicated"] = {
-        "task": "casino.office.tasks.take_replicated",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    }
-    CELERY_BEAT_SCHEDULE["take again what was refused"] = {
-        "task": "casino.office.tasks.take_replicated",
-        "kwargs": {"again": True},
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600},
-    }
     CELERY_BEAT_SCHEDULE["look after houses"] = {
         "task": "casino.office.tasks.look_after_houses",
         "schedule": timedelta(minutes=10),

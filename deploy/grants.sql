@@ -108,8 +108,8 @@ REVOKE DELETE ON tables_serviceaccount FROM :"app_role";
 REVOKE UPDATE, DELETE ON tables_servicetoken FROM :"app_role";
 GRANT UPDATE (kept, until, used_at) ON tables_servicetoken TO :"app_role";
 
--- At a head office, what arrived of its sites is written once too; pieces of bundles come by replication alone, and go
--- once their days are verified. Without the app of a head office (HEAD_OFFICE_APP) these tables may be absent.
+-- At a head office, what arrived of its sites is written once too. Pieces of bundles are the previous release's: the next
+-- one drops their table. Without the app of a head office (HEAD_OFFICE_APP) these tables may be absent.
 DO $$
 DECLARE
     name text;

@@ -53,3 +53,4 @@ class TablesConfig(AppConfig):
         inspection.use_uncounted(chips_in_play.uncounted_cents)
         checks.register(pepper.check, checks.Tags.security, deploy=True)
         checks.register(policies.check)
+        checks.register(day_delivery.check)

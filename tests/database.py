@@ -9,7 +9,6 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from casino.embedded.servers import APPLICATION, OWNER, SUPERUSER
-from tests.letter_boxes import unsubscribe
 from tests.servers import DATABASE_SERVER as HOUSE
 
 
@@ -37,14 +36,10 @@ def drop_dead_runs() -> None:
     with psycopg.connect(HOUSE.database_url(SUPERUSER, "postgres"), autocommit=True) as admin:
         # A second worker's DROP ... WITH (FORCE) would cut the connection of the first to the same database.
         admin.execute("SELECT pg_advisory_lock(hashtext('drop dead runs'))")
-        runs = r"SELECT datname, datconnlimit = -2 FROM pg_database WHERE datname ~ '^test_\d+'"
-        for name, half_dropped in admin.execute(runs).fetchall():
+        for (name,) in admin.execute(r"SELECT datname FROM pg_database WHERE datname ~ '^test_\d+'").fetchall():
             try:
                 os.kill(int(name.split("_")[1]), 0)
             except ProcessLookupError:
-                if not half_dropped:  # a drop that was killed leaves a database that takes no connection
-                    with psycopg.connect(HOUSE.database_url(SUPERUSER, name), autocommit=True) as dead:
-                        unsubscribe(dead)
                 admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 

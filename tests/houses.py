@@ -1,5 +1,4 @@
-"""Three houses and a head office on this machine, each with its own database. They report over HTTPS or by replication,
-and one house is cut off for a while."""
+"""Three houses and a head office on this machine, each with its own database. One house is cut off for a while."""
 
 from __future__ import annotations
 
@@ -13,14 +12,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import psycopg
 
 from casino.embedded.servers import APPLICATION, BASE_DIR, OWNER, SUPERUSER
 from tests import processes, servers
-from tests.letter_boxes import WRITER, LetterBox, subscribe, unsubscribe
-from tests.patience import eventually
 from tests.servers import DATABASE_SERVER
 
 HOUSES: Final = {"north": "EUR", "south": "EUR", "west": "USD"}
@@ -36,8 +33,7 @@ from tables.models import Staff; from tables.roles import Role
 from tests.tables import bundles
 who, address, secret, folder = sys.argv[1:]
 boss = Staff.objects.create_staff(f"anna-{who}", name=f"Anna {who}", role=Role.OPERATOR, password=PASSWORD)
-if address:
-    channels.set_channel(ChannelDraft("Head office", "webhook", address, secret, tells="days"), by=boss)
+channels.set_channel(ChannelDraft("Head office", "webhook", address, secret, tells="days"), by=boss)
 evidence = bundles.two_days(Path(folder))
 print(json.dumps({"key": evidence.public, "first": str(evidence.first), "second": str(evidence.second)}))
 """
@@ -47,16 +43,6 @@ from tables.alerts import outbox, streams
 outbox.wait_after = lambda failures: timedelta(0)  # no pause after a failure
 taken = streams.send_turn("Head office"); [state] = streams.states("days")
 print(json.dumps({"taken": taken, "to_go": state.behind, "says": state.says}))
-"""
-FILL: Final = """
-import json
-from tables.audit import export_database
-print(json.dumps({"put_in": export_database.fill(), "says": export_database.status().says}))
-"""
-TAKE: Final = """
-import json
-from casino.office import replication
-print(json.dumps({"taken": replication.take_all()}))
 """
 SIGN_IN: Final = """
 import sys, json
@@ -184,26 +170,9 @@ class Staging:
     """The people who can sign in, by database."""
 
 
-class Line(Protocol):
-    """The way of days from the houses to the head office. One house's is down until it is repaired."""
-
-    def __init__(self, staged: Company) -> None: ...
-
-    def begin(self) -> None:
-        """Start, once every house is registered and has its days."""
-
-    def bring(self, name: str) -> str:
-        """Have a house send the days that are due; returns its message."""
-
-    def mend(self) -> None:
-        """Reconnect the house that is cut off."""
-
-    def take(self) -> None:
-        """Have the head office take the days that have arrived."""
-
-
-class Https:
-    """Pieces over HTTP to the head office's web processes; the one for the cut-off house starts late."""
+class Line:
+    """The way of days to the head office: pieces over HTTP to its web processes. That of the cut-off house starts
+    late."""
 
     def __init__(self, staged: Company) -> None:
         self.staged = staged
@@ -214,82 +183,33 @@ class Https:
             staged.addresses[name] = f"{web.url}/office/arrivals/{name}/"
 
     def begin(self) -> None:
+        """Start, once every house is registered and has its days."""
         self._start(self.main)
 
     def bring(self, name: str) -> str:
+        """Have a house send the days that are due; returns its message."""
         return str(self.staged.answer(name, HAND_OVER)["says"])
 
     def mend(self) -> None:
+        """Reconnect the house that is cut off."""
         self._start(self.late)
-
-    def take(self) -> None:
-        """Nothing to do: the web processes have taken them."""
 
     def _start(self, web: processes.Served) -> None:
         self.staged.stack.callback(web.stop)
         web.start()
 
 
-class Replicated:
-    """A letter box for each house, read by the head office; the cut-off house's is stopped at first."""
-
-    def __init__(self, staged: Company) -> None:
-        self.staged = staged
-        self.boxes = {name: LetterBox(staged.folder / name / "box") for name in HOUSES}
-        for name, box in self.boxes.items():
-            box.folder.mkdir()
-            staged.stack.callback(box.stop)
-            box.make()
-            staged.addresses[name] = ""
-            staged.environments[name]["LETTER_BOX_URL"] = box.url(WRITER)
-
-    def begin(self) -> None:
-        address = DATABASE_SERVER.database_url(SUPERUSER, _database(OFFICE))
-        self.office = self.staged.stack.enter_context(psycopg.connect(address, autocommit=True))
-        self.staged.stack.callback(unsubscribe, self.office)
-        for name, box in self.boxes.items():
-            subscribe(address, name, box)
-        eventually(lambda: self._count("pg_subscription_rel WHERE srsubstate = 'r'") == len(HOUSES))
-        self.boxes[CUT_OFF].stop()
-
-    def bring(self, name: str) -> str:
-        return str(self.staged.answer(name, FILL)["says"])
-
-    def mend(self) -> None:
-        self.boxes[CUT_OFF].start()
-
-    def take(self) -> None:
-        for box in self.boxes.values():
-            if box.is_up:
-                with box.as_role(SUPERUSER) as admin:
-                    [position] = admin.execute("SELECT pg_current_wal_lsn()").fetchone() or [None]
-                    eventually(partial(_is_fetched, admin, position))
-        self.staged.answer(OFFICE, TAKE)
-
-    def _count(self, rows: str) -> int:
-        [count] = self.office.execute(f"SELECT count(*) FROM {rows}").fetchone() or [0]
-        return int(count)
-
-
-def _is_fetched(admin: psycopg.Connection, position: str) -> bool:
-    query = "SELECT bool_and(confirmed_flush_lsn >= %s::pg_lsn) FROM pg_replication_slots"
-    [is_fetched] = admin.execute(query, (position,)).fetchone() or [False]
-    return bool(is_fetched)
-
-
-def stage(folder: Path, way: type[Line]) -> Staging:
+def stage(folder: Path) -> Staging:
     """Two houses report while one is cut off; then it catches up; then bad bundles are refused."""
     with company(folder) as staged:
-        line = way(staged)
+        line = Line(staged)
         open_houses(staged)
         line.begin()
         cut_off_said = {name: line.bring(name) for name in HOUSES}[CUT_OFF]
-        line.take()
         staged.manage(OFFICE, "office", "verify")
         before = staged.answer(OFFICE, DAYS)
         line.mend()
         line.bring(CUT_OFF)
-        line.take()
         staged.manage(OFFICE, "office", "verify")
         refused = _refused(staged)
         after = staged.answer(OFFICE, DAYS)

@@ -1,5 +1,4 @@
-"""The head office's tables: sites and their keys, bundles, accepted days, figures. All except pieces are
-append-only."""
+"""The head office's tables: sites and their keys, bundles, accepted days, figures. All are append-only."""
 
 from __future__ import annotations
 
@@ -7,11 +6,9 @@ from typing import ClassVar
 
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import lookups
 
 from ledger.models import AppendOnly
 
-MOST_PIECE_BYTES: int = 512 * 1024
 _HEX: str = r"^[0-9a-f]{64}$"
 
 
@@ -57,8 +54,8 @@ class Pin(AppendOnly):
 
 
 class Arrival(AppendOnly):
-    """A bundle that was accepted, over HTTPS, by replication or from a medium. Its verdict is the result of
-    verification."""
+    """A bundle that was accepted, over HTTPS or from a medium (in earlier releases also by replication). Its verdict is
+    the result of verification."""
 
     house = models.ForeignKey(House, models.PROTECT, related_name="arrivals")
     sha256 = models.CharField(max_length=64, validators=[RegexValidator(_HEX)])
@@ -82,41 +79,6 @@ class Arrival(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.first} to {self.last}"
-
-
-class Piece(models.Model):
-    """Bytes of a bundle, as logical replication brought them. They are deleted once the bundle's days are verified.
-
-    A trigger sets the subscription that brought them, so no casino can write in another's name.
-    """
-
-    # The key comes from no sequence: a publisher could send the next values, and other sites' rows would collide.
-    pk = models.CompositePrimaryKey("line", "bundle", "start")
-    line = models.CharField(max_length=63, db_default="")
-    """The subscription; a site's own is ``replication.subscription_of``."""
-    bundle = models.CharField(max_length=64)
-    """SHA-256 of the whole bundle, as the site claims."""
-    start = models.BigIntegerField()
-    """The piece's offset in the bundle, in bytes."""
-    number = models.IntegerField()
-    """The number of the bundle's day, as the site claims."""
-    size = models.BigIntegerField()
-    """Bytes of the whole bundle, as the site claims."""
-    content = models.BinaryField()
-
-    class Meta:
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.CheckConstraint(
-                name="office_piece_length",
-                condition=lookups.LessThanOrEqual(
-                    models.Func("content", function="octet_length", output_field=models.IntegerField()),
-                    MOST_PIECE_BYTES,
-                ),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.bundle} from {self.start}"
 
 
 class Verdict(AppendOnly):

@@ -15,9 +15,8 @@ AUDIT_FOLDER = env.str("AUDIT_FOLDER", "")
 # The folder of a head office for the bundles of its sites, shared by web and worker.
 OFFICE_FOLDER = env.str("OFFICE_FOLDER", "")
 OFFICE_MOST_BYTES = env("OFFICE_MOST_BYTES", whole, 4 * 10**9)
-# The export database for a head office that reads sealed days by replication: a PostgreSQL server with nothing else in
-# it (deploy/letter-box). Empty: days go over HTTPS or on a medium.
-LETTER_BOX_URL = env.str("LETTER_BOX_URL", "")
+# A setting of earlier releases, whose sites could also report by replication: check and doctor say what to do now.
+LETTER_BOX_IS_SET = "LETTER_BOX_URL" in env
 
 # The output of `pgbackrest info --output=json` after the last backup; the backup's unit writes it, doctor reads it.
 BACKUP_STATUS_FILE = env.str("BACKUP_STATUS_FILE", "")

@@ -24,7 +24,7 @@ from ledger.broker import BrokerAway
 from ledger.proof import seals
 from tables import pepper
 from tables.alerts import delivery, log_followers, streams
-from tables.audit import checkpoints, day_seals, export_database, protections, watch, witness_delivery
+from tables.audit import checkpoints, day_seals, protections, watch, witness_delivery
 from tables.edge import favour
 from tables.feed import order
 from tables.models import Table
@@ -216,30 +216,6 @@ def _webhooks() -> ConditionPart:
     return _part("Webhooks", wrong, "Everything was delivered.", "Start casino-alerts.", state=Urgency.WATCH)
 
 
-def _replication() -> ConditionPart:
-    if settings.LETTER_BOX_URL:
-        status = export_database.status()
-        well = "The letter box answers, it has the sealed days, and a head office reads it."
-        return _part("Replication", status.says, well, status.do, state=Urgency.WATCH)
-    with connection.cursor() as cursor:
-        cursor.execute(_SUBSCRIPTIONS)
-        subscriptions_running = dict(cursor.fetchall())
-    idle = ", ".join(name for name, is_running in subscriptions_running.items() if not is_running)
-    wrong = f"These subscriptions read nothing: {idle}." if idle else ""
-    well = "No days are sent or received by replication."
-    if subscriptions_running:
-        well = f"The letter boxes of {len(subscriptions_running)} houses are read."
-    do = "The database's log shows why; deploy/subscription.sql makes it again (docs/head-office.md)."
-    return _part("Replication", wrong, well, do, state=Urgency.WATCH)
-
-
-_SUBSCRIPTIONS: Final = """
-    SELECT subname, EXISTS (SELECT FROM pg_stat_subscription AS s WHERE s.subid = p.oid AND s.pid IS NOT NULL)
-    FROM pg_subscription AS p
-    WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY subname
-"""
-
-
 # --- Keys, days, files -----------------------------------------------------------------------------------------
 
 
@@ -327,7 +303,6 @@ CHECKS: Final[dict[str, Callable[[], ConditionPart]]] = {
     "Watch": _watch,
     "Alerts": _alerts,
     "Webhooks": _webhooks,
-    "Replication": _replication,
     "Keys": _keys,
     "Sealed days": _sealed,
     "Witnesses": _witnesses,

@@ -15,6 +15,9 @@ from tempfile import TemporaryFile
 from typing import Any, Final
 from uuid import uuid4
 
+from django.conf import settings
+from django.core.checks import CheckMessage, Warning
+
 from ledger import alerts
 from ledger.models import DayRoot
 from tables.alerts import delivery
@@ -29,6 +32,12 @@ PIECE_BYTES: Final = 512 * 1024
 PIECE_TYPE: Final = "application/octet-stream"
 DAYS_PER_TURN: Final = 30
 """The maximum number of days sent before another channel gets its turn."""
+
+NO_LETTER_BOX: Final = "LETTER_BOX_URL is set without effect: no sealed day goes to a letter box any more."
+INSTEAD: Final = (
+    "Send the days over HTTPS: add a channel to the head office under Alert channels. Then remove LETTER_BOX_URL"
+    " (docs/head-office.md, Upgrading)."
+)
 
 
 def _newest() -> int:
@@ -63,6 +72,12 @@ def _give_up(channel: AlertChannel, row: FeedPosition, reason: str) -> bool:
     """Raise an alert after as many failures as make other messages a dead letter. The day is retried."""
     alerts.raise_alert(None, "not_delivered", f"Sealed days do not reach {row.name}.", {"channel": row.name})
     return False
+
+
+def check(**_: Any) -> list[CheckMessage]:
+    """System check for ``manage.py check`` and ``migrate``: warn of the setting of a site that reported by
+    replication."""
+    return [Warning(NO_LETTER_BOX, hint=INSTEAD, id="tables.W003")] if settings.LETTER_BOX_IS_SET else []
 
 
 STREAMS[ChannelContent.DAYS] = Stream(

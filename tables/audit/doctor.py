@@ -25,7 +25,7 @@ from django.db import connection
 from ledger import shape
 from ledger.models import Run
 from tables.alerts import outbound, overdue
-from tables.audit import condition, drill, protections
+from tables.audit import condition, day_delivery, drill, protections
 from tables.audit.condition import ConditionPart, Urgency
 from tables.refusals import sentence
 
@@ -114,6 +114,8 @@ def _settings() -> ConditionPart:
         return _wrong_setting("DEBUG is set: error pages show code and data to anybody.")
     if not settings.ALLOWED_HOSTS:
         return _wrong_setting("ALLOWED_HOSTS is not set: every request is refused.")
+    if settings.LETTER_BOX_IS_SET:
+        return ConditionPart("Settings", Urgency.WATCH, day_delivery.NO_LETTER_BOX, day_delivery.INSTEAD)
     if settings.SET_IN_VAIN:
         names = ", ".join(settings.SET_IN_VAIN)
         do = "Enter them as house terms, and remove them from the environment."

@@ -48,7 +48,6 @@ START_SECONDS: Final = 3600.0
 SERVER: Final = {
     "listen_addresses": "''",
     "archive_mode": "off",
-    "max_logical_replication_workers": "0",  # else a head office's restored copy would fetch days in its place
     "fsync": "off",
     "hot_standby": "off",
     # At least as high as in any house: a server refuses to replay the log of one with higher limits.

@@ -21,9 +21,8 @@ from casino.embedded.servers import BASE_DIR
 DEPLOY: Final = BASE_DIR / "deploy"
 SCHEMA: Final = Path(__file__).parent / "schemas" / "compose-spec.json"
 SERVERS: Final = {"postgres", "valkey", "proxy"}
-NO_COUNTERPART: Final = {"backup-casino.service", "backup-drill.service", "letter-box.service"}
-"""Units that work as the database's own user, on its host, and the server that a head office reads: docs/head-office.md
-says how one is set up apart."""
+NO_COUNTERPART: Final = {"backup-casino.service", "backup-drill.service"}
+"""Units that work as the database's own user, on its host."""
 MADE: Final = (
     "casino.env", "owner.env", "postgres-password", "roles.sql", "valkey.conf", "site.conf", "fullchain.pem",
     "privkey.pem",

@@ -34,9 +34,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "etc/casino.env").touch()
     (root / "etc/passwd").write_text(
         "root:x:0:0::/:/bin/sh\ncasino:x:990:990::/:/bin/sh\npostgres:x:991:991::/:/bin/sh\n"
-        "letterbox:x:992:992::/:/bin/sh\n"
     )
-    (root / "etc/group").write_text("root:x:0:\ncasino:x:990:\npostgres:x:991:\nletterbox:x:992:\n")
+    (root / "etc/group").write_text("root:x:0:\ncasino:x:990:\npostgres:x:991:\n")
     targets = next(path for path in map(Path, ("/usr/lib/systemd/system", "/lib/systemd/system")) if path.exists())
     (root / "usr/lib/systemd").mkdir(parents=True)
     shutil.copytree(targets, root / "usr/lib/systemd/system", symlinks=True)

@@ -71,7 +71,7 @@ def test_of_a_part_that_is_off_nothing_is_imported_shown_or_scheduled() -> None:
 def test_both_parts_are_on_unless_switched_off() -> None:
     """Harm: an upgrade takes away the audits of shoes, or a head office receives no more days."""
     on = site()
-    assert {"casino.office.tasks.take_replicated", "tables.edge.spreading.turn"} <= {*on["tasks"]}
+    assert {"casino.office.tasks.verify_arrivals", "tables.edge.spreading.turn"} <= {*on["tasks"]}
     assert "audit_shoes" in on["plans"]
     assert {"pit:shoes", "pit:penetration"} <= {*on["names"]}
     assert {"pit:shoes"} <= {*on["links"]} & {*on["steps"]}

@@ -99,22 +99,9 @@ def install(visit: Visit) -> str:
     return visit.unwell()
 
 
-def letter_box(visit: Visit) -> str:
-    """A letter box for a head office, read by it over TLS"""
-    condition = changed_over(visit, NEWER, "--head-office", "127.0.0.1")
-    query = "SELECT count(*) FROM office_piece"
-    connection = "$(cat connection) hostaddr=127.0.0.1 sslrootcert=certificate.pem"
-    fetcher = f"cd /etc/casino-letter-box && psql -X -A -t -c '{query}' \"{connection}"
-    pieces = visit.server.do("sh", "-c", f'{fetcher}"')
-    refusal = visit.server.do("sh", "-c", f'{fetcher} sslmode=disable"', may_fail=True)
-    assert "no encryption" in refusal, refusal
-    exposure = visit.server.do("systemd-analyze", "security", "--no-pager", "letter-box.service").splitlines()[-1]
-    return f"{condition}\nthe head office reads {pieces.strip()} pieces, and is refused without TLS\n{exposure.strip()}"
-
-
 def repeat(visit: Visit) -> str:
     """Installed once more: nothing changes"""
-    checksums = "cd /etc && sha256sum casino.env casino-owner.env pgbackrest.conf nginx/casino/* casino-letter-box/*"
+    checksums = "cd /etc && sha256sum casino.env casino-owner.env pgbackrest.conf nginx/casino/*"
     before = visit.server.do("sh", "-c", checksums)
     visit.server.do(NEWER)
     after = visit.server.do("sh", "-c", checksums)
@@ -251,6 +238,6 @@ def after_the_restore(visit: Visit) -> str:
 
 
 STEPS: Final[tuple[Callable[[Visit], str], ...]] = (
-    prepare, install, open_tables, upgrade, back, forth, letter_box, repeat, streams, backup, drill, restore,
+    prepare, install, open_tables, upgrade, back, forth, repeat, streams, backup, drill, restore,
     after_the_restore,
 )  # fmt: skip
