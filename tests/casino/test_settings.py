@@ -113,6 +113,12 @@ def test_what_is_set_in_vain_is_named() -> None:
     assert in_vain == "[['CERTIFICATE_GAMES', 'PIN_DIGITS_MIN']]"
 
 
+@pytest.mark.parametrize(("url", "is_set"), [("postgresql://casino_letters@h/letter_box", True), ("", False)])
+def test_a_letter_box_of_an_earlier_release_is_noticed(url: str, is_set: bool) -> None:
+    """Harm: after the upgrade the operator believes that days still go to the letter box."""
+    assert read("LETTER_BOX_IS_SET", LETTER_BOX_URL=url) == f"[{is_set}]"
+
+
 @pytest.mark.parametrize(
     ("redis", "broker"),
     [
