@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests import processes
+from tests import load, processes
 from tests.dealer_ui.live.test_streams import Stream
 from tests.floor import dealt
+from tests.patience import eventually
 from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -131,6 +132,20 @@ def test_an_open_stream_is_not_taken_for_half_a_request(narrow: processes.Web) -
         assert not stream.is_over(seconds=4)
         dealer("bet", seat=1, amount_cents=1_000)
         assert stream.news() == dealer.now.seq
+
+
+def test_a_reader_who_takes_nothing_is_cut_off(narrow: processes.Web) -> None:
+    """Harm: two downloads that their reader never takes keep that person from every further one."""
+    dora, _, boss = load.two_tables(narrow.url)
+    dora.seq = load.write_much(dora.table, megabytes=8)
+    browser, path = load.signed_in(narrow.url, boss), f"/pit/tables/{dora.table.pk}/log.csv"
+    with contextlib.ExitStack() as lines:
+        slow = [lines.enter_context(browser.slow(path)) for _ in range(2)]
+        assert [line.recv(12) for line in slow] == [b"HTTP/1.1 200"] * 2
+        assert browser.send("GET", "/pit/alerts.csv").status == 429
+        began = time.monotonic()
+        eventually(lambda: browser.send("GET", "/pit/alerts.csv").status == 200)
+        assert time.monotonic() - began < 20
 
 
 @pytest.mark.usefixtures("own_processes")
