@@ -31,6 +31,9 @@ GRACE_SECONDS: Final = 10
 another process."""
 STREAMS_CONNECTIONS: Final = 6
 """Database connections of each stream process: a stream needs one only for its permission check."""
+IDLE_SECONDS: Final = 75
+"""The longest idle time of a connection between two requests. A proxy's is shorter (``keepalive_timeout`` in
+deploy/nginx/casino.conf), so that no connection is closed just as the proxy sends a request."""
 HANGS_SECONDS: Final = 15
 """A process without a sign of life for this time is replaced; on a busy machine a start may take long."""
 
@@ -93,6 +96,7 @@ def main() -> None:
         workers=processes(),
         http="casino.web.slow_clients:SlowClientProtocol",
         lifespan="off",
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=HANGS_SECONDS,
         proxy_headers=not options.no_proxy_headers,

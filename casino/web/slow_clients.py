@@ -14,9 +14,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from casino.web.body_limits import MOST_BYTES
 
-IDLE_SECONDS = 75
-"""The longest idle time between two requests. A proxy's is shorter, so that no connection is closed just as the proxy
-sends a request."""
 MOST_FILES = 65_536
 MOST_HEAD_BYTES = 65_536
 """For a request's first line and headers, which the parser keeps in memory for every client."""
@@ -32,7 +29,6 @@ class SlowClientProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.timeout_keep_alive = IDLE_SECONDS
         self._deadline: asyncio.TimerHandle | None = None
         self._request_bytes = 0
         self._in_head = True
