@@ -80,11 +80,8 @@ STREAMS_IN_ALL = env("STREAMS_IN_ALL", whole, 12000)
 STREAMS_ALONE = env(
     "CASINO_STREAMS_ALONE", switch, False
 )  # set by casino/web/processes.py --streams, for its own processes
-# The time for a client to send a whole request, and to read its answer; and the number of connections without a whole
-# request, of which the oldest is closed first.
-REQUEST_SECONDS = env("REQUEST_SECONDS", number(), 10.0)
+# A client that reads nothing of its answer for this time is cut off. The proxy limits the time to send a request.
 READING_SECONDS = env("READING_SECONDS", number(), 60.0)
-CONNECTIONS_WAITING = env("CONNECTIONS_WAITING", whole, 500)
 
 # --- Rules for browsers ---------------------------------------------------------------------------------------
 

@@ -70,6 +70,29 @@ def test_a_process_may_do_little_on_its_host(host: Path) -> None:
     assert bare.returncode != 0, "the unit passes without the file that hardens it"
 
 
+@pytest.mark.parametrize("file", [*(f"systemd/{unit}" for unit in UNITS), "compose.yml"])
+def test_clients_reach_a_web_process_through_the_proxy_alone(file: str) -> None:
+    """Harm: a web process on a public address, where half a request is waited for without a time-out."""
+    lines = [line for line in (DEPLOY / file).read_text().splitlines() if "casino.web" in line]
+    assert all(re.search(r"--host,? 127\.0\.0\.1,? ", line) for line in lines), lines
+    assert bool(lines) == file.endswith(("casino-web@.service", "casino-streams.service", "compose.yml"))
+
+
+@pytest.mark.parametrize(
+    ("file", "directive", "number"),
+    [
+        ("nginx/casino.conf", "client_header_timeout 10s;", 3),  # in each server, or a half request lasts a minute
+        ("nginx/casino.conf", "client_body_timeout 10s;", 1),
+        ("nginx/casino-proxy.conf", "proxy_request_buffering on;", 1),
+        ("haproxy/haproxy.cfg", "timeout http-request 10s", 1),
+    ],
+)
+def test_the_proxy_limits_what_a_web_process_leaves_to_it(file: str, directive: str, number: int) -> None:
+    """Harm: a directive is taken out of a proxy's file, and nothing else limits what it limited."""
+    text = (DEPLOY / file).read_text()
+    assert len(re.findall(rf"^\s*{re.escape(directive)}", text, re.M)) == number
+
+
 @pytest.mark.parametrize("script", ["install", "casino", "start"])
 def test_a_script_can_be_read_by_its_shell(script: str) -> None:
     """Harm: an upgrade stops half-way at a line that nobody ran."""

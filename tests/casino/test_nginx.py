@@ -13,6 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,11 +38,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SHIPPED = Path(settings.BASE_DIR) / "deploy" / "nginx"
 SECRET = "kSecretOfASeat7"
+CONNECTIONS = 512
 MAIN = """
 daemon off;
 pid {here}/pid;
 error_log {here}/error.log notice;
-events {{ worker_connections 512; }}
+events {{ worker_connections {connections}; }}
 http {{
     types {{ text/css css; application/javascript js; }}
     client_body_temp_path {here}/body; proxy_temp_path {here}/proxy; fastcgi_temp_path {here}/f;
@@ -86,11 +88,12 @@ def configure(folder: Path, web: processes.Web, streams: processes.Web, port: in
         ("include casino-proxy.conf", f"include {SHIPPED}/casino-proxy.conf"),
         ("root /opt/casino;", f"root {folder};"),
         ("client_header_timeout 10s", "client_header_timeout 1s"),
+        ("client_body_timeout 10s", "client_body_timeout 1s"),
     ):
         assert shipped in text, f"{shipped!r} is not in the configuration any more"
         text = text.replace(shipped, ours)
     (folder / "casino.conf").write_text(text)
-    (folder / "nginx.conf").write_text(MAIN.format(here=folder))
+    (folder / "nginx.conf").write_text(MAIN.format(here=folder, connections=CONNECTIONS))
 
 
 @dataclass
@@ -288,14 +291,61 @@ def test_a_body_that_is_too_large_goes_no_further(house: House) -> None:
     connection.close()
 
 
-def test_half_a_request_is_not_waited_for(house: House) -> None:
-    connection = house.connection()
-    connection.connect()
-    connection.sock.sendall(b"GET /sign-in/ HTTP/1.1\r\nHost: local")
-    began = time.monotonic()
-    assert connection.sock.recv(4096) == b""
-    assert time.monotonic() - began < 30, "nginx waits a minute unless it is told"
-    connection.close()
+HALF = b"GET /sign-in/ HTTP/1.1\r\nHost: local"
+SLOW = b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf"
+
+
+def is_closed_within(line: socket.socket, seconds: float) -> bool:
+    line.settimeout(seconds)
+    try:
+        while line.recv(4096):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("sent", [b"", HALF, SLOW], ids=["nothing", "half a head", "half a body"])
+def test_half_a_request_is_given_up_in_time(sent: bytes, house: House) -> None:
+    """Harm: a few clients that never end their requests hold connections for ever; nginx waits a minute by default."""
+    with closing(house.connection()) as connection:
+        connection.connect()
+        connection.sock.sendall(sent)
+        began = time.monotonic()
+        assert is_closed_within(connection.sock, 30)
+        assert time.monotonic() - began > 0.5, "a client is not given its time"
+
+
+def test_a_trickle_is_no_progress(house: House) -> None:
+    """Harm: a byte now and then keeps a connection for ever."""
+    with closing(house.connection()) as connection:
+        connection.connect()
+        connection.sock.sendall(HALF)
+        began = time.monotonic()
+        with suppress(ConnectionError, ssl.SSLError):
+            while not is_closed_within(connection.sock, 0.2) and time.monotonic() - began < 30:
+                connection.sock.sendall(b"l")
+        assert time.monotonic() - began < 30
+
+
+def test_more_half_requests_than_there_are_connections_keep_no_dealer_out(house: House) -> None:
+    """Harm: somebody without a name opens a thousand connections, sends half a line on each, and the floor stops."""
+    with ExitStack() as held:
+        for _ in range(2 * CONNECTIONS):
+            line = held.enter_context(closing(socket.create_connection(("127.0.0.1", house.plain), timeout=10)))
+            with suppress(ConnectionError):
+                line.sendall(HALF)
+        began = time.monotonic()
+        eventually(lambda: answers(house))
+        assert time.monotonic() - began < 10, "half requests are not given up"
+
+
+def answers(house: House) -> bool:
+    with suppress(OSError):
+        return house.ask("/sign-in/")[0].status == 200
+    return False
 
 
 # --- Secrets and outages --------------------------------------------------------------------------------------

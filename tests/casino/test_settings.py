@@ -58,7 +58,7 @@ def test_an_unknown_house_is_refused() -> None:
         ("TIME_ZONE", "Europe", "the name of a time zone, such as UTC or Europe/Berlin"),
         ("TIME_ZONE", "../etc/passwd", "the name of a time zone, such as UTC or Europe/Berlin"),
         ("CLOCK_DRIFT_SECONDS", "nan", "a number from 1 to 60"),
-        ("REQUEST_SECONDS", "ten", "a number from 0 to 1e+06"),
+        ("READING_SECONDS", "ten", "a number from 0 to 1e+06"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_refused(name: str, value: str, expected: str) -> None:
