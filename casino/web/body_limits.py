@@ -1,9 +1,8 @@
-"""Rejects, before Django, oversized bodies, forms that are not UTF-8, and clients that do not read their answer.
+"""Rejects, before Django, oversized bodies and forms that are not UTF-8.
 
 Django would read a body whole before any view or permission check, and decode a form in any encoding that it claims.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from email.message import Message
 from typing import Any
@@ -24,8 +23,6 @@ HEALTH = "/healthz"
 LIMIT = "casino.limit"
 """The scope's key for the limit that refused the request."""
 MOST_BYTES = 1_000_000
-PATIENCE = 60.0
-"""Seconds for a client to read each part of an answer, before the connection is closed."""
 
 
 class RefusedRequest(Exception):
@@ -67,7 +64,7 @@ class BodyLimits:
             return
         try:
             check_headers(dict(scope["headers"]))
-            await self.application(scope, limited(receive), timed(send))
+            await self.application(scope, limited(receive), send)
         except RefusedRequest as refusal:
             note_limit(scope, refusal)
             await answer(refusal, scope, send)
@@ -100,14 +97,6 @@ def limited(receive: Receive) -> Receive:
         return event
 
     return next_event
-
-
-def timed(send: Send) -> Send:
-    async def send_in_time(event: Event) -> None:
-        async with asyncio.timeout(PATIENCE):
-            await send(event)
-
-    return send_in_time
 
 
 def note_limit(scope: Scope, refusal: RefusedRequest) -> None:

@@ -124,7 +124,7 @@ class _Place:
 # --- The two forms ---------------------------------------------------------------------------------------------
 
 SLICE: Final = 64 * 1024
-"""Bytes sent at once: a client must accept them within a minute (see casino/web/body_limits.py)."""
+"""Bytes sent at once: a part is in memory until the client has taken the one before it."""
 
 
 def _named(name: str, kind: str) -> str:
@@ -154,7 +154,6 @@ def _about(by: Caller, name: str) -> list[tuple[str, str]]:
 async def _in_slices(parts: AsyncIterator[str | bytes], place: _Place) -> AsyncIterator[str | bytes]:
     try:
         async for part in parts:
-            # Small slices let the server notice a client that stopped reading.
             for start in range(0, len(part), SLICE):
                 yield part[start : start + SLICE]
     finally:
