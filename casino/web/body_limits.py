@@ -25,29 +25,20 @@ LIMIT = "casino.limit"
 MOST_BYTES = 1_000_000
 
 
-class RefusedRequest(Exception):
+class RefusedRequest(Refused):
     """An answer that replaces the application's."""
 
-    def __init__(self, status: int, sentence: str, *, retry_after: int | None = None, limit: str = "") -> None:
-        super().__init__(sentence)
-        self.status = status
-        self.sentence = sentence
+    def __init__(
+        self, code: str, sentence: str, status: int, *, retry_after: int | None = None, limit: str = ""
+    ) -> None:
+        super().__init__(code, sentence, status)
         self.retry_after = retry_after
         self.limit = limit
         """The name of the limit that was reached, for the access log; empty if it was none."""
 
 
-TOO_LARGE = RefusedRequest(413, "The request is too large: the house reads at most a megabyte.")
-NOT_UTF8 = RefusedRequest(415, "Send text in UTF-8.")
-CODES = {
-    400: "bad_request",
-    404: "not_found",
-    413: "too_large",
-    415: "unsupported_media_type",
-    429: "throttled",
-    503: "busy",
-}
-"""The error code that an API client gets with each status."""
+TOO_LARGE = RefusedRequest("too_large", "The request is too large: the house reads at most a megabyte.", 413)
+NOT_UTF8 = RefusedRequest("unsupported_media_type", "Send text in UTF-8.", 415)
 
 
 class BodyLimits:
@@ -110,8 +101,7 @@ def is_page(scope: Scope) -> bool:
 async def answer(refusal: RefusedRequest, scope: Scope, send: Send) -> None:
     path, body, kind = scope["path"], refusal.sentence.encode(), "text/plain; charset=utf-8"
     if path.startswith("/api/"):
-        refused = Refused(CODES[refusal.status], refusal.sentence, refusal.status)
-        body, kind = msgspec.json.encode(problems.document(refused, path)), problems.CONTENT_TYPE
+        body, kind = msgspec.json.encode(problems.document(refusal, path)), problems.CONTENT_TYPE
     headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
     headers += [(b"connection", b"close"), (b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
     if refusal.retry_after:

@@ -16,7 +16,7 @@ from casino.web.body_limits import Application, Receive, RefusedRequest, Scope, 
 from casino.web.buckets import Buckets
 
 TOO_OFTEN: Final = RefusedRequest(
-    429, "Too many people sign in from this address: wait a few seconds, then try again.", limit="sign-ins"
+    "throttled", "Too many people sign in from this address: wait a few seconds, then try again.", 429, limit="sign-ins"
 )
 
 

@@ -42,14 +42,14 @@ OPENED_AT_ONCE: Final = 4
 """The number of new streams that Django decides on at a time: after a restart all screens reconnect at once."""
 
 STREAMS_ALONE: Final = RefusedRequest(
-    404, "This process serves only live streams: the proxy must send everything else to the web processes."
+    "not_found", "This process serves only live streams: the proxy must send everything else to the web processes.", 404
 )
 TOO_MANY_THERE: Final = RefusedRequest(
-    429, "Too many screens at this address are following the tables. Close some, or try again soon.", retry_after=10,
-    limit="streams of an address",
+    "throttled", "Too many screens at this address are following the tables. Close some, or try again soon.", 429,
+    retry_after=10, limit="streams of an address",
 )  # fmt: skip
 TOO_MANY: Final = RefusedRequest(
-    429, "Too many screens are following the tables. Try again soon.", retry_after=10, limit="streams"
+    "throttled", "Too many screens are following the tables. Try again soon.", 429, retry_after=10, limit="streams"
 )
 
 

@@ -15,11 +15,12 @@ from casino.web.body_limits import HEALTH, Application, Receive, RefusedRequest,
 from casino.web.buckets import Buckets
 
 CLIENT: Final = RefusedRequest(
-    429, "This screen asks too often. Wait a second, then go on.", retry_after=1, limit="client"
+    "throttled", "This screen asks too often. Wait a second, then go on.", 429, retry_after=1, limit="client"
 )
 ADDRESS: Final = RefusedRequest(
-    429, "Too many requests from this address. Wait a few seconds, then try again.", retry_after=2, limit="address"
-)
+    "throttled", "Too many requests from this address. Wait a few seconds, then try again.", 429, retry_after=2,
+    limit="address",
+)  # fmt: skip
 
 
 class Throttle:
