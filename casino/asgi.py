@@ -26,7 +26,6 @@ raise_file_limit()
 django.setup(set_prefix=False)
 
 from casino.web import prepared_types  # noqa: E402 -- these know the models, which are there from here on
-from casino.web.sign_in_throttle import SignInThrottle  # noqa: E402
 from casino.web.streams import Streams  # noqa: E402
 from casino.web.throttle import Throttle  # noqa: E402
 from tables.staff import ceremonies  # noqa: E402, F401 -- what commands load late, a request must not wait for
@@ -37,4 +36,4 @@ prepared_types.prepare()
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 20, 50)
-application = AccessLog(BodyLimits(Throttle(SignInThrottle(Streams(Handler())))))
+application = AccessLog(BodyLimits(Throttle(Streams(Handler()))))

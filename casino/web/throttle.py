@@ -2,13 +2,16 @@
 
 An enrolled terminal has a bucket of its own, however many share its address. Every other client has one for its cookie
 or token and shares a second one with its address, which stops clients that invent a new cookie for each request.
+Sign-in attempts of an address have a third one; wrong PINs at a terminal are counted by tables/staff/terminals.py.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from django.conf import settings
+from django.urls import reverse
 
 from casino.web import origin
 from casino.web.body_limits import HEALTH, Application, Receive, RefusedRequest, Scope, Send
@@ -21,6 +24,9 @@ ADDRESS: Final = RefusedRequest(
     "throttled", "Too many requests from this address. Wait a few seconds, then try again.", 429, retry_after=2,
     limit="address",
 )  # fmt: skip
+SIGN_INS: Final = RefusedRequest(
+    "throttled", "Too many people sign in from this address: wait a few seconds, then try again.", 429, limit="sign-ins"
+)
 
 
 class Throttle:
@@ -30,6 +36,7 @@ class Throttle:
         self.application = application
         self.clients = Buckets(at_once=settings.REQUESTS_PER_CLIENT, a_second=settings.REQUESTS_PER_CLIENT_A_SECOND)
         self.addresses = Buckets(at_once=settings.REQUESTS_PER_ADDRESS, a_second=settings.REQUESTS_PER_ADDRESS_A_SECOND)
+        self.sign_ins = Buckets(at_once=settings.SIGN_INS_AT_ONCE, a_second=settings.SIGN_INS_A_MINUTE / 60)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -42,11 +49,20 @@ class Throttle:
         source = origin.of(scope)
         if not all(self.clients.take(client) for client in source.clients):
             raise CLIENT
-        if source.terminal is None and not self.addresses.take(_address_key(source.address, scope["path"])):
+        if source.terminal is not None:
+            return
+        if not self.addresses.take(_address_key(source.address, scope["path"])):
             raise ADDRESS
+        if scope["method"] == "POST" and scope["path"] == _sign_in() and not self.sign_ins.take(source.address):
+            raise SIGN_INS
 
 
 def _address_key(address: str, path: str) -> str:
     """The key of an address's bucket. Health checks have their own: a proxy shares its address with all its clients,
     and a refused check would make it take the process out of service."""
     return f"{address} {HEALTH}" if path == HEALTH else address
+
+
+@cache
+def _sign_in() -> str:
+    return reverse("sign-in")

@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 
 from casino.web import buckets
 from casino.web.body_limits import RefusedRequest
-from casino.web.sign_in_throttle import SignInThrottle
+from casino.web.throttle import Throttle
 from tables.roles import Role
 from tests import floor, load
 
@@ -29,7 +29,7 @@ def knock(clock: list[float]) -> Callable[..., int]:
     async def inside(scope: Any, receive: Any, send: Any) -> None:
         """Whoever gets this far has passed."""
 
-    door = SignInThrottle(inside)
+    door = Throttle(inside)
 
     def knock(address: str | None, method: str = "POST", path: str = "/sign-in/", cookie: str = "") -> int:
         headers = [(b"cookie", cookie.encode())] if cookie else []
