@@ -70,12 +70,11 @@ REQUESTS_PER_CLIENT = env("REQUESTS_PER_CLIENT", whole, 200)
 REQUESTS_PER_CLIENT_A_SECOND = env("REQUESTS_PER_CLIENT_A_SECOND", whole, 20)
 REQUESTS_PER_ADDRESS = env("REQUESTS_PER_ADDRESS", whole, 1000)
 REQUESTS_PER_ADDRESS_A_SECOND = env("REQUESTS_PER_ADDRESS_A_SECOND", whole, 100)
-# Open event streams per web process. The newest of a seat or user ends their oldest; beyond the other limits new ones
-# are refused. A quarter of those is reserved for staff: no number of players can lock a dealer out. An enrolled
-# terminal counts as an address of its own.
+# Open event streams per web process. The newest of a seat or user ends their oldest; beyond the number of all, new ones
+# are refused. A quarter of that is reserved for staff: no number of players can lock a dealer out. nginx limits the
+# streams of an address.
 STREAMS_PER_SEAT = env("STREAMS_PER_SEAT", whole, 4)
 STREAMS_PER_PERSON = env("STREAMS_PER_PERSON", whole, 16)
-STREAMS_PER_ADDRESS = env("STREAMS_PER_ADDRESS", whole, 600)
 STREAMS_IN_ALL = env("STREAMS_IN_ALL", whole, 12000)
 STREAMS_ALONE = env(
     "CASINO_STREAMS_ALONE", switch, False

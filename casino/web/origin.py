@@ -36,11 +36,6 @@ class Origin:
         one must not hide the other, so each counts."""
         return [key for key in (self.terminal or self.session, self.token) if key]
 
-    @property
-    def place(self) -> str:
-        """The key to count by place: a terminal has its own, all other clients share their address's."""
-        return f"terminal {self.terminal.hex()}" if self.terminal else self.address
-
 
 def of(scope: dict[str, Any]) -> Origin:
     origin: Origin | None = scope.get(_ORIGIN)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.db import Error as DatabaseError
 
-from casino.web import origin
 from casino.web.body_limits import HEALTH, Application, Event, Receive, RefusedRequest, Scope, Send
 from casino.web.slow_clients import file_limit
 from dealer_ui.live import notifications
@@ -44,10 +43,6 @@ OPENED_AT_ONCE: Final = 4
 STREAMS_ALONE: Final = RefusedRequest(
     "not_found", "This process serves only live streams: the proxy must send everything else to the web processes.", 404
 )
-TOO_MANY_THERE: Final = RefusedRequest(
-    "throttled", "Too many screens at this address are following the tables. Close some, or try again soon.", 429,
-    retry_after=10, limit="streams of an address",
-)  # fmt: skip
 TOO_MANY: Final = RefusedRequest(
     "throttled", "Too many screens are following the tables. Try again soon.", 429, retry_after=10, limit="streams"
 )
@@ -67,7 +62,7 @@ class Streams:
             await self.application(scope, receive, send)
             return
         streams = self._open.setdefault(asyncio.get_running_loop(), Open())
-        with streams.place(origin.of(scope).place, player=scope["path"].startswith("/seat/")):
+        with streams.place(player=scope["path"].startswith("/seat/")):
             # Django decides on a few streams at a time, so that a mass reconnection leaves threads for dealers.
             async with streams.desk:
                 head = await self._admit(scope, receive, send)
@@ -129,7 +124,7 @@ class Open:
     def __init__(self) -> None:
         self.desk = asyncio.Semaphore(OPENED_AT_ONCE)
         self._most = min(settings.STREAMS_IN_ALL, file_limit() // 2)
-        self._addresses: Counter[str] = Counter()
+        self._number = 0
         self._holders: dict[str, dict[OpenStream, None]] = defaultdict(dict)
         self._slots: list[dict[Right, set[OpenStream]]] = [{} for _ in range(SLOTS)]
         self._due: set[Right] = set()
@@ -140,21 +135,16 @@ class Open:
     # --- Limits ---
 
     @contextmanager
-    def place(self, address: str, *, player: bool) -> Iterator[None]:
+    def place(self, *, player: bool) -> Iterator[None]:
         """Count a stream from before its viewer is looked up. Raises RefusedRequest."""
         # A quarter is reserved for staff, so that no number of players can lock a dealer out.
-        share = 0.75 if player else 1
-        if self._addresses.total() >= share * self._most:
+        if self._number >= (0.75 if player else 1) * self._most:
             raise TOO_MANY
-        if self._addresses[address] >= share * settings.STREAMS_PER_ADDRESS:
-            raise TOO_MANY_THERE
-        self._addresses[address] += 1
+        self._number += 1
         try:
             yield
         finally:
-            self._addresses[address] -= 1
-            if not self._addresses[address]:
-                del self._addresses[address]
+            self._number -= 1
 
     @contextmanager
     def screen(self, ticket: Ticket, screen: OpenStream) -> Iterator[None]:

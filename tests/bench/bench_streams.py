@@ -42,8 +42,7 @@ SEATS: Final = 8
 AT_ONCE: Final = 50
 PATIENCE: Final = 300
 UNLIMITED: Final = (
-    dict.fromkeys(("STREAMS_PER_SEAT", "STREAMS_PER_PERSON", "STREAMS_PER_ADDRESS", "STREAMS_IN_ALL"), "100000")
-    | processes.UNTHROTTLED
+    dict.fromkeys(("STREAMS_PER_SEAT", "STREAMS_PER_PERSON", "STREAMS_IN_ALL"), "100000") | processes.UNTHROTTLED
 )
 
 

@@ -84,6 +84,7 @@ def test_clients_reach_a_web_process_through_the_proxy_alone(file: str) -> None:
         ("nginx/casino.conf", "client_header_timeout 10s;", 3),  # in each server, or a half request lasts a minute
         ("nginx/casino.conf", "client_body_timeout 10s;", 1),
         ("nginx/casino-proxy.conf", "proxy_request_buffering on;", 1),
+        ("nginx/casino.conf", "limit_conn casino_streams 2000;", 2),  # of players and of staff, from one address
         ("haproxy/haproxy.cfg", "timeout http-request 10s", 1),
     ],
 )

@@ -10,16 +10,16 @@ import signal
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing
 from typing import Any, Final
 
 import pytest
 from django.http import HttpResponse
 
 from casino.embedded.servers import BASE_DIR
-from casino.web import access_log, buckets, origin, streams
+from casino.web import access_log, buckets
 from casino.web.access_log import AccessLog
-from casino.web.body_limits import HEALTH, BodyLimits, RefusedRequest
+from casino.web.body_limits import HEALTH, BodyLimits
 from casino.web.throttle import CLIENT, Throttle
 from ledger import meters
 from ledger.models import LogEntry
@@ -270,24 +270,3 @@ def test_streams_and_inputs_do_not_wait_for_each_other(own_web: Callable[..., pr
         hand("bet", seat=2, amount_cents=1_000)
         while screen.news() != hand.now.seq:
             pass
-
-
-def test_each_terminal_behind_one_address_has_its_own_share_of_streams(settings: Any) -> None:
-    """Harm: the six hundredth terminal of a house behind one proxy cannot follow its table; or one terminal takes
-    everybody's streams."""
-    settings.STREAMS_PER_ADDRESS = 2
-
-    def place(cookie: str) -> str:
-        headers = [(b"cookie", cookie.encode())]
-        return origin.of({"type": "http", "headers": headers, "client": ("10.0.0.1", 1)}).place
-
-    opened = streams.Open()
-    wild = terminal()
-    with ExitStack() as stack:
-        for cookie in (terminal(), terminal(), wild, wild, "sessionid=a", "sessionid=b"):
-            stack.enter_context(opened.place(place(cookie), player=False))
-        for cookie in (wild, "sessionid=c"):
-            with pytest.raises(RefusedRequest) as refusal, opened.place(place(cookie), player=False):
-                pass
-            assert refusal.value is streams.TOO_MANY_THERE
-        stack.enter_context(opened.place(place(terminal()), player=False))
