@@ -9,47 +9,35 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 
 from tables.staff import guess_counts, terminals
-
-_ORIGIN: Final = "casino.origin"
-"""The scope's key for the origin, which is computed once per request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     address: str
     """For IPv6 the /64 network; empty if the server knows none."""
-    terminal: bytes | None
-    """Digest of the signed token of a device that was enrolled here: it cannot be forged. None without one."""
-    session: bytes | None
-    """Digest of the session cookie; None without one."""
-    token: bytes | None
-    """Digest of the API token; None without one."""
-
-    @property
-    def clients(self) -> list[bytes]:
-        """The keys to count the client by. A client may invent a session or a token for each request, and an invented
-        one must not hide the other, so each counts."""
-        return [key for key in (self.terminal or self.session, self.token) if key]
+    is_terminal: bool
+    """Whether the request shows the signed token of a device that was enrolled here: it cannot be forged."""
+    clients: list[bytes]
+    """The keys to count the client by: digests of the terminal's token or else of the session cookie, and of the API
+    token. A client may invent a session or a token for each request, and an invented one must not hide the other, so
+    each counts."""
 
 
 def of(scope: dict[str, Any]) -> Origin:
-    origin: Origin | None = scope.get(_ORIGIN)
-    if origin is None:
-        cookies = b"; ".join(_headers(scope, b"cookie"))
-        session = _cookie(cookies, settings.SESSION_COOKIE_NAME)
-        token = b"".join(_headers(scope, b"authorization"))
-        origin = scope[_ORIGIN] = Origin(
-            address=guess_counts.network_of((scope.get("client") or [""])[0]),
-            terminal=_terminal(_cookie(cookies, terminals.cookie_name())),
-            session=_digest(session) if session else None,
-            token=_digest(token) if token else None,
-        )
-    return origin
+    cookies = b"; ".join(_headers(scope, b"cookie"))
+    terminal = terminals.token_of(_cookie(cookies, terminals.cookie_name()).decode("latin-1"))
+    client = terminal.encode() if terminal else _cookie(cookies, settings.SESSION_COOKIE_NAME)
+    token = b"".join(_headers(scope, b"authorization"))
+    return Origin(
+        address=guess_counts.network_of((scope.get("client") or [""])[0]),
+        is_terminal=bool(terminal),
+        clients=[_digest(secret) for secret in (client, token) if secret],
+    )
 
 
 @lru_cache
@@ -65,11 +53,6 @@ def _cookie(cookies: bytes, name: str) -> bytes:
     """The value of the last cookie with this name, which is the one that Django uses; empty if there is none."""
     values = _pattern(name).findall(cookies)
     return values[-1].strip() if values else b""
-
-
-def _terminal(cookie: bytes) -> bytes | None:
-    token = terminals.token_of(cookie.decode("latin-1"))
-    return _digest(token.encode()) if token else None
 
 
 def _digest(secret: bytes) -> bytes:

@@ -49,7 +49,7 @@ class Throttle:
         source = origin.of(scope)
         if not all(self.clients.take(client) for client in source.clients):
             raise CLIENT
-        if source.terminal is not None:
+        if source.is_terminal:
             return
         if not self.addresses.take(_address_key(source.address, scope["path"])):
             raise ADDRESS

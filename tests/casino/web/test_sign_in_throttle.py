@@ -1,4 +1,4 @@
-"""An address may try to sign in so often, whoever it says it is; the database is not asked."""
+"""The sign-in attempts of an address are limited before any database query."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,19 +24,19 @@ def clock(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.fixture
 def knock(clock: list[float]) -> Callable[..., int]:
-    """What the door answers a request from an address."""
+    """Sends a request from an address and returns its status."""
 
     async def inside(scope: Any, receive: Any, send: Any) -> None:
-        """Whoever gets this far has passed."""
+        """Every request that gets here was admitted."""
 
-    door = Throttle(inside)
+    throttle = Throttle(inside)
 
     def knock(address: str | None, method: str = "POST", path: str = "/sign-in/", cookie: str = "") -> int:
         headers = [(b"cookie", cookie.encode())] if cookie else []
         client = [address, 1234] if address else None
         scope = {"type": "http", "method": method, "path": path, "headers": headers, "client": client}
         try:
-            async_to_sync(door)(scope, None, None)  # type: ignore[arg-type]
+            async_to_sync(throttle)(scope, None, None)  # type: ignore[arg-type]
         except RefusedRequest as refusal:
             return refusal.status
         return 200

@@ -26,7 +26,7 @@ FILES = 256
 @pytest.fixture(scope="module")
 @belongs_to(Tier.TRIALS)
 def narrow(process_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[processes.Web]:
-    """A web process that may have few files, and little patience."""
+    """A web process with few files, and two seconds for a client to read."""
     environment = process_environment | {"READING_SECONDS": "2"}
     web = processes.web_process(environment, tmp_path_factory.mktemp("narrow") / "log")
     web.command = ["prlimit", f"--nofile={FILES}:{FILES}", *web.command]
