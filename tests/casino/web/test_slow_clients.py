@@ -20,7 +20,8 @@ from tests.tiers import Tier, belongs_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FILES = 256
+FILES = 4_096
+HALF = b"GET /healthz HTTP/1.1\r\nHost: local"
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,19 @@ def answers(web: processes.Web) -> int:
     with contextlib.closing(connection):
         connection.request("GET", "/sign-in/")
         return connection.getresponse().status
+
+
+def test_a_thousand_half_requests_keep_no_dealer_out(narrow: processes.Web) -> None:
+    """Harm: somebody without a name opens a thousand connections to a site without a proxy, sends half a line on each,
+    and the floor stops."""
+    with contextlib.ExitStack() as held:
+        for count in range(1, 1_025):
+            held.enter_context(contextlib.closing(connect(narrow, HALF if count % 2 else b"")))
+            if count % 256 == 0:
+                began = time.monotonic()
+                assert answers(narrow) == 200
+                assert time.monotonic() - began < 3, "half requests are waited for"
+    assert "Too many open files" not in narrow.output()
 
 
 CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
