@@ -71,9 +71,10 @@ def time_facts(table: Table, state: TableState, moments: Mapping[int, datetime],
 
 
 def rotation_facts(moment: datetime) -> Iterator[Fact]:
-    """Facts about pushes that are late, and about dealers who have dealt for too long without a break."""
+    """Facts about pushes that are late, and about dealers who have dealt for too long without a break. A string whose
+    tables are all closed has no push that is due."""
     for line_up in (each.line_up for each in line_ups.in_force(moment)):
-        if moment > line_up.push_at:
+        if moment > line_up.push_at and not line_up.is_dormant:
             sentence = f"The push of string {line_up.string} was due at {line_up.push_at:%H:%M} UTC"
             cause = f"{line_up.string} {line_up.push_at.isoformat()}"
             yield Fact("push_overdue", cause, sentence, _minutes(moment - line_up.push_at), once=True)

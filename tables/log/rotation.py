@@ -2,7 +2,8 @@
 
 A string is a row of tables that a group of dealers deals in turn. Its positions are its tables in order, then its
 breaks. At a push, each dealer moves to the next position, and the dealer of the last position to the first table. The
-floor calls a push, or the first relief of the new turn taps in: the line-up moves on either way, and only once.
+floor calls a push, or the first relief of the new turn taps in: the line-up moves on either way, and only once. A
+string whose tables are all closed is dormant: no push is due until one of them opens.
 """
 
 from __future__ import annotations
@@ -27,6 +28,14 @@ class Tap(NamedTuple):
     at: datetime
 
 
+class TableStatus(NamedTuple):
+    """A table opened or closed."""
+
+    table: str
+    is_open: bool
+    at: datetime
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineUp:
     """The dealers of a string by position, from a moment on."""
@@ -40,6 +49,13 @@ class LineUp:
     ends: datetime
     at: datetime
     """The moment of its entry, or of the tap that moved it on."""
+    closed: frozenset[str] = frozenset()
+    """Its tables that are closed."""
+
+    @property
+    def is_dormant(self) -> bool:
+        """Whether all its tables are closed."""
+        return self.closed.issuperset(self.tables)
 
     @property
     def coming(self) -> tuple[str, ...]:
@@ -73,15 +89,27 @@ class LineUp:
         keeps_times = moment < planned <= moment + self.turn * 1.5
         return replace(self, dealers=self.coming, push_at=planned if keeps_times else moment + self.turn, at=moment)
 
+    def tapped(self, tap: Tap) -> LineUp:
+        """The line-up after a tap. The first relief of the next turn moves it on for all dealers of the string; a
+        relief in the first half of a turn is not part of the rotation."""
+        is_due = tap.at > self.at and tap.at >= self.push_at - self.turn / 2
+        is_relief = tap.username == self.relief_of(tap.table) != self.dealer_of(tap.table)
+        return self.pushed(tap.at) if is_due and is_relief else self
 
-def moved_on(line_up: LineUp, taps: Iterable[Tap]) -> LineUp:
-    """A line-up after the taps at its tables since its entry. The first relief of the next turn who taps in moves it
-    on, for everybody of the string. Not in the first half of a turn: such a relief is none of the rotation."""
-    for tap in sorted(taps, key=lambda tap: tap.at):
-        is_due = tap.at > line_up.at and tap.at >= line_up.push_at - line_up.turn / 2
-        is_relief = tap.username == line_up.relief_of(tap.table) != line_up.dealer_of(tap.table)
-        if is_due and is_relief:
-            line_up = line_up.pushed(tap.at)
+    def switched(self, status: TableStatus) -> LineUp:
+        """The line-up after a table opened or closed. A push that came due while the string was dormant is due a turn
+        after its first table opened."""
+        changed = self.closed - {status.table} if status.is_open else self.closed | {status.table}
+        woke = self.is_dormant and not changed.issuperset(self.tables) and status.at > self.at
+        push_at = status.at + self.turn if woke and self.push_at <= status.at else self.push_at
+        return replace(self, closed=changed, push_at=push_at)
+
+
+def moved_on(line_up: LineUp, events: Iterable[Tap | TableStatus]) -> LineUp:
+    """A line-up after the taps, openings and closings at its tables since its entry. Openings and closings before the
+    entry tell which tables were closed then."""
+    for event in sorted(events, key=lambda event: event.at):
+        line_up = line_up.tapped(event) if isinstance(event, Tap) else line_up.switched(event)
     return line_up
 
 

@@ -23,7 +23,7 @@ from tables.log.catalog import read_as
 from tables.log.duties import PIT_BOSS
 from tables.log.entries.rotation import LineUpSet
 from tables.log.event import AuditFailure
-from tables.log.rotation import LineUp, Tap, fault_of, is_push, moved_on
+from tables.log.rotation import LineUp, TableStatus, Tap, fault_of, is_push, moved_on
 from tables.models import Certificate, Staff, Table
 from tables.models import LineUp as Row
 from tables.projections.site_rows import LINE_UPS
@@ -52,6 +52,21 @@ class StringLineUp:
     names: Mapping[str, str]
     """Names of the dealers by user name."""
 
+    follower: Tap | None = None
+    """The first tap of a dealer at the table to which the push of the entry sent them; None without one."""
+
+    @property
+    def why_not_taken_back(self) -> str:
+        """Why the newest push cannot be taken back, as a sentence; "" if it can."""
+        string = self.row.string
+        if not self.row.pushed:
+            return f"The newest line-up of string {string} was not made by a push. Move the dealers instead."
+        if self.follower is not None:
+            dealer = self.names.get(self.follower.username, self.follower.username)
+            return f"{dealer} has tapped in at {self.follower.table} since the push. Move the dealers instead."
+        if self.line_up.at != self.row.at:
+            return f"A relief tapped in: string {string} has moved on since the push. Move the dealers instead."
+        return ""
     @property
     def basis(self) -> Basis:
         """The state that a change rests on."""
@@ -88,28 +103,33 @@ class LineUpChange:
 # --- In force --------------------------------------------------------------------------------------------------
 
 
-def in_force(moment: datetime | None = None) -> list[StringLineUp]:
-    """The line-ups of all strings at a moment, by name, in four queries."""
+def in_force(moment: datetime | None = None, table: str = "") -> list[StringLineUp]:
+    """The line-ups of all strings at a moment, by name, in four queries; with ``table``, only of its string."""
     moment = moment or timezone.now()
     # A line-up ends within a day of its entry: older rows are not read, however many there are.
     rows = Row.objects.filter(at__lte=moment, at__gt=moment - gaming_hours.DAY)
     rows = rows.order_by("string", "-seq").distinct("string")
     current = [row for row in rows if row.tables and row.ends is not None and row.ends > moment]
     usernames = {name for row in current for name in row.dealers}
+    current = [row for row in current if not table or table in row.tables]
     names = dict(Staff.objects.filter(username__in=usernames).values_list("username", "name"))
-    taps = _taps(current, moment)
-    return [
-        StringLineUp(row, moved_on(line_up_of(row), [tap for tap in taps if tap.table in row.tables]), names)
-        for row in sorted(current, key=lambda row: natural(row.string))
-    ]
+    events = _events(current, moment)
+    return [_string(row, names, events) for row in sorted(current, key=lambda row: natural(row.string))]
 
 
-def _taps(rows: Sequence[Row], moment: datetime) -> list[Tap]:
-    """The taps at the tables of line-ups since the oldest of them."""
+
+def _string(row: Row, names: Mapping[str, str], events: Sequence[Tap | TableStatus]) -> StringLineUp:
+    own, planned = [event for event in events if event.table in row.tables], line_up_of(row)
+    taps = [event for event in own if isinstance(event, Tap) and event.at > row.at]
+    follower = next((tap for tap in taps if row.pushed and tap.username == planned.dealer_of(tap.table)), None)
+    return StringLineUp(row, moved_on(planned, own), names, follower)
+
+def _events(rows: Sequence[Row], moment: datetime) -> list[Tap | TableStatus]:
+    """The taps at the tables of line-ups since the oldest of them, and the openings and closings of these tables."""
     if not rows:
         return []
     tables = Table.objects.filter(name__in={name for row in rows for name in row.tables}).select_related("book")
-    return sessions.taps(tables, min(row.at for row in rows), moment)
+    return list(sessions.events(tables, min(row.at for row in rows), moment))
 
 
 def line_up_of(row: Row) -> LineUp:
@@ -125,6 +145,7 @@ def line_up_of(row: Row) -> LineUp:
         ends=row.ends,
         at=row.at,
     )
+        closed=frozenset(row.tables),  # a table is open from its last opening on
 
 
 def of_string(string: str, moment: datetime | None = None) -> StringLineUp:
