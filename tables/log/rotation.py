@@ -63,6 +63,11 @@ class LineUp:
         return (*self.dealers[-1:], *self.dealers[:-1])
 
     @property
+    def former(self) -> tuple[str, ...]:
+        """The dealers by position before the last push."""
+        return (*self.dealers[1:], *self.dealers[:1])
+
+    @property
     def on_break(self) -> tuple[str, ...]:
         """The dealers on a break."""
         return tuple(name for name in self.dealers[len(self.tables) :] if name)

@@ -21,6 +21,8 @@ from tables.state import table_state
 
 RELIEF_TIME: Final = timedelta(minutes=5)
 """The time from a push to a relief that is late."""
+ON_TIME: Final = timedelta(minutes=1)
+"""A push that comes sooner before its time than this is early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,13 @@ class StringBoard:
     positions: tuple[Position, ...]
     push_at: datetime
     late: timedelta
-    """The time since the next push was due; zero before that."""
+    """The time since the next push was due; zero before that, and for a string that is dormant."""
+    early: timedelta
+    """The time until the next push if it would be an early one; zero otherwise."""
     certificates: tuple[str, ...]
     """Sentences about certificates that are missing or end within the shift."""
+    misfits: Mapping[str, str]
+    """Sentences about dealers who may not deal at their next table, by user name."""
     plan_fault: str
     """Why the plan itself leaves a dealer without a break for too long; "" if it does not."""
 
@@ -81,6 +87,20 @@ class StringBoard:
     def places(self) -> tuple[Position, ...]:
         """The tables of the string."""
         return tuple(position for position in self.positions if position.where)
+
+    @property
+    def is_dormant(self) -> bool:
+        return self.current.line_up.is_dormant
+
+    @property
+    def asks(self) -> bool:
+        """Whether a push is confirmed first: it is early, or sends a dealer to a table where they may not deal."""
+        return bool(self.early or self.misfits)
+
+    @property
+    def unfit(self) -> tuple[Position, ...]:
+        """The positions of the dealers who may not deal at their next table."""
+        return tuple(position for position in self.positions if position.username in self.misfits)
 
     @property
     def breaks(self) -> tuple[Position, ...]:
@@ -142,6 +162,7 @@ def _string(
     positions = tuple(replace(each, is_late=each.awaits_relief and is_due) for each in every)
     planned = line_up.longest_stretch
     too_long = planned > limit and any(line_up.dealers)
+    wait = line_up.push_at - moment
     plan_fault = (
         f"This plan has a dealer deal {planned // timedelta(minutes=1)} minutes without a break, and"
         f" {limit // timedelta(minutes=1)} are permitted: add a dealer on a break, or shorten the turn."
@@ -150,8 +171,10 @@ def _string(
         current=current,
         positions=positions,
         push_at=line_up.push_at,
-        late=max(moment - line_up.push_at, timedelta()),
+        late=timedelta() if line_up.is_dormant else max(-wait, timedelta()),
+        early=wait if wait >= ON_TIME else timedelta(),
         certificates=tuple(line_ups.uncertified(_as_change(current))),
+        misfits=line_ups.unfit(line_up.tables, line_up.coming),
         plan_fault=plan_fault if too_long else "",
     )
 

@@ -1,13 +1,14 @@
 """Line-ups of strings of tables: reading those in force, setting, pushing and changing them.
 
 A line-up is a row that mirrors its entry in the site's log; rows are never changed. Reliefs at the tables move a
-line-up on without an entry of their own: the taps are in the logs of the tables (``tables/log/rotation.py``).
+line-up on without an entry of their own: the taps are in the logs of the tables (``tables/log/rotation.py``). A push by
+mistake is taken back by another entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -51,7 +52,6 @@ class StringLineUp:
     """After the reliefs that tapped in since its entry."""
     names: Mapping[str, str]
     """Names of the dealers by user name."""
-
     follower: Tap | None = None
     """The first tap of a dealer at the table to which the push of the entry sent them; None without one."""
 
@@ -67,6 +67,7 @@ class StringLineUp:
         if self.line_up.at != self.row.at:
             return f"A relief tapped in: string {string} has moved on since the push. Move the dealers instead."
         return ""
+
     @property
     def basis(self) -> Basis:
         """The state that a change rests on."""
@@ -110,12 +111,11 @@ def in_force(moment: datetime | None = None, table: str = "") -> list[StringLine
     rows = Row.objects.filter(at__lte=moment, at__gt=moment - gaming_hours.DAY)
     rows = rows.order_by("string", "-seq").distinct("string")
     current = [row for row in rows if row.tables and row.ends is not None and row.ends > moment]
-    usernames = {name for row in current for name in row.dealers}
     current = [row for row in current if not table or table in row.tables]
+    usernames = {name for row in current for name in row.dealers}
     names = dict(Staff.objects.filter(username__in=usernames).values_list("username", "name"))
     events = _events(current, moment)
     return [_string(row, names, events) for row in sorted(current, key=lambda row: natural(row.string))]
-
 
 
 def _string(row: Row, names: Mapping[str, str], events: Sequence[Tap | TableStatus]) -> StringLineUp:
@@ -123,6 +123,7 @@ def _string(row: Row, names: Mapping[str, str], events: Sequence[Tap | TableStat
     taps = [event for event in own if isinstance(event, Tap) and event.at > row.at]
     follower = next((tap for tap in taps if row.pushed and tap.username == planned.dealer_of(tap.table)), None)
     return StringLineUp(row, moved_on(planned, own), names, follower)
+
 
 def _events(rows: Sequence[Row], moment: datetime) -> list[Tap | TableStatus]:
     """The taps at the tables of line-ups since the oldest of them, and the openings and closings of these tables."""
@@ -144,8 +145,8 @@ def line_up_of(row: Row) -> LineUp:
         push_at=row.push_at,
         ends=row.ends,
         at=row.at,
-    )
         closed=frozenset(row.tables),  # a table is open from its last opening on
+    )
 
 
 def of_string(string: str, moment: datetime | None = None) -> StringLineUp:
@@ -179,6 +180,29 @@ def uncertified(change: LineUpChange, usernames: Collection[str] | None = None) 
                 sentences.append(f"{names.get(username, username)} has no valid certificate for {title}.")
             elif day < end:
                 sentences.append(f"The certificate of {names[username]} for {title} ends on {day}, within this shift.")
+    return sentences
+
+
+def unfit(tables: Sequence[str], dealers: Sequence[str]) -> dict[str, str]:
+    """A sentence for each dealer whose position is a table where they could not tap in, by user name: a certificate is
+    required for its game, and they have no valid one. A tap is refused by the same rule (``tables/training``)."""
+    required = policies.words("certificate_games")
+    games = dict(Table.objects.filter(name__in=tables, game__in=required).values_list("name", "game"))
+    placed = {name: table for table, name in zip(tables, dealers, strict=False) if name and table in games}
+    if not placed:
+        return {}
+    rows = Certificate.objects.filter(dealer__username__in=placed, game__in=set(games.values()))
+    rows = rows.order_by("valid_through").values_list("dealer__username", "game", "valid_through")
+    last_days = {(username, game): day for username, game, day in rows}
+    names = dict(Staff.objects.filter(username__in=placed).values_list("username", "name"))
+    sentences = {}
+    for username, table in placed.items():
+        day, title = last_days.get((username, games[table])), GAMES[games[table]].title
+        who = f"{names.get(username, username)} may not deal at {table}"
+        if day is None:
+            sentences[username] = f"{who}: a certificate for {title} is required, and there is none."
+        elif day < timezone.localdate():
+            sentences[username] = f"{who}: the certificate for {title} ended on {day}."
     return sentences
 
 
@@ -226,27 +250,63 @@ def set_line_up(change: LineUpChange, *, by: Staff, basis: Basis) -> Row:
         return LINE_UPS.append(head, event, by.signature)
 
 
-def push(string: str, *, by: Staff, basis: Basis) -> Row:
-    """Move each dealer of a string to the next position. Raises Refused; ``moved_on`` if the line-up has moved on since
-    ``basis``, by a push or a tap."""
+def push(string: str, *, by: Staff, basis: Basis, without: Collection[str] = ()) -> Row:
+    """Move each dealer of a string to the next position. ``without``: the dealers who leave the line-up before it if
+    they may not deal at their next table. Raises Refused; ``moved_on`` if the line-up has moved on since ``basis``, by
+    a push or a tap; ``not_certified`` if another dealer may not deal at the next table."""
     with transaction.atomic():
         head = site_log.lock()
         current = of_string(string, head.moment)
         _permit(by, current.line_up.tables, head.moment)
         _refuse_moved(string, current, basis)
-        line_up = current.line_up.pushed(head.moment)
-        event = LineUpSet(
-            **_author(by),
-            string=string,
-            tables=line_up.tables,
-            dealers=line_up.dealers,
-            names=tuple(current.names.get(username, "") for username in line_up.dealers),
-            turn_minutes=current.row.turn_minutes,
-            push_at=policies.spelled(line_up.push_at),
-            ends=policies.spelled(line_up.ends),
-            pushed=True,
+        misfits = unfit(current.line_up.tables, current.line_up.coming)
+        if sentences := [sentence for username, sentence in misfits.items() if username not in without]:
+            raise Refused("not_certified", f"{' '.join(sentences)} Push without them, or replace them first.", 409)
+        if misfits:
+            # Two entries: a push changes nothing but the positions, and the log says who left the line-up, and why.
+            stay = tuple("" if username in misfits else username for username in current.line_up.dealers)
+            current = replace(current, line_up=replace(current.line_up, dealers=stay))
+            reason = " ".join(misfits.values())[:LONGEST_REASON]
+            LINE_UPS.append(head, _entry(current, current.line_up, by, reason=reason), by.signature)
+            head = site_log.lock()
+        return LINE_UPS.append(
+            head, _entry(current, current.line_up.pushed(head.moment), by, pushed=True), by.signature
         )
-        return LINE_UPS.append(head, event, by.signature)
+
+
+def take_back(string: str, *, by: Staff, basis: Basis) -> Row:
+    """Take the newest push of a string back: each dealer returns to the position before, and the next push is due when
+    it was. Raises Refused; ``not_taken_back`` if something has happened since the push."""
+    with transaction.atomic():
+        head = site_log.lock()
+        current = of_string(string, head.moment)
+        _permit(by, current.line_up.tables, head.moment)
+        _refuse_moved(string, current, basis)
+        if sentence := current.why_not_taken_back:
+            raise Refused("not_taken_back", sentence, 409)
+        former = replace(current.line_up, dealers=current.line_up.former, push_at=_due_before(current.row))
+        return LINE_UPS.append(head, _entry(current, former, by, takes_back=current.row.seq), by.signature)
+
+
+def _due_before(row: Row) -> datetime:
+    """The moment at which a push was due when it was called."""
+    before = Row.objects.filter(string=row.string, seq__lt=row.seq).latest("seq")
+    return _string(before, {}, _events([before], row.at)).line_up.push_at
+
+
+def _entry(current: StringLineUp, line_up: LineUp, by: Staff, **facts: Any) -> LineUpSet:
+    """The entry of a line-up that has the tables and the turn of the one in force."""
+    return LineUpSet(
+        **_author(by),
+        string=line_up.string,
+        tables=line_up.tables,
+        dealers=line_up.dealers,
+        names=tuple(current.names.get(username, "") for username in line_up.dealers),
+        turn_minutes=current.row.turn_minutes,
+        push_at=policies.spelled(line_up.push_at),
+        ends=policies.spelled(line_up.ends),
+        **facts,
+    )
 
 
 def rearrange(string: str, dealers: Sequence[str], reason: str = "", *, by: Staff, basis: Basis) -> Row:
@@ -295,10 +355,23 @@ def _refuse_moved(string: str, current: StringLineUp | None, basis: Basis) -> No
     if not basis.seq:
         raise Refused("moved_on", f"There is a string {string} already: set that one up, or take another name.", 409)
     if current.row.seq != basis.seq:
-        sentence = f"{current.row.by} has {'pushed' if current.row.pushed else 'set'} string {string} meanwhile."
-        raise Refused("moved_on", f"{sentence} Look at it again.", 409)
-    if basis.push_at is not None and current.line_up.push_at != basis.push_at:
-        raise Refused("moved_on", f"A relief tapped in: string {string} has moved on already. Look at it again.", 409)
+        change = _change_of(current.row)
+        raise Refused("moved_on", f"{current.row.by} has {change} string {string} meanwhile. Look at it again.", 409)
+    if basis.push_at is None or current.line_up.push_at == basis.push_at:
+        return
+    if current.line_up.at == current.row.at:
+        due = f"{timezone.localtime(current.line_up.push_at):%H:%M}"
+        sentence = f"A table of string {string} has opened: its next push is due at {due}. Look at it again."
+        raise Refused("moved_on", sentence, 409)
+    raise Refused("moved_on", f"A relief tapped in: string {string} has moved on already. Look at it again.", 409)
+
+
+def _change_of(row: Row) -> str:
+    """The change that made a row, in a sentence about its string."""
+    if row.pushed:
+        return "pushed"
+    body = LogEntry.objects.of_site().values_list("body", flat=True).get(seq=row.seq)
+    return "taken back the push of" if read_as(LineUpSet, body).takes_back else "set"
 
 
 def faults(change: LineUpChange, moment: datetime, strings: Sequence[StringLineUp]) -> dict[str, str]:
@@ -341,8 +414,8 @@ def _tables_fault(change: LineUpChange, current: StringLineUp | None, others: Se
 
 
 def _dealers_fault(change: LineUpChange, current: StringLineUp | None, others: Sequence[StringLineUp]) -> str:
-    # Dealers who keep the same tables are not examined again: a deactivated dealer, or one whose certificate has
-    # ended, would otherwise block every change of the string, their own leaving included.
+    # Dealers of the same tables are not examined again unless they get another table: a deactivated dealer, or one
+    # whose certificate has ended, would otherwise block every change of the string, their own leaving included.
     keeps_tables = current is not None and set(change.tables) <= set(current.line_up.tables)
     placed = current.line_up.dealers if current is not None and keeps_tables else ()
     usernames = {name for name in change.dealers if name and name not in placed}
@@ -355,7 +428,17 @@ def _dealers_fault(change: LineUpChange, current: StringLineUp | None, others: S
         if shared := set(string.line_up.dealers) & usernames:
             return f"{people[min(shared)].name} is in string {string.row.string}: take them out there first."
     lacking = [sentence for sentence in uncertified(change, usernames) if "no valid" in sentence]
+    lacking += _moved_to(change, current).values() if current is not None else ()
     return lacking[0] if lacking else ""
+
+
+def _moved_to(change: LineUpChange, current: StringLineUp) -> dict[str, str]:
+    """Sentences about the dealers of a string whom a change sends to another table of it, where they may not deal."""
+    moved = [
+        name if name in current.line_up.dealers and current.line_up.dealer_of(table) != name else ""
+        for table, name in zip(change.tables, change.dealers, strict=False)
+    ]
+    return unfit(change.tables, moved)
 
 
 # --- Verification ----------------------------------------------------------------------------------------------
@@ -374,11 +457,19 @@ def check_line_up(event: LineUpSet, entry: Entry) -> None:
     if not event.tables:
         return
     _moments_of(event)
-    if event.pushed:
-        before = _before(event.string, entry.seq)
-        is_same = before is not None and (before.tables, before.turn_minutes) == (event.tables, event.turn_minutes)
-        if before is None or not is_same or not is_push(before.dealers, event.dealers):
-            raise AuditFailure("a push moves each dealer to the next position, and this one did something else")
+    if not (event.pushed or event.takes_back):
+        return
+    seq, before = _before(event.string, entry.seq)
+    is_same = before is not None and (before.tables, before.turn_minutes) == (event.tables, event.turn_minutes)
+    if event.pushed and not (before and is_same and is_push(before.dealers, event.dealers)):
+        raise AuditFailure("a push moves each dealer to the next position, and this one did something else")
+    if event.takes_back and not (before and is_same and seq == event.takes_back and _is_taken_back(before, event)):
+        raise AuditFailure("a push is taken back by the next entry of its string, with the dealers as before the push")
+
+
+def _is_taken_back(push: LineUpSet, event: LineUpSet) -> bool:
+    """Whether each dealer has the position before a push."""
+    return push.pushed and not event.pushed and push.dealers == (*event.dealers[-1:], *event.dealers[:-1])
 
 
 def _moments_of(event: LineUpSet) -> tuple[datetime, datetime]:
@@ -388,8 +479,12 @@ def _moments_of(event: LineUpSet) -> tuple[datetime, datetime]:
         raise AuditFailure("its moments cannot be read") from None
 
 
-def _before(string: str, seq: int) -> LineUpSet | None:
-    """The entry of a string's line-up before an entry, from the log alone: rows may have been tampered with."""
+def _before(string: str, seq: int) -> tuple[int, LineUpSet | None]:
+    """The entry of a string's line-up before an entry, with its number, from the log alone: rows may have been tampered
+    with."""
     entries = LogEntry.objects.of_site().filter(subject=LineUpSet.subject, seq__lt=seq).order_by("-seq")
-    events = (read_as(LineUpSet, body) for body in entries.values_list("body", flat=True).iterator(chunk_size=50))
-    return next((event for event in events if event.string == string), None)
+    events = (
+        (number, read_as(LineUpSet, body))
+        for number, body in entries.values_list("seq", "body").iterator(chunk_size=50)
+    )
+    return next(((number, event) for number, event in events if event.string == string), (0, None))

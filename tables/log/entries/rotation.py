@@ -13,7 +13,7 @@ from tables.log.writers import staff_with
 
 
 class LineUpSet(Author, frozen=True, kw_only=True, omit_defaults=True):
-    """The line-up of a string of tables was set or pushed. The newest line-up of a string is in force."""
+    """The line-up of a string of tables was set or pushed, or its push was taken back. The newest one is in force."""
 
     subject: ClassVar[str] = "rotation"
     kinds: ClassVar[tuple[str, ...]] = ("line_up_set",)
@@ -42,10 +42,19 @@ class LineUpSet(Author, frozen=True, kw_only=True, omit_defaults=True):
     pushed: bool = False
     """Whether a push made it: each dealer moved on, and nothing else changed."""
     reason: str = ""
+    takes_back: int = 0
+    """The number of the entry whose push it takes back: each dealer returned to the position before. 0 for none."""
 
     def description(self) -> Message:
         if not self.tables:
             return Message("String {string} ends", string=self.string)
+        if self.takes_back:
+            return Message(
+                "The push of string {string} in entry {entry} is taken back: {dealers}",
+                string=self.string,
+                entry=self.takes_back,
+                dealers=joined(self._places()),
+            )
         if self.pushed:
             return Message("String {string} is pushed: {dealers}", string=self.string, dealers=joined(self._places()))
         return counted(

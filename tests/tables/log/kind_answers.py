@@ -184,7 +184,7 @@ def _made() -> Iterator[Example]:
 
 
 def _line_ups() -> Iterator[Example]:
-    """A line-up that was set, pushed and ended, by the author of a temporary pit assignment."""
+    """A line-up that was set, pushed, taken back and ended, by the author of a temporary pit assignment."""
     name: Name = (True, "post", "cover_set")
     author = {field: _like(name).entry.content[field] for field in ("username", "name", "badge", "role")}
     places = {"tables": ["Rocket 1"], "dealers": ["dora", ""], "names": ["Dora", ""], "turn_minutes": 20}
@@ -192,6 +192,7 @@ def _line_ups() -> Iterator[Example]:
     for label, content in (
         ("a line-up is set", places | moments),
         ("a line-up is pushed", places | moments | {"pushed": True}),
+        ("a push is taken back", places | moments | {"takes_back": 4}),
         ("a line-up ends", {"tables": []}),
     ):
         like = replace(_like(name).entry, subject="rotation")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tables.log.rotation import LineUp, Session, Tap, fault_of, hours_of, is_push, moved_on
+from tables.log.rotation import LineUp, Session, TableStatus, Tap, fault_of, hours_of, is_push, moved_on
 
 START = datetime(2026, 3, 2, 18, tzinfo=UTC)
 TURN = timedelta(minutes=20)
@@ -102,3 +102,27 @@ def test_hours_count_what_was_dealt_and_only_real_breaks() -> None:
     assert (of_ann.longest, of_ann.stretch) == (timedelta(minutes=60), timedelta(minutes=20))
     assert of_ann.tables == ("Rocket 1", "Rocket 2")
     assert (of_ben.breaks, of_ben.stretch) == (0, timedelta())
+
+
+def test_a_string_without_an_open_table_is_dormant_and_wakes_for_a_whole_turn() -> None:
+    """Harm: a string whose tables were closed for three hours has a push that is three hours late when one opens."""
+    closed = [TableStatus(table, False, at(5 + number)) for number, table in enumerate(STRING.tables)]
+    dormant = moved_on(STRING, closed)
+    assert (dormant.is_dormant, dormant.push_at) == (True, at(20))
+    assert not moved_on(STRING, closed[:2]).is_dormant
+    awake = moved_on(STRING, [*closed, TableStatus("Rocket 2", True, at(90)), TableStatus("Rocket 1", True, at(100))])
+    assert (awake.is_dormant, awake.push_at, awake.at) == (False, at(110), STRING.at)
+    assert moved_on(STRING, [*closed, TableStatus("Rocket 2", True, at(9))]).push_at == at(20), "it was not due yet"
+
+
+def test_openings_before_the_entry_change_no_push() -> None:
+    """Harm: a line-up that is set an hour after its tables opened has its push moved by their opening."""
+    planned = replace(STRING, push_at=at(-1), closed=frozenset(STRING.tables))
+    opened = moved_on(planned, [TableStatus("Rocket 1", True, at(-60))])
+    assert (opened.is_dormant, opened.push_at) == (False, at(-1))
+    assert opened.closed == {"Rocket 2", "Blackjack 1"}
+
+
+def test_a_push_taken_back_restores_the_positions() -> None:
+    """Harm: a correction of a push sends the dealers on instead of back."""
+    assert STRING.pushed(at(20)).former == STRING.dealers

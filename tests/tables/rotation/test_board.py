@@ -11,9 +11,11 @@ from tables.alerts.overdue import rotation_facts
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.rotation import board, line_ups
-from tables.rotation.board import RELIEF_TIME
+from tables.rotation.board import ON_TIME, RELIEF_TIME
 from tables.rotation.line_ups import Basis, LineUpChange
+from tables.rotation.next_push import NextPush, next_push
 from tests import floor
+from tests.floor import Hand
 
 
 @pytest.fixture
@@ -65,3 +67,58 @@ def test_a_dealer_who_deals_for_days_raises_no_alert_each_minute(string: None) -
         if fact.about == "break_overdue"
     }
     assert causes == {f"dora {noon:%Y-%m-%d}"}
+
+
+def test_a_string_without_an_open_table_raises_no_alert_about_its_push(string: None) -> None:
+    """Harm: each night the push of a string whose tables are closed is overdue, and such alerts are acknowledged
+    unread."""
+    later = timezone.now() + timedelta(hours=1)
+
+    def overdue() -> list[str]:
+        return [fact.cause for fact in rotation_facts(later) if fact.about == "push_overdue"]
+
+    assert len(overdue()) == 1
+    table, bella = Table.objects.get(name="Rocket 1"), Staff.objects.get(username="bella")
+    Hand(table, Staff.objects.get(username="dora"))("sign_out")
+    Hand(table, bella)("close_table")
+    assert overdue() == []
+    asleep = board.board(later).strings[0]
+    assert (asleep.is_dormant, asleep.late) == (True, timedelta())
+    Hand(table, bella)("open_table")
+    assert len(overdue()) == 1
+
+
+def test_a_push_before_its_time_is_early_by_the_time_that_is_left(string: None) -> None:
+    """Harm: a push is confirmed each time, a minute after it was due too, and the question is no longer read."""
+    push_at = line_ups.of_string("A").line_up.push_at
+    early, on_time, late = (
+        board.board(push_at + wait).strings[0] for wait in (-timedelta(minutes=7), -ON_TIME / 2, ON_TIME)
+    )
+    assert (early.early, early.asks) == (timedelta(minutes=7), True)
+    assert not on_time.asks
+    assert not late.asks
+
+
+# --- The dealer's own next push --------------------------------------------------------------------------------
+
+
+def test_a_dealer_sees_who_comes_and_the_next_table(string: None) -> None:
+    """Harm: a dealer does not know when the relief comes, and looks around for it in the middle of a hand."""
+    line_up = line_ups.of_string("A").line_up
+    assert line_up.dealers == ("dan", "dora", "")
+    called = next_push("Rocket 1", "dora")
+    assert called == NextPush(line_up.push_at, "Dan", is_called=True, is_placed=True, table="Rocket 2")
+    floor.relieve(Table.objects.get(name="Rocket 1"), Staff.objects.get(username="dan"))
+    assert next_push("Rocket 1", "dan") == NextPush(
+        line_up.push_at, "", is_called=False, is_placed=True, table="Rocket 2"
+    )
+    assert next_push("Rocket 2", "dora") == NextPush(line_up.push_at, "Dan", is_called=False, is_placed=True, table="")
+    assert next_push("Rocket 9", "dora") is None
+
+
+def test_a_dealer_who_covers_sees_the_dealer_of_the_position(string: None) -> None:
+    """Harm: a dealer who covers for some minutes is sent to a table of a string in which they have no position."""
+    floor.staff(Role.DEALER, "dina", "103")
+    cover = next_push("Rocket 1", "dina")
+    assert cover is not None
+    assert (cover.relief, cover.is_called, cover.is_placed) == ("Dan", True, False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ from tables.log.catalog import read_as
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.rotation import LineUpSet
 from tables.log.message import text_of
-from tables.models import LineUp, Staff, Table
+from tables.models import Certificate, LineUp, Practice, Staff, Table
 from tables.projections.site_rows import LINE_UPS
 from tables.refusals import Refused
 from tables.roles import Role
@@ -248,3 +248,252 @@ def test_the_sessions_of_dealers_come_from_their_taps(felt: Hand) -> None:
     assert [(session.username, session.table) for session in dealt] == [("dora", "Rocket 1"), ("dina", "Rocket 1")]
     assert dealt[0].end == dealt[1].start
     assert dealt[1].end == now
+
+
+# --- Pushes taken back -----------------------------------------------------------------------------------------
+
+
+def test_a_push_by_mistake_is_taken_back_by_an_entry(felt: Hand) -> None:
+    """Harm: after a push for the wrong string, each dealer has to be moved back by hand, and the log shows moves."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    before = line_ups.of_string("A")
+    pushed = line_ups.push("A", by=bella(), basis=before.basis)
+    line_ups.take_back("A", by=bella(), basis=line_ups.of_string("A").basis)
+    after = line_ups.of_string("A")
+    assert (after.line_up.dealers, after.line_up.push_at) == (before.line_up.dealers, before.line_up.push_at)
+    assert [(event.pushed, event.takes_back) for event in events()] == [(False, 0), (True, 0), (False, pushed.seq)]
+    words = text_of(events()[-1].description())
+    assert words == f"The push of string A in entry {pushed.seq} is taken back: Rocket 1 Dora, Rocket 2 Dan"
+    assert fault() == ""
+    line_ups.push("A", by=bella(), basis=after.basis)
+    assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
+    assert fault() == ""
+
+
+def test_a_push_after_a_relief_is_taken_back_to_the_relief(felt: Hand) -> None:
+    """Harm: a relief tapped in, a push by mistake is taken back, and the relief stands in the place of the turn
+    before."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    floor.relieve(felt.table, Staff.objects.get(username="dina"))
+    relieved = line_ups.of_string("A")
+    line_ups.push("A", by=bella(), basis=relieved.basis)
+    line_ups.take_back("A", by=bella(), basis=line_ups.of_string("A").basis)
+    after = line_ups.of_string("A").line_up
+    assert (after.dealers, after.push_at) == (("dina", "dora", "dan"), relieved.line_up.push_at)
+    assert fault() == ""
+
+
+def test_two_pit_bosses_who_take_the_same_push_back_take_back_one(felt: Hand) -> None:
+    """Harm: two pit bosses notice the same mistake, and the string goes back by two turns."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    seen = line_ups.of_string("A").basis
+    line_ups.take_back("A", by=bella(), basis=seen)
+    second = floor.staff(Role.PIT_BOSS, "boris", "203")
+    with pytest.raises(Refused, match="has taken back the push of string A meanwhile") as refused:
+        line_ups.take_back("A", by=second, basis=seen)
+    assert refused.value.code == "moved_on"
+    assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
+    assert refusal(lambda: line_ups.take_back("A", by=second, basis=line_ups.of_string("A").basis)) == "not_taken_back"
+
+
+def test_a_push_that_a_dealer_followed_is_not_taken_back(felt: Hand) -> None:
+    """Harm: the reliefs sit at their new tables, and the line-up sends them back on paper only."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    floor.relieve(felt.table, Staff.objects.get(username="dina"))
+    with pytest.raises(Refused, match="Dina has tapped in at Rocket 1 since the push") as refused:
+        line_ups.take_back("A", by=bella(), basis=line_ups.of_string("A").basis)
+    assert refused.value.code == "not_taken_back"
+    assert len(events()) == 2
+
+
+def test_a_push_that_a_move_or_the_next_relief_followed_is_not_taken_back(felt: Hand) -> None:
+    """Harm: taking a push back undoes a move that another pit boss has made since."""
+    line_ups.set_line_up(change(dealers=("dora", "dan", "dina")), by=bella(), basis=NONE)
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    seen = line_ups.of_string("A").basis
+    line_ups.rearrange("A", ("dina", "dora", ""), by=bella(), basis=seen)
+    assert refusal(lambda: line_ups.take_back("A", by=bella(), basis=seen)) == "moved_on"
+    current = line_ups.of_string("A").basis
+    assert refusal(lambda: line_ups.take_back("A", by=bella(), basis=current)) == "not_taken_back"
+
+
+def test_a_cover_for_some_minutes_does_not_keep_a_push_from_being_taken_back(felt: Hand) -> None:
+    """Harm: any sign-in at a table of the string makes a mistaken push final."""
+    line_ups.set_line_up(change(dealers=("dora", "dan", "")), by=bella(), basis=NONE)
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    floor.relieve(felt.table, Staff.objects.get(username="dina"))
+    line_ups.take_back("A", by=bella(), basis=line_ups.of_string("A").basis)
+    assert line_ups.of_string("A").line_up.dealers == ("dora", "dan", "")
+
+
+def test_a_forged_correction_of_a_push_is_a_finding(felt: Hand) -> None:
+    """Harm: dealers are put into other positions, and the log calls it the correction of a push."""
+    row = line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    pushed = line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    first = events()[0]
+    for forged in (
+        structs.replace(first, takes_back=row.seq),
+        structs.replace(first, takes_back=pushed.seq, dealers=("dan", "dora", "dina")),
+        structs.replace(first, takes_back=pushed.seq, pushed=True),
+    ):
+        with transaction.atomic():
+            LINE_UPS.append(site_log.lock(), forged, bella().signature)
+            assert "a push is taken back by the next entry" in fault()
+            transaction.set_rollback(True)
+    assert fault() == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_take_backs_of_several_threads_at_once_produce_one() -> None:
+    """Harm: two pit bosses take a push back in the same instant, and the log has two corrections of it."""
+    floor.dealt()
+    floor.table("Rocket 2")
+    floor.staff(Role.DEALER, "dan", "102")
+    floor.staff(Role.DEALER, "dina", "103")
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    seen, boss = line_ups.of_string("A").basis, bella()
+    outcomes = at_once(4, lambda: line_ups.take_back("A", by=boss, basis=seen))
+    assert outcomes == ["done"] + ["moved_on"] * 3
+    assert sum(bool(event.takes_back) for event in events()) == 1
+    assert fault() == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_push_and_its_take_back_at_once_produce_one_change() -> None:
+    """Harm: one pit boss pushes on while another takes back, and the string is where neither of them put it."""
+    floor.dealt()
+    floor.table("Rocket 2")
+    floor.staff(Role.DEALER, "dan", "102")
+    floor.staff(Role.DEALER, "dina", "103")
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    seen, boss = line_ups.of_string("A").basis, bella()
+    changes = iter((line_ups.take_back, line_ups.push, line_ups.take_back, line_ups.push))
+    outcomes = at_once(4, lambda: next(changes)("A", by=boss, basis=seen))
+    assert outcomes == ["done"] + ["moved_on"] * 3
+    assert len(events()) == 3
+    assert fault() == ""
+
+
+def at_once(count: int, act: Callable[[], object]) -> list[str]:
+    """What several threads that do something in the same instant came to, in order: "done" or a code."""
+    start = threading.Barrier(count, timeout=60)
+
+    def press(_: int) -> str:
+        start.wait()
+        try:
+            act()
+        except Refused as refused:
+            return refused.code
+        finally:
+            connection.close()
+        return "done"
+
+    with ThreadPoolExecutor(count) as threads:
+        return sorted(threads.map(press, range(count)))
+
+
+# --- Tables that are closed ------------------------------------------------------------------------------------
+
+
+def test_a_string_sleeps_while_its_tables_are_closed(felt: Hand) -> None:
+    """Harm: a string whose tables are closed is late all night, and its push is hours late when a table opens again."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    seen = line_ups.of_string("A")
+    assert not seen.line_up.is_dormant
+    felt("sign_out")
+    pit = Hand(felt.table, bella())
+    pit("close_table")
+    assert line_ups.of_string("A").line_up.is_dormant
+    pit("open_table")
+    awake = line_ups.of_string("A").line_up
+    assert not awake.is_dormant
+    assert timedelta(minutes=19) < awake.push_at - timezone.now() <= timedelta(minutes=20)
+    with pytest.raises(Refused, match="A table of string A has opened: its next push is due at") as refused:
+        line_ups.push("A", by=bella(), basis=seen.basis)
+    assert refused.value.code == "moved_on"
+
+
+def test_a_string_of_tables_that_never_opened_is_dormant(felt: Hand) -> None:
+    """Harm: a string that is set up before its tables open raises an alert about a push."""
+    line_ups.set_line_up(change(tables=("Rocket 2",), dealers=("dan", "dina")), by=bella(), basis=NONE)
+    assert line_ups.of_string("A").line_up.is_dormant
+
+
+# --- Certificates ----------------------------------------------------------------------------------------------
+
+
+def certified(username: str, through: date) -> None:
+    """A dealer's certificate for Rocket."""
+    dealer, number = Staff.objects.get(username=username), Certificate.objects.count() + 1
+    practice = Practice.objects.create(dealer=dealer, course={})
+    Certificate.objects.create(
+        number=number, seq=number, practice=practice, dealer=dealer, game="rocket", rules_version="1", answers_right=1,
+        answers_asked=1, signed_by=bella(), signed_as="x", on_day=through, valid_through=through,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def expiring(felt: Hand, terms: Callable[..., None]) -> Hand:
+    """String A, whose dealers all had a certificate; the one of Dina ended yesterday. Dina is on a break."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    terms(certificate_games=("rocket",))
+    for username, days in (("dora", 30), ("dan", 30), ("dina", -1)):
+        certified(username, timezone.localdate() + timedelta(days=days))
+    return felt
+
+
+def test_a_push_to_a_table_without_a_certificate_is_refused_with_the_dealer(expiring: Hand) -> None:
+    """Harm: a push sends a dealer to a table where the tap is refused, and the dealer there has no relief."""
+    with pytest.raises(Refused) as refused:
+        line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    assert (refused.value.code, refused.value.status) == ("not_certified", 409)
+    day = timezone.localdate() - timedelta(days=1)
+    assert refused.value.sentence.startswith(
+        f"Dina may not deal at Rocket 1: the certificate for Rocket ended on {day}."
+    )
+    assert len(events()) == 1
+
+
+def test_a_push_without_the_dealer_leaves_a_gap_and_moves_the_others(expiring: Hand) -> None:
+    """Harm: one certificate that has ended keeps all other dealers of the string at their tables."""
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis, without=("dina",))
+    assert line_ups.of_string("A").line_up.dealers == ("", "dora", "dan")
+    leaves, pushed = events()[1:]
+    assert (leaves.dealers, leaves.pushed) == (("dora", "dan", ""), False)
+    assert leaves.reason.startswith("Dina may not deal at Rocket 1")
+    assert (pushed.dealers, pushed.pushed) == (("", "dora", "dan"), True)
+    assert fault() == ""
+
+
+def test_a_dealer_who_goes_on_a_break_needs_no_certificate(felt: Hand, terms: Callable[..., None]) -> None:
+    """Harm: a push is refused although the dealer without a certificate only goes on a break."""
+    line_ups.set_line_up(change(), by=bella(), basis=NONE)
+    terms(certificate_games=("rocket",))
+    for username in ("dora", "dina"):
+        certified(username, timezone.localdate())
+    line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
+    with pytest.raises(Refused, match="Dan may not deal at Rocket 1: a certificate for Rocket is required, and there"):
+        line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+
+
+def test_consent_to_leave_one_dealer_out_leaves_no_other_one_out(expiring: Hand) -> None:
+    """Harm: a pit boss agrees to push without one dealer, and another one is taken out of the line-up unseen."""
+    seen = line_ups.of_string("A").basis
+    assert refusal(lambda: line_ups.push("A", by=bella(), basis=seen, without=("dora", "dan"))) == "not_certified"
+    line_ups.push("A", by=bella(), basis=seen, without=("dina", "dan", "dora"))
+    assert line_ups.of_string("A").line_up.dealers == ("", "dora", "dan"), "those who may deal are pushed"
+
+
+def test_a_move_to_another_table_examines_the_certificate(expiring: Hand) -> None:
+    """Harm: two dealers change places, and one of them may not deal at the new table."""
+    with pytest.raises(Refused, match="Dina may not deal at Rocket 2"):
+        line_ups.rearrange("A", ("dora", "dina", "dan"), by=bella(), basis=line_ups.of_string("A").basis)
+    line_ups.rearrange("A", ("dan", "dora", "dina"), by=bella(), basis=line_ups.of_string("A").basis)
+    line_ups.rearrange("A", ("dan", "dora", ""), by=bella(), basis=line_ups.of_string("A").basis)
+    assert line_ups.of_string("A").line_up.dealers == ("dan", "dora", "")
