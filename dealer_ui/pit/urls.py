@@ -21,6 +21,7 @@ urlpatterns = [
     path("posts/give-back", assignments.give_back, name="give-back"),
     path("rotation/", rotation.page, name="rotation"),
     path("rotation/push", rotation.push, name="push"),
+    path("rotation/take-back", rotation.take_back, name="take-back"),
     path("rotation/move", rotation.move, name="move"),
     path("rotation/end", rotation.end, name="rotation-end"),
     path("rotation/new/", rotation.set_up, name="rotation-new"),

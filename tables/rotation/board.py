@@ -103,6 +103,11 @@ class StringBoard:
         return tuple(position for position in self.positions if position.username in self.misfits)
 
     @property
+    def unfit_names(self) -> str:
+        """The names of these dealers, in a sentence."""
+        return ", ".join(position.name for position in self.unfit)
+
+    @property
     def breaks(self) -> tuple[Position, ...]:
         """The break positions of the string."""
         return tuple(position for position in self.positions if not position.where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -198,3 +199,93 @@ def test_the_next_push_is_right_when_the_clocks_change() -> None:
     autumn = datetime(2026, 10, 25, 1, 10, tzinfo=UTC)  # 2:10 for the second time
     assert forms._next_at(time(2, 30), autumn).astimezone(UTC) == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
     assert forms._next_at(time(3), autumn).astimezone(UTC) == datetime(2026, 10, 25, 2, tzinfo=UTC)
+
+
+def pushed(boss: Client) -> Any:
+    """String A with a push that is due now, after its first push."""
+    set_up(boss)
+    due_now()
+    return boss.post(reverse("pit:push"), basis(), follow=True)
+
+
+def due_now() -> None:
+    """String A as it is, with its push due now."""
+    row = LineUp.objects.latest("seq")
+    change = LineUpChange(
+        string="A", tables=tuple(row.tables), dealers=tuple(row.dealers), turn_minutes=20,
+        push_at=timezone.now(), ends=row.ends,
+    )  # fmt: skip
+    line_ups.set_line_up(change, by=Staff.objects.get(username="bella"), basis=Basis(row.seq))
+
+
+def test_a_push_before_its_time_is_confirmed(boss: Client) -> None:
+    """Harm: one touch of the wrong button sends every dealer of a string to the next table twelve minutes early."""
+    set_up(boss)
+    page = boss.get(reverse("pit:rotation")).content.decode()
+    assert f'action="{reverse("pit:push")}"' not in page
+    question = boss.get(reverse("pit:rotation"), {"string": "A", "push": "1"}).content.decode()
+    assert f'href="{reverse("pit:rotation")}?string=A&amp;push=1#push"' in page
+    assert "This push is due at" in question
+    assert 'id="push" role="group" tabindex="-1" autofocus' in question
+    assert f'action="{reverse("pit:push")}"' in question
+    assert "Push A now" in question
+
+
+def test_a_push_in_time_takes_one_touch(boss: Client) -> None:
+    """Harm: a question before every push is answered without being read."""
+    set_up(boss)
+    due_now()
+    page = boss.get(reverse("pit:rotation")).content.decode()
+    assert f'action="{reverse("pit:push")}"' in page
+    assert "push=1#push" not in page
+
+
+def test_a_push_is_taken_back_from_the_page_until_something_follows(boss: Client) -> None:
+    """Harm: the way back from a mistaken push is offered after a dealer has followed it, or not at all."""
+    address = reverse("pit:take-back")
+    page = pushed(boss)
+    assert f'action="{address}"'.encode() in page.content
+    seen = basis()
+    answer = boss.post(address, seen, follow=True)
+    assert b"The push is taken back" in answer.content
+    assert f'action="{address}"'.encode() not in answer.content
+    assert LineUp.objects.latest("seq").dealers == ["dora", "", ""]
+    again = boss.post(address, seen)
+    assert (again.status_code, b'data-code="moved_on"' in again.content) == (409, True)
+
+
+def test_a_sleeping_string_is_grey_and_offers_no_push(boss: Client) -> None:
+    """Harm: a string whose tables are closed is amber all night."""
+    set_up(boss, tables=["Rocket 2"])
+    due_now()
+    page = boss.get(reverse("pit:rotation")).content.decode()
+    assert "string--dormant" in page
+    assert "All its tables are closed: no push is due until one opens." in page
+    assert "Push A" not in page
+
+
+def test_a_dealer_without_a_certificate_is_named_before_the_push(boss: Client, terms: Callable[..., None]) -> None:
+    """Harm: the pit boss learns of a certificate that has ended when the relief is refused at the table."""
+    set_up(boss)
+    boss.post(reverse("pit:move"), basis() | {"position": "1", "dealer": "dan"})
+    boss.post(reverse("pit:move"), basis() | {"position": "2", "dealer": "dina"})
+    due_now()
+    terms(certificate_games=("rocket",))
+    page = boss.get(reverse("pit:rotation")).content.decode()
+    assert "push=1#push" in page
+    refused = boss.post(reverse("pit:push"), basis())
+    content = refused.content.decode()
+    assert (refused.status_code, 'data-code="not_certified"' in content) == (409, True)
+    assert "Push A without Dora, Dina" in content
+    assert "Replace Dina" in content
+    assert LineUp.objects.filter(pushed=True).count() == 0
+    answer = boss.post(reverse("pit:push"), basis() | {"without": ["dora", "dina"]})
+    assert (answer.status_code, answer.url) == (302, f"{reverse('pit:rotation')}?string=A&position=0#move")
+    assert LineUp.objects.latest("seq").dealers == ["", "", "dan"]
+
+
+def test_names_of_dealers_that_a_browser_invents_leave_no_dealer_out(boss: Client) -> None:
+    """Harm: a request names any dealer, and the push takes them out of the line-up."""
+    set_up(boss)
+    boss.post(reverse("pit:push"), basis() | {"without": ["dora", "x\x00", "y" * 5_000]})
+    assert LineUp.objects.latest("seq").dealers == ["", "dora", ""]

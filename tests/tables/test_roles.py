@@ -182,7 +182,8 @@ GUARDED: dict[Guard, str] = {
     """,
     Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 400, 403, 403)): "pit/restored/<int:pk>/confirm",
     Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 422, 403, 403)): """
-        pit/posts/cover pit/rotation/push pit/rotation/move pit/rotation/end
+        pit/posts/cover pit/rotation/push pit/rotation/take-back pit/rotation/move
+        pit/rotation/end
     """,
     Guard((IN, 403, 403, 302, 403, 403), (IN, 403, 403, 409, 403, 403)): "pit/posts/give-back",
     SLIPS_LISTED: "pit/find/ slips/slips.csv slips/keys/ slips/keys.csv",

@@ -43,6 +43,12 @@ class BasisForm(InputForm):
         return Basis(values["seq"], values["push_at"])
 
 
+class PushForm(BasisForm):
+    """The push of a string, with the user names of the dealers who leave the line-up before it."""
+
+    without = forms.Field(required=False, widget=forms.MultipleHiddenInput)
+
+
 class MoveForm(BasisForm):
     """A dealer into a position: the dealer there comes to the other's position, or off the line-up."""
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui.guards import runs, viewer_of, watches
 from dealer_ui.numbers import number
-from dealer_ui.pit.rotation.forms import BasisForm, MoveForm, StringForm
+from dealer_ui.pit.rotation.forms import BasisForm, MoveForm, PushForm, StringForm
 from tables.models import LineUp, Staff, Table
 from tables.refusals import Refused
 from tables.rotation import board, line_ups
@@ -26,14 +26,17 @@ from tables.state import table_state
 @watches
 @require_GET
 def page(request: HttpRequest) -> HttpResponse:
-    """All strings. ``string`` and ``position`` select a position to be filled or left."""
+    """All strings. ``string`` and ``position`` select a position to be filled or left; ``string`` and ``push`` a push
+    to be confirmed."""
     return _draw(request)
 
 
-def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
+def _draw(request: HttpRequest, refused: Refused | None = None, asked: str = "") -> HttpResponse:
+    """The page. ``asked``: the string whose push is to be confirmed."""
     viewer, moment = viewer_of(request), timezone.now()
     rotation = board.board(moment)
     selected = next((each for each in rotation.strings if each.string == request.GET.get("string")), None)
+    asked = asked or (request.GET.get("string", "") if "push" in request.GET else "")
     place = number(request.GET.get("position"))
     chosen = next((each for each in selected.positions if each.number == place), None) if selected else None
     context = {
@@ -42,6 +45,7 @@ def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "selected": selected if chosen else None,
         "chosen": chosen,
         "fitting": _fitting(selected, rotation) if selected and chosen else [],
+        "pushing": asked,
         "may_push": viewer.has_perm(line_ups.RUNS),
         "refused": refused,
     }
@@ -66,9 +70,24 @@ def _changed(request: HttpRequest, act: Callable[[], object], message: str) -> H
 @runs
 @require_POST
 def push(request: HttpRequest) -> HttpResponse:
-    """Call the push of a string."""
+    """Call the push of a string. A push to a table where a dealer may not deal is confirmed first."""
+    form, by = PushForm(request.POST), viewer_of(request)
+    try:
+        without = form.values()["without"]
+        row = line_ups.push(form.name, by=by, basis=form.basis, without=without)
+    except Refused as refused:
+        return _draw(request, refused, form.name if refused.code == "not_certified" else "")
+    messages.success(request, _("The push is called."), extra_tags="rotation")
+    return redirect(_next_gap(row) if without else reverse("pit:rotation"))
+
+
+@runs
+@require_POST
+def take_back(request: HttpRequest) -> HttpResponse:
+    """Take the newest push of a string back."""
     form, by = BasisForm(request.POST), viewer_of(request)
-    return _changed(request, lambda: line_ups.push(form.name, by=by, basis=form.basis), _("The push is called."))
+    message = _("The push is taken back. Each dealer has the position before.")
+    return _changed(request, lambda: line_ups.take_back(form.name, by=by, basis=form.basis), message)
 
 
 @runs
