@@ -15,6 +15,7 @@ urlpatterns = [
     path("<int:pk>/", views.dealer_screen, name="screen"),
     path("<int:pk>/board", views.fragment, name="board"),
     path("<int:pk>/reader", views.reader, name="reader"),
+    path("<int:pk>/next-push", views.rotation, name="next-push"),
     path("<int:pk>/input", views.enter, name="input"),
     path("<int:pk>/call", views.call, name="call"),
     path("<int:pk>/take", relief.take, name="take"),

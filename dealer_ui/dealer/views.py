@@ -31,6 +31,7 @@ from tables.log.pieces import handed_out
 from tables.log.state import TableState
 from tables.models import Staff, Table
 from tables.refusals import Refused
+from tables.rotation.next_push import next_push
 from tables.staff import terminals
 from tables.state import table_state as standings
 
@@ -63,6 +64,17 @@ def reader(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         raise Http404("There is no card reader.")
     context = {"table": table, "line": reader_line(state.reader)}
     return render(request, "dealer_ui/dealer/_reader.html", context)
+
+
+@dealers
+@require_GET
+def rotation(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
+    """The next push for the dealer of the table, in one line."""
+    table = get_object_or_404(Table, pk=pk)
+    if not standings.at(standings.head_of(table)).is_dealt_by(viewer.username):
+        raise Http404("There is no push to see.")
+    context = {"table": table, "next_push": next_push(table.name, viewer.username)}
+    return render(request, "dealer_ui/dealer/_next_push.html", context)
 
 
 @dealers
@@ -169,6 +181,9 @@ def draw(
         "refused": refused,
         "hand_out": _hand_out(table, done),
         "called": _called(request, pk, state),
+        # The answer to an input does not read the line-ups: the screen keeps its line, which reads itself each minute.
+        "keeps_push": request.method != "GET",
+        "next_push": next_push(table.name, viewer.username) if request.method == "GET" else None,
     }
     name = "dealer_ui/dealer/table.html" if whole else "dealer_ui/dealer/_board.html"
     response = render(request, name, context, status=refused.status if refused else 200)

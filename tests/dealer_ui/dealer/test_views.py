@@ -3,6 +3,7 @@
 import json
 import re
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from ledger.models import LogEntry, Notice
 from tables.approvals import proposals
@@ -18,6 +20,8 @@ from tables.board.table_view import board
 from tables.floor import recorder
 from tables.models import Staff, Table
 from tables.roles import Role
+from tables.rotation import line_ups
+from tables.rotation.line_ups import Basis, LineUpChange
 from tables.state import table_state
 from tests import floor
 from tests.floor import Hand
@@ -404,6 +408,63 @@ def test_a_board_costs_few_queries(dora: Client, hand: Hand, django_assert_max_n
     table_state.cache.clear()
     with django_assert_max_num_queries(10):
         dora.get(f"/tables/{hand.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
+
+
+# --- The next push -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_string(hand: Hand) -> Hand:
+    """Dora's table in string A, where Dan relieves her in a quarter of an hour."""
+    floor.staff(Role.DEALER, "dan", "102")
+    moment = timezone.now()
+    change = LineUpChange(
+        string="A", tables=(hand.table.name,), dealers=(hand.by.username, "dan"), turn_minutes=20,
+        push_at=moment + timedelta(minutes=15), ends=moment + timedelta(hours=8),
+    )  # fmt: skip
+    line_ups.set_line_up(change, by=floor.staff(Role.PIT_BOSS, "bert", "209"), basis=Basis(0))
+    return hand
+
+
+def line_of(page: str) -> str:
+    """The line about the next push, as it is read."""
+    line = re.search(r'<p class="topline__push"[^>]*>(.*?)</p>', page)
+    assert line is not None
+    return line.group(1)
+
+
+def test_the_dealer_reads_the_next_push_quietly(in_string: Hand, dora: Client) -> None:
+    """Harm: a dealer does not know when the relief comes and where to go then, or a countdown hurries the hand."""
+    clock = f"{timezone.localtime(line_ups.of_string('A').line_up.push_at):%H:%M}"
+    line = f"Next push {clock}, relieved by Dan · then break"
+    page = text(dora.get(f"/tables/{in_string.table.pk}/"))
+    assert line_of(page) == line
+    assert 'role="timer"' not in page
+    assert line_of(text(dora.get(f"/tables/{in_string.table.pk}/board", **SCRIPT))) == line  # type: ignore[arg-type]
+    assert line_of(text(dora.get(f"/tables/{in_string.table.pk}/next-push", **SCRIPT))) == line  # type: ignore[arg-type]
+
+
+def test_a_dealer_in_a_string_enters_at_the_same_cost(in_string: Hand, dora: Client) -> None:
+    """Harm: each input of a dealer in a string reads the line-ups, and the floor gets slower with the rotation."""
+    enter(dora, in_string, form(in_string, seat="6", amount="20"))
+    asked = [len(statements(dora, in_string, form(in_string, seat=str(seat), amount="20"))) for seat in range(1, 5)]
+    assert set(asked) == {3}
+    answer = text(enter(dora, in_string, form(in_string, seat="5", amount="20")))
+    assert line_of(answer) == ""
+    assert "data-keeps" in answer
+
+
+def test_the_next_push_costs_few_queries_and_shows_no_other_table(
+    in_string: Hand, dora: Client, django_assert_max_num_queries: Any
+) -> None:
+    """Harm: the screens of a thousand dealers read the line-ups of all strings each minute."""
+    address = f"/tables/{in_string.table.pk}/next-push"
+    dora.get(address)
+    with django_assert_max_num_queries(7):
+        dora.get(address, **SCRIPT)  # type: ignore[arg-type]
+    with django_assert_max_num_queries(13):
+        dora.get(f"/tables/{in_string.table.pk}/board", **SCRIPT)  # type: ignore[arg-type]
+    assert floor.client(Staff.objects.get(username="dan")).get(address).status_code == 404
 
 
 # --- Games for a pot -------------------------------------------------------------------------------------------

@@ -38,7 +38,9 @@ function layChildren(fresh, lying) {
   while (place) place = takeAway(place);
 }
 
+/** A fresh element that was not read keeps what lies there. */
 function layNode(fresh, lying) {
+  if (fresh.nodeType === Node.ELEMENT_NODE && fresh.hasAttribute("data-keeps")) return;
   if (fresh.nodeType === Node.ELEMENT_NODE) lay(fresh, lying);
   else if (lying.data !== fresh.data) lying.data = fresh.data;
 }
