@@ -16,10 +16,10 @@ class NextPush:
     push_at: datetime
     relief: str
     """Name of the dealer who comes; "" for none."""
-    is_called: bool
-    """Whether the push was called already, and the relief is on the way."""
+    awaits_relief: bool
+    """Whether the position of the table is another dealer's since the last push."""
     is_placed: bool
-    """Whether the dealer has a position in the string, and does not only cover for another one."""
+    """Whether the dealer has a position in the string; a dealer who covers for another one has none."""
     table: str
     """Name of the dealer's next table; "" for a break."""
 
@@ -32,15 +32,15 @@ def next_push(table: str, username: str, moment: datetime | None = None) -> Next
 
 def _of(current: StringLineUp, table: str, username: str) -> NextPush:
     line_up = current.line_up
-    is_called = line_up.dealer_of(table) not in ("", username)
-    # After a push, the positions of the line-up are those to which its dealers walk.
-    dealers = line_up.dealers if is_called else line_up.coming
+    awaits_relief = line_up.dealer_of(table) not in ("", username)
+    # After a push, its dealers are on the way to the positions that they have.
+    dealers = line_up.dealers if awaits_relief else line_up.coming
     relief = dealers[line_up.tables.index(table)]
     place = dealers.index(username) if username in dealers else len(dealers)
     return NextPush(
         push_at=line_up.push_at,
         relief="" if relief == username else current.names.get(relief, relief),
-        is_called=is_called,
+        awaits_relief=awaits_relief,
         is_placed=username in dealers,
         table=line_up.tables[place] if place < len(line_up.tables) else "",
     )

@@ -107,12 +107,14 @@ def test_a_dealer_sees_who_comes_and_the_next_table(string: None) -> None:
     line_up = line_ups.of_string("A").line_up
     assert line_up.dealers == ("dan", "dora", "")
     called = next_push("Rocket 1", "dora")
-    assert called == NextPush(line_up.push_at, "Dan", is_called=True, is_placed=True, table="Rocket 2")
+    assert called == NextPush(line_up.push_at, "Dan", awaits_relief=True, is_placed=True, table="Rocket 2")
     floor.relieve(Table.objects.get(name="Rocket 1"), Staff.objects.get(username="dan"))
     assert next_push("Rocket 1", "dan") == NextPush(
-        line_up.push_at, "", is_called=False, is_placed=True, table="Rocket 2"
+        line_up.push_at, "", awaits_relief=False, is_placed=True, table="Rocket 2"
     )
-    assert next_push("Rocket 2", "dora") == NextPush(line_up.push_at, "Dan", is_called=False, is_placed=True, table="")
+    assert next_push("Rocket 2", "dora") == NextPush(
+        line_up.push_at, "Dan", awaits_relief=False, is_placed=True, table=""
+    )
     assert next_push("Rocket 9", "dora") is None
 
 
@@ -121,4 +123,4 @@ def test_a_dealer_who_covers_sees_the_dealer_of_the_position(string: None) -> No
     floor.staff(Role.DEALER, "dina", "103")
     cover = next_push("Rocket 1", "dina")
     assert cover is not None
-    assert (cover.relief, cover.is_called, cover.is_placed) == ("Dan", True, False)
+    assert (cover.relief, cover.awaits_relief, cover.is_placed) == ("Dan", True, False)
