@@ -15,7 +15,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
-from ledger import site_log
+from ledger import log, site_log
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
 from tables.floor.handlers import checks
@@ -279,13 +279,20 @@ def take_back(string: str, *, by: Staff, basis: Basis) -> Row:
     it was. Raises Refused; ``not_taken_back`` if something has happened since the push."""
     with transaction.atomic():
         head = site_log.lock()
-        current = of_string(string, head.moment)
+        current = of_string(string, _taps_done(of_string(string, head.moment).line_up.tables))
         _permit(by, current.line_up.tables, head.moment)
         _refuse_moved(string, current, basis)
         if sentence := current.why_not_taken_back:
             raise Refused("not_taken_back", sentence, 409)
         former = replace(current.line_up, dealers=current.line_up.former, push_at=_due_before(current.row))
         return LINE_UPS.append(head, _entry(current, former, by, takes_back=current.row.seq), by.signature)
+
+
+def _taps_done(tables: Iterable[str]) -> datetime:
+    """Lock the logs of tables until the transaction ends. Returns a moment after all taps there so far: a tap that is
+    being written might be the one that follows the push. Locked after the site's log, as by other changes."""
+    books = Table.objects.filter(name__in=tables).order_by("book_id").values_list("book_id", flat=True)
+    return max(log.lock(book).moment for book in books)
 
 
 def _due_before(row: Row) -> datetime:

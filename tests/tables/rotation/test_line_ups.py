@@ -379,6 +379,27 @@ def test_a_push_and_its_take_back_at_once_produce_one_change() -> None:
     assert fault() == ""
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_take_back", [False, True])
+def test_a_relief_during_a_push_or_its_take_back_moves_the_string_once(is_take_back: bool) -> None:
+    """Harm: the relief taps in in the instant of a push, and the string is a turn ahead; or a push is taken back in
+    the instant in which its relief taps in, and the relief sits at a table of the turn before."""
+    dealer, _ = floor.dealt()
+    floor.table("Rocket 2")
+    floor.staff(Role.DEALER, "dan", "102")
+    dina = floor.staff(Role.DEALER, "dina", "103")
+    line_ups.set_line_up(change(push_at=timezone.now() + timedelta(minutes=9)), by=bella(), basis=NONE)
+    if is_take_back:
+        line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
+    seen, boss = line_ups.of_string("A").basis, bella()
+    act = line_ups.take_back if is_take_back else line_ups.push
+    changes = iter((lambda: act("A", by=boss, basis=seen), lambda: floor.relieve(dealer.table, dina)))
+    outcomes = at_once(2, lambda: next(changes)())
+    assert outcomes in (["done", "done"], ["done", "not_taken_back"], ["done", "moved_on"])
+    assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
+    assert fault() == ""
+
+
 def at_once(count: int, act: Callable[[], object]) -> list[str]:
     """What several threads that do something in the same instant came to, in order: "done" or a code."""
     start = threading.Barrier(count, timeout=60)
