@@ -191,9 +191,10 @@ def unfit(tables: Sequence[str], dealers: Sequence[str]) -> dict[str, str]:
     placed = {name: table for table, name in zip(tables, dealers, strict=False) if name and table in games}
     if not placed:
         return {}
-    rows = Certificate.objects.filter(dealer__username__in=placed, game__in=set(games.values()))
-    rows = rows.order_by("valid_through").values_list("dealer__username", "game", "valid_through")
-    last_days = {(username, game): day for username, game, day in rows}
+    rows = Certificate.objects.filter(dealer__username__in=placed).order_by("valid_through")
+    last_days = {
+        (username, game): day for username, game, day in rows.values_list("dealer__username", "game", "valid_through")
+    }
     names = dict(Staff.objects.filter(username__in=placed).values_list("username", "name"))
     sentences = {}
     for username, table in placed.items():

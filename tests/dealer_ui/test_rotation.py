@@ -284,6 +284,17 @@ def test_a_dealer_without_a_certificate_is_named_before_the_push(boss: Client, t
     assert LineUp.objects.latest("seq").dealers == ["", "", "dan"]
 
 
+def test_a_dealer_without_a_certificate_is_not_offered_for_a_table(boss: Client, terms: Callable[..., None]) -> None:
+    """Harm: the dealer whose certificate has ended is offered for the gap that they left."""
+    set_up(boss)
+    boss.post(reverse("pit:move"), basis() | {"position": "1", "dealer": "dan"})
+    terms(certificate_games=("rocket",))
+    gap = boss.get(reverse("pit:rotation"), {"string": "A", "position": "1"}).content.decode()
+    assert 'value="dora"' not in gap
+    a_break = boss.get(reverse("pit:rotation"), {"string": "A", "position": "2"}).content.decode()
+    assert 'value="dora"' in a_break
+
+
 def test_names_of_dealers_that_a_browser_invents_leave_no_dealer_out(boss: Client) -> None:
     """Harm: a request names any dealer, and the push takes them out of the line-up."""
     set_up(boss)

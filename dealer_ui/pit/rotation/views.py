@@ -19,7 +19,7 @@ from dealer_ui.pit.rotation.forms import BasisForm, MoveForm, PushForm, StringFo
 from tables.models import LineUp, Staff, Table
 from tables.refusals import Refused
 from tables.rotation import board, line_ups
-from tables.rotation.board import RotationBoard, StringBoard
+from tables.rotation.board import Position, RotationBoard, StringBoard
 from tables.state import table_state
 
 
@@ -44,12 +44,20 @@ def _draw(request: HttpRequest, refused: Refused | None = None, asked: str = "")
         "moment": moment,
         "selected": selected if chosen else None,
         "chosen": chosen,
+        "partners": _partners(selected, chosen) if selected and chosen else [],
         "fitting": _fitting(selected, rotation) if selected and chosen else [],
         "pushing": asked,
         "may_push": viewer.has_perm(line_ups.RUNS),
         "refused": refused,
     }
     return render(request, "dealer_ui/pit/rotation.html", context, status=refused.status if refused else 200)
+
+
+def _partners(selected: StringBoard, chosen: Position) -> list[Position]:
+    """The positions of the dealers of a string who may have another position."""
+    fit = {person.username for person in line_ups.dealers_for((chosen.where,))}
+    others = (each for each in selected.positions if each.username and each.number != chosen.number)
+    return [each for each in others if not chosen.where or each.username in fit]
 
 
 def _fitting(selected: StringBoard, rotation: RotationBoard) -> list[Staff]:
