@@ -155,9 +155,8 @@ GUARDED: dict[Guard, str] = {
     Guard(everybody(410), everybody(410)): "enrol/<str:code>/",
     Guard((IN, 200, 200, 403, 403, 403), (401, 405, 405, 403, 403, 403)): "tables/",
     AT_THE_TABLE: "tables/<int:pk>/ tables/<int:pk>/board tables/<int:pk>/mishaps/",
-    Guard((IN, 404, 404, 403, 403, 403), (401, 405, 405, 403, 403, 403)): """
-        tables/<int:pk>/reader tables/<int:pk>/next-push
-    """,
+    Guard((IN, 404, 404, 403, 403, 403), (401, 405, 405, 403, 403, 403)): "tables/<int:pk>/reader",
+    Guard((IN, 404, 200, 403, 403, 403), (401, 405, 405, 403, 403, 403)): "tables/<int:pk>/next-push",
     Guard((IN, 302, 302, 403, 403, 403), (401, 403, 400, 403, 403, 403)): "tables/<int:pk>/input",
     Guard((IN, 302, 302, 403, 403, 403), (401, 302, 302, 403, 403, 403)): "tables/<int:pk>/call",
     Guard((IN, 302, 302, 403, 403, 403), (401, 200, 302, 403, 403, 403)): "tables/<int:pk>/take",
