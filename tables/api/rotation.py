@@ -1,9 +1,9 @@
-"""The rotation of dealers over the API: the line-ups in force, and the push of a string."""
+"""The rotation of dealers over the API: the line-ups in force, the push of a string, and its correction."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
@@ -14,6 +14,9 @@ from tables.api.views import FloorViewSet
 from tables.log.moments import Moment
 from tables.rotation import line_ups
 from tables.rotation.line_ups import LONGEST_NAME, RUNS, Basis, StringLineUp
+
+MOST_DEALERS: Final = 64
+"""The largest number of dealers that a push names."""
 
 
 class LineUpForm(msgspec.Struct, frozen=True):
@@ -38,12 +41,24 @@ class LineUpsForm(msgspec.Struct, frozen=True):
     line_ups: list[LineUpForm]
 
 
-class Push(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The string to push, and the line-up that the client saw."""
+class PushCorrection(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The string, and the line-up that the client saw."""
 
     string: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
     entry: Annotated[int, Meta(ge=1)]
     push_at: Moment
+
+    @property
+    def basis(self) -> Basis:
+        """The state that the change rests on."""
+        return Basis(self.entry, self.push_at)
+
+
+class Push(PushCorrection, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The string to push, and the line-up that the client saw."""
+
+    without: Annotated[list[str], Meta(max_length=MOST_DEALERS)] = []
+    """User names of dealers who leave the line-up before the push if they may not deal at their next table."""
 
 
 class LineUps(FloorViewSet):
@@ -59,12 +74,27 @@ class LineUps(FloorViewSet):
     @operation("push_string", "Push a string.", tag="Rotation", body=Push, answers=LineUpForm, may=(RUNS,))
     def push(self, call: Call[Any, Push]) -> LineUpForm:
         """Each dealer moves to the next position. Refused as `moved_on` if the line-up has moved on since, by a push
-        or by a relief that tapped in."""
-        asked = call.body
+        or by a relief that tapped in; as `not_certified` if a dealer who is not in `without` may not deal at the next
+        table."""
+        body = call.body
 
         def act() -> LineUpForm:
-            line_ups.push(asked.string, by=call.by, basis=Basis(asked.entry, asked.push_at))
-            return _form(line_ups.of_string(asked.string))
+            line_ups.push(body.string, by=call.by, basis=body.basis, without=body.without)
+            return _form(line_ups.of_string(body.string))
+
+        return repeats.once(call, act, LineUpForm)
+
+    @operation(
+        "take_back_push", "Take a push back.", tag="Rotation", body=PushCorrection, answers=LineUpForm, may=(RUNS,)
+    )
+    def take_back(self, call: Call[Any, PushCorrection]) -> LineUpForm:
+        """Each dealer returns to the position before the newest push. Refused as `not_taken_back` if something has
+        happened since, such as the tap of a dealer at the new table."""
+        body = call.body
+
+        def act() -> LineUpForm:
+            line_ups.take_back(body.string, by=call.by, basis=body.basis)
+            return _form(line_ups.of_string(body.string))
 
         return repeats.once(call, act, LineUpForm)
 

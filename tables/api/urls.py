@@ -119,6 +119,7 @@ def _routes(*, slip: str, dispute: str) -> list[URLPattern]:
         path("covers/ends/", pit_assignments.Covers.as_view({"post": "give_back"}), name="cover-ends"),
         path("rotation/", rotation.LineUps.as_view(LIST), name="rotation"),
         path("rotation/pushes/", rotation.LineUps.as_view({"post": "push"}), name="rotation-pushes"),
+        path("rotation/pushes/take-back/", rotation.LineUps.as_view({"post": "take_back"}), name="rotation-take-back"),
         path("proposals/", settings.Proposals.as_view(LIST), name="proposals"),
         path(_PROPOSAL, settings.Proposals.as_view(RETRIEVE), name="proposal"),
         path(f"{_PROPOSAL}approval/", settings.Proposals.as_view({"post": "approve"}), name="proposal-approval"),

@@ -280,7 +280,7 @@ def take_back(string: str, *, by: Staff, basis: Basis) -> Row:
     it was. Raises Refused; ``not_taken_back`` if something has happened since the push."""
     with transaction.atomic():
         head = site_log.lock()
-        current = of_string(string, _taps_done(of_string(string, head.moment).line_up.tables))
+        current = of_string(string, _moment_after_taps(of_string(string, head.moment).line_up.tables))
         _permit(by, current.line_up.tables, head.moment)
         _refuse_moved(string, current, basis)
         if sentence := current.why_not_taken_back:
@@ -289,7 +289,7 @@ def take_back(string: str, *, by: Staff, basis: Basis) -> Row:
         return LINE_UPS.append(head, _entry(current, former, by, takes_back=current.row.seq), by.signature)
 
 
-def _taps_done(tables: Iterable[str]) -> datetime:
+def _moment_after_taps(tables: Iterable[str]) -> datetime:
     """Lock the logs of tables until the transaction ends. Returns a moment after all taps there so far: a tap that is
     being written might be the one that follows the push. Locked after the site's log, as by other changes."""
     books = Table.objects.filter(name__in=tables).order_by("book_id").values_list("book_id", flat=True)
@@ -442,11 +442,11 @@ def _dealers_fault(change: LineUpChange, current: StringLineUp | None, others: S
 
 def _moved_to(change: LineUpChange, current: StringLineUp) -> dict[str, str]:
     """Sentences about the dealers of a string whom a change sends to another table of it, where they may not deal."""
-    moved = [
+    dealers = [
         name if name in current.line_up.dealers and current.line_up.dealer_of(table) != name else ""
         for table, name in zip(change.tables, change.dealers, strict=False)
     ]
-    return unfit(change.tables, moved)
+    return unfit(change.tables, dealers)
 
 
 # --- Verification ----------------------------------------------------------------------------------------------

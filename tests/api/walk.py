@@ -159,7 +159,7 @@ def limits(steps: Walk) -> None:
 
 
 def rotation(steps: Walk) -> None:
-    """The line-up of a string, and its push."""
+    """The line-up of a string, its push, and the correction of the push."""
     house, boss = steps.house, steps.boss
     moment = timezone.now()
     change = LineUpChange(
@@ -173,6 +173,9 @@ def rotation(steps: Walk) -> None:
     row = line_ups.set_line_up(change, by=boss, basis=Basis(0))
     steps.get("list_line_ups", boss, "rotation/")
     steps.post("push_string", boss, "rotation/pushes/", string="A", entry=row.seq, push_at=row.push_at.isoformat())
+    row = line_ups.of_string("A").row
+    seen = {"string": "A", "entry": row.seq, "push_at": row.push_at.isoformat()}
+    steps.post("take_back_push", boss, "rotation/pushes/take-back/", **seen)
 
 
 def pits_and_posts(steps: Walk) -> None:

@@ -241,7 +241,7 @@ GUARDED: dict[Guard, str] = {
     Guard((401, 403, 200, 200, 200, 200), (401, 403, 403, 403, 415, 403)): "api/tables/<int:pk>/settings/",
     API_PROPOSE: "api/tables/<int:pk>/proposals/ api/limit-plans/proposals/ api/alerts/acknowledgements/",
     API_RUN: """
-        api/rotation/pushes/
+        api/rotation/pushes/ api/rotation/pushes/take-back/
         api/tables/<int:pk>/disputes/<int:number>/notes/ api/tables/<int:pk>/disputes/<int:number>/ruling/
         api/tables/<int:pk>/disputes/<int:number>/closing/ api/tables/<int:pk>/corrections/ api/covers/ api/covers/ends/
     """,

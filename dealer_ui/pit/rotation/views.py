@@ -31,12 +31,12 @@ def page(request: HttpRequest) -> HttpResponse:
     return _draw(request)
 
 
-def _draw(request: HttpRequest, refused: Refused | None = None, asked: str = "") -> HttpResponse:
-    """The page. ``asked``: the string whose push is to be confirmed."""
+def _draw(request: HttpRequest, refused: Refused | None = None, pushing: str = "") -> HttpResponse:
+    """The page. ``pushing``: the string whose push is to be confirmed."""
     viewer, moment = viewer_of(request), timezone.now()
     rotation = board.board(moment)
     selected = next((each for each in rotation.strings if each.string == request.GET.get("string")), None)
-    asked = asked or (request.GET.get("string", "") if "push" in request.GET else "")
+    pushing = pushing or (request.GET.get("string", "") if "push" in request.GET else "")
     place = number(request.GET.get("position"))
     chosen = next((each for each in selected.positions if each.number == place), None) if selected else None
     context = {
@@ -46,7 +46,7 @@ def _draw(request: HttpRequest, refused: Refused | None = None, asked: str = "")
         "chosen": chosen,
         "partners": _partners(selected, chosen) if selected and chosen else [],
         "fitting": _fitting(selected, rotation) if selected and chosen else [],
-        "pushing": asked,
+        "pushing": pushing,
         "may_push": viewer.has_perm(line_ups.RUNS),
         "refused": refused,
     }
