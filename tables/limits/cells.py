@@ -28,7 +28,7 @@ from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.game_kinds import kind_of
-from tables.log.limit_plans import WAGER, Occasion, Takes, Value
+from tables.log.limit_plans import LIMIT_KINDS, WAGER, Occasion, Takes, Value
 from tables.log.state import TableState
 from tables.log.terms import game_title, made_rules, rules_of
 from tables.models import LimitPlan, Proposal, Staff, Table
@@ -38,18 +38,13 @@ from tables.setup.dual_control import ProposalDraft
 from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
 
-AMOUNTS: Final = {
-    "min_cents": "Minimum",
-    "max_cents": "Maximum",
-    "seat_max_cents": "Seat maximum",
-    "cap_cents": "Exposure",
-}
+AMOUNTS: Final = {name: kind.heading for name, kind in LIMIT_KINDS.items()}
 LIMITS: Final = AMOUNTS | {"wager_limits": "Per wager"}
 """The limits that are cells, by the names of settings."""
 OF_THE_SHOE: Final = {"penetration": "Dealt of a shoe (%)", "options": "Options"}
 """The cells whose change takes effect with the next shoe."""
 COLUMNS: Final = LIMITS | OF_THE_SHOE
-MAY_BE_EMPTY: Final = frozenset({"seat_max_cents", "cap_cents"})
+MAY_BE_EMPTY: Final = frozenset(field.name for field in Table._meta.fields if field.null and field.name in AMOUNTS)
 
 Texts = Mapping[str, str]
 """The text of the cells of a table, by column."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from tables.games.protocol import Struct
@@ -26,17 +26,32 @@ Value = int | tuple[int, int]
 Values = Mapping[str, Value]
 """Limits by their names: those of ``AMOUNTS``, and ``wager NAME``."""
 
+
+class LimitKind(NamedTuple):
+    """A limit that is one amount. A bet may not fall below a minimum. The others are maxima: a bet may not exceed them,
+    and raising them may need dual control."""
+
+    title: str
+    """Completes "The … is more than 0"."""
+    heading: str
+    """Its column in the grid and in the files of the grid, which are read by it."""
+    help_text: str = ""
+    """What the form of a plan says about it."""
+    is_minimum: bool = False
+
+
 SCOPES: Final[tuple[Scope, ...]] = ("house", "game", "pit", "table")
-AMOUNTS: Final[Mapping[str, str]] = {
-    "min_cents": "minimum",
-    "max_cents": "maximum",
-    "seat_max_cents": "maximum of a seat",
-    "cap_cents": "exposure of the table",
+LIMIT_KINDS: Final[Mapping[str, LimitKind]] = {
+    "min_cents": LimitKind("minimum", "Minimum", "Empty: left to the layers below.", is_minimum=True),
+    "max_cents": LimitKind("maximum", "Maximum"),
+    "seat_max_cents": LimitKind(
+        "maximum of a seat", "Seat maximum", "All wagers of one seat before the cards, together."
+    ),
+    "cap_cents": LimitKind("exposure of the table", "Exposure", "The most of all bets of a round together."),
 }
-"""The limits that are one amount, and how they are called."""
-MINIMA: Final = frozenset({"min_cents"})
-"""Those that a bet may not fall below. The others are maxima: a bet may not exceed them, and raising them may need dual
-control."""
+"""The limits that are one amount, by the names of settings."""
+AMOUNTS: Final = {name: kind.title for name, kind in LIMIT_KINDS.items()}
+MINIMA: Final = frozenset(name for name, kind in LIMIT_KINDS.items() if kind.is_minimum)
 LIMIT_SETTINGS: Final = (*AMOUNTS, "wager_limits")
 """The settings of a table that are limits. ``docs/adding-a-limit.md`` lists where each of them appears."""
 WAGER: Final = "wager "

@@ -17,7 +17,18 @@ from tables.games.catalog import GAMES
 from tables.limits import cell_texts
 from tables.limits import plans as limit_plans
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import AMOUNTS, LONGEST, WAGER, WEEKDAYS, Always, Hours, Occasion, Schedule, Value
+from tables.log.limit_plans import (
+    AMOUNTS,
+    LIMIT_KINDS,
+    LONGEST,
+    WAGER,
+    WEEKDAYS,
+    Always,
+    Hours,
+    Occasion,
+    Schedule,
+    Value,
+)
 from tables.models import LimitPlan, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.reports import site_clock
@@ -63,14 +74,6 @@ class PlanForm(forms.Form):
     )  # fmt: skip
     event_from = MomentField(label="Event from", required=False, help_text="As 2026-05-02 16:00, by the house's clock.")
     event_to = MomentField(label="Event to", required=False)
-    min_cents = MoneyField(label="Minimum", required=False, help_text="Empty: left to the layers below.")
-    max_cents = MoneyField(label="Maximum", required=False)
-    seat_max_cents = MoneyField(
-        label="Maximum of a seat", required=False, help_text="All wagers of one seat before the cards, together."
-    )
-    cap_cents = MoneyField(
-        label="Exposure of the table", required=False, help_text="The most of all bets of a round together."
-    )
     wagers = forms.CharField(
         label="Limits of single wagers", required=False, widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}),
         help_text="One a line, with the least and the most: tie 5 to 100.",
@@ -101,6 +104,8 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.misfits: dict[str, str] = {}
         """The tables that the limits do not fit, with the reasons, where the plan may apply at others."""
+        for name, kind in LIMIT_KINDS.items():
+            self.fields[name] = MoneyField(label=kind.title.capitalize(), required=False, help_text=kind.help_text)
         names = sorted(Table.objects.in_use().values_list("name", flat=True), key=pits.natural)
         tables = [(name, name) for name in names]
         choices = {"target": list(targets()), "tables": tables, "excluded": tables}
