@@ -1,4 +1,4 @@
-"""Reports as files on the screens: the addresses of a report, and the one view that answers with its file.
+"""Reports on the screens: the addresses of a report, its page, and the one view that answers with its file.
 
 ``tables/audit/downloads.py`` streams the files.
 """
@@ -6,19 +6,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from dealer_ui import dates
 from dealer_ui.guards import View
 from dealer_ui.replica_pages import reads_replica
 from tables.audit import downloads
 from tables.models import Staff
 from tables.refusals import Refused
+from tables.reports import gaming_hours
 from tables.reports.report import Item, Query, Report
 from tables.reports.spreadsheets import Row
 
@@ -26,19 +32,23 @@ from tables.reports.spreadsheets import Row
 def addresses(
     route: str, name: str, report: Report[Query, Item], read: Callable[..., Query], page: View | None = None
 ) -> list[URLPattern]:
-    """The addresses of a report: the page at ``route/``, if it has one of its own, and the file at ``route.csv``. Both
-    require the permissions of the report.
+    """The addresses of a report: the page at ``route/``, unless it has neither columns for one nor a view of its own,
+    and the file at ``route.csv``. Both require the permissions of the report.
 
     ``read`` takes the request and the parts of the address, and returns the query. It raises Refused for values that
     cannot be read, and PermissionDenied.
     """
     file_address = path(f"{route}.csv", _guarded(report, _file_view(report, read)), name=f"{name}-csv")
+    if page is None and report.page_columns:
+        page = _page_view(report, read)
     return [file_address] if page is None else [path(f"{route}/", _guarded(report, page), name=name), file_address]
 
 
 def _guarded(report: Report[Query, Item], view: View) -> View:
-    """A view for signed-in staff with the permissions of the report."""
-    return login_required(permission_required(report.permission, raise_exception=True)(view))
+    """A view for signed-in staff with the permissions of the report, which tests read from its ``report``."""
+    guarded = login_required(permission_required(report.permission, raise_exception=True)(view))
+    guarded.report = report  # type: ignore[attr-defined]
+    return guarded
 
 
 def _file_view(report: Report[Query, Item], read: Callable[..., Query]) -> View:
@@ -47,6 +57,38 @@ def _file_view(report: Report[Query, Item], read: Callable[..., Query]) -> View:
         return _answered(lambda: answer(request, *report.file(read(request, **address))))
 
     return reads_replica(file_of_report) if report.reads_replica else file_of_report
+
+
+def _page_view(report: Report[Query, Item], read: Callable[..., Query]) -> View:
+    @require_GET
+    def page_of_report(request: HttpRequest, **address: Any) -> HttpResponse:
+        context: dict[str, Any] = {
+            "report": report,
+            "file": f"{request.path.removesuffix('/')}.csv",
+            **report.context(),
+        }
+        items: Iterable[Item] = ()
+        status = 200
+        try:
+            query = read(request, **address)
+        except Refused as refused:
+            context["refused"], status = refused, refused.status
+        else:
+            items = chain.from_iterable(report.pages(query))
+            context |= _days(cast(date, query)) if read is dates.gaming_day else {}
+        return render(request, report.template, context | {"table": report.table(items)}, status=status)
+
+    return reads_replica(page_of_report) if report.reads_replica else page_of_report
+
+
+def _days(day: date) -> dict[str, date | None]:
+    """The gaming day of a page, and its neighbours; None for a day to come."""
+    after = day + timedelta(days=1)
+    return {
+        "on": day,
+        "before": day - timedelta(days=1),
+        "after": after if after <= gaming_hours.day_of(timezone.now()) else None,
+    }
 
 
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from django.conf import settings
 from django.urls import path
 
-import dealer_ui.dates  # noqa: F401 -- registers the converter "day"
+from dealer_ui import dates  # registers the converter "day"
 from dealer_ui.exports import addresses
-from dealer_ui.reports import dealer_hours, exceptions, inventories, results
+from dealer_ui.reports import exceptions, inventories, results
+from dealer_ui.reports.dealer_hours import DEALER_HOURS
 
 urlpatterns = [
     *addresses("reports", "reports", results.FIGURES, results.read_figures, results.reports),
@@ -15,9 +16,7 @@ urlpatterns = [
     path("reports/<day:day>/close", results.close_day, name="close-day"),
     *addresses("reports/exceptions", "exceptions", exceptions.EXCEPTIONS, exceptions.read_day, exceptions.exceptions),
     *addresses("reports/exceptions/dealers", "exceptions-dealers", exceptions.DEALERS, exceptions.read_day),
-    *addresses(
-        "rotation/hours", "dealer-hours", dealer_hours.DEALER_HOURS, dealer_hours.read_day, dealer_hours.dealer_hours
-    ),
+    *addresses("rotation/hours", "dealer-hours", DEALER_HOURS, dates.gaming_day),
     *addresses("chips", "inventory", inventories.INVENTORY, inventories.read_day, inventories.inventories),
     *addresses("tables/<int:pk>/float", "float", inventories.FLOAT, inventories.read_float, inventories.rack_float),
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext_noop
 
 from tables.reports.spreadsheets import Row
 
@@ -68,9 +69,15 @@ class Report(Generic[Query, Item]):
     """Permissions that page and file require, all of them. An empty tuple admits all signed-in staff."""
     reads_replica: bool = True
     title: str = ""
-    """The name of the table on the page."""
+    """The name of the table on the page, marked by ``gettext_noop``."""
     page_columns: Sequence[str] = ()
     """The columns of the page in their order, by name."""
+    empty: str = gettext_noop("The list is empty.")
+    """The sentence of a page without rows."""
+    template: str = "dealer_ui/report.html"
+    """The template of the page: this one, or one that extends it."""
+    context: Callable[[], Mapping[str, Any]] = dict
+    """Further context of that template."""
     link: Callable[[Item], str | None] = lambda item: None
     """The address of an item."""
 

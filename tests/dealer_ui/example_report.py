@@ -7,12 +7,10 @@ from datetime import date
 from typing import Final
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.utils.translation import gettext_noop
 
-from dealer_ui.replica_pages import reads_replica
 from tables.models import Table
 from tables.refusals import Refused
 from tables.reports.report import MOMENT, NUMBER, Column, Report, single_page
@@ -34,7 +32,7 @@ RETIRED: Final = Report[date | None, Table](
         Column("retired_at", heading="Retired", kind=MOMENT),
     ),
     pages=lambda since: single_page(_retired(since)),
-    title="Retired tables",
+    title=gettext_noop("Retired tables"),
     page_columns=("table", "game", "seats", "retired_at"),
     link=lambda table: reverse("pit:table", args=[table.pk]),
 )
@@ -53,15 +51,3 @@ def read_since(request: HttpRequest) -> date | None:
         raise Refused("bad_day", "Write the day as 2026-01-31.", 422)
     since: date | None = form.cleaned_data["since"]
     return since
-
-
-@reads_replica
-@require_GET
-def retired_tables(request: HttpRequest) -> HttpResponse:
-    """The page."""
-    try:
-        since, refused = read_since(request), None
-    except Refused as refusal:
-        since, refused = None, refusal
-    context = {"table": RETIRED.table(_retired(since)), "refused": refused}
-    return render(request, "dealer_ui/pit/retired_tables.html", context, status=refused.status if refused else 200)

@@ -9,14 +9,16 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 from django.utils import timezone
 
+import casino.urls
 from casino.embedded.servers import BASE_DIR
 from dealer_ui.exports import addresses
 from tables.models import Staff, Table
 from tables.roles import Role
 from tests import floor, load
-from tests.dealer_ui.example_report import RETIRED, read_since, retired_tables
+from tests.dealer_ui.example_report import RETIRED, read_since
 
 pytestmark = pytest.mark.django_db
+urlpatterns = [*casino.urls.urlpatterns, *addresses("retired", "retired", RETIRED, read_since)]
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def table() -> Table:
 
 
 def download(rf: RequestFactory, viewer: Staff, **query: str) -> Any:
-    _, file = addresses("retired", "retired", RETIRED, read_since, retired_tables)
+    *_, file = urlpatterns
     request = rf.get("/", query)
     request.user = viewer
     return file.callback(request)
@@ -58,3 +60,17 @@ def test_a_report_has_the_table_of_its_page(table: Table) -> None:
     assert text.count('<th scope="col"') == 4
     assert f'<a class="row-link" href="/pit/tables/{table.pk}/">Rocket &lt;1&gt;</a>' in text
     assert f'<td class="is-number">{table.seats}</td><td><time datetime="' in text
+
+
+@pytest.mark.urls(__name__)
+def test_a_report_has_a_page_with_its_files_and_its_refusals(table: Table) -> None:
+    """Harm: a page links to a file without the filter that it shows, or hides why its list is empty."""
+    client = floor.client(floor.staff(Role.PIT_BOSS, "bella"))
+    page = client.get("/retired/?since=2026-01-31").content.decode()
+    assert "Rocket &lt;1&gt;" in page
+    assert '"/retired.csv?since=2026-01-31"' in page
+    assert '"/retired.csv?since=2026-01-31&amp;as=xlsx"' in page
+    refused = client.get("/retired/?since=last+week")
+    assert (refused.status_code, 'data-code="bad_day"' in refused.content.decode()) == (422, True)
+    assert "The list is empty." in refused.content.decode()
+    assert floor.client(floor.staff(Role.CASHIER, "carl")).get("/retired/").status_code == 403
