@@ -20,7 +20,7 @@ START: Final = "<!-- from the catalog: ./run manage log_docs -->"
 OF_EVERY_ENTRY: Final = frozenset({"request", "refused", "happened_at", "attested"})
 """Fields that any entry may have; the page tells them once."""
 BY_STEP: Final = "by step"
-COLUMNS: Final = "| entry | what it says | content | written by | moves | exception | feed | alerts |"
+COLUMNS: Final = "| entry | file | what it says | content | written by | moves | exception | feed | alerts |"
 
 
 class Command(BaseCommand):
@@ -56,7 +56,8 @@ def _line(event: type[Event]) -> str:
     sentence = (event.__doc__ or "").partition("\n")[0]
     fields: Any = msgspec.inspect.type_info(event).fields  # type: ignore[attr-defined]
     content = ", ".join(_field(field) for field in fields if field.encode_name not in OF_EVERY_ENTRY)
-    cells = (f"{event.subject} {kinds}", sentence, content, event.record.writer.says, _moves(event))
+    file = f"`{event.__module__.rpartition('.')[2]}.py`"
+    cells = (f"{event.subject} {kinds}", file, sentence, content, event.record.writer.says, _moves(event))
     return f"| {' | '.join([*cells, *_answers(event.record)])} |"
 
 
