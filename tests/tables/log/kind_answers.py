@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_origin
 
 import msgspec
 from django.db import connection, transaction
@@ -54,6 +54,9 @@ LOADED: Final = frozenset({"ledger_book", "ledger_account", "ledger_logentry", "
 """The database tables that alert facts are read from."""
 OF_EVERY_ENTRY: Final = frozenset({"request", "attested"})
 """Fields that say nothing of a kind."""
+
+PLAIN: Final[Mapping[Any, Any]] = {str: "x", int: 1, bool: True, tuple: [], list: [], dict: {}}
+"""A value of each type of field, for kinds without another example."""
 
 Name = tuple[bool, str, str]
 """Whether it is written in the log of the house, subject, kind."""
@@ -154,7 +157,8 @@ def _is_banked(example: Example) -> bool:
 
 @cache
 def examples() -> Mapping[Name, Sequence[Example]]:
-    """For each kind the shortest entry of each shape, and the made ones."""
+    """For each kind the shortest entry of each shape, and the made ones; for a kind that has neither, one with plain
+    values in its required fields."""
     shortest: dict[tuple[Any, ...], Example] = {}
     for example in entries():
         shape = _shape(example)
@@ -163,6 +167,8 @@ def examples() -> Mapping[Name, Sequence[Example]]:
     by_kind: dict[Name, list[Example]] = defaultdict(list)
     for example in (*shortest.values(), *_made()):
         by_kind[example.name].append(example)
+    for name in kinds().keys() - by_kind.keys():
+        by_kind[name] = [*_plain(name)]
     return by_kind
 
 
@@ -197,6 +203,15 @@ def _line_ups() -> Iterator[Example]:
     ):
         like = replace(_like(name).entry, subject="rotation")
         yield _respelled(label, like, "line_up_set", author | {"string": "A"} | content)
+
+
+def _plain(name: Name) -> Iterator[Example]:
+    """An entry of a kind whose required fields are texts, numbers and lists; none of another kind."""
+    required = [field for field in msgspec.structs.fields(kinds()[name]) if field.required]
+    if all((get_origin(field.type) or field.type) in PLAIN for field in required):
+        content = {field.name: PLAIN[get_origin(field.type) or field.type] for field in required}
+        like = next(each.entry for each in entries() if each.name[0] == name[0] and not each.entry.round)
+        yield _respelled(f"a plain {title(name)}", replace(like, subject=name[1]), name[2], content)
 
 
 def _void_after_a_result() -> Example:

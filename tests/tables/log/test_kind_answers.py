@@ -22,7 +22,7 @@ def test_each_kind_of_entry_is_answered_as_recorded() -> None:
     if os.environ.get(WRITES):
         FILE.write_text(kind_answers.spelled(now))
     recorded = json.loads(FILE.read_text())
-    assert now.keys() == recorded.keys()
+    assert now.keys() == recorded.keys(), f"{sorted(now.keys() ^ recorded.keys())}; {HOW}"
     now = json.loads(kind_answers.spelled(now))
     changed = [name for name in now if now[name] != recorded[name]]
     assert [now[name] for name in changed] == [recorded[name] for name in changed], f"{changed}; {HOW}"
@@ -30,4 +30,5 @@ def test_each_kind_of_entry_is_answered_as_recorded() -> None:
 
 def test_each_kind_of_entry_has_an_example() -> None:
     """Harm: a kind has no recorded answer that depends on its content, and such an answer changes unnoticed."""
-    assert [kind_answers.title(name) for name in kind_answers.kinds() if not kind_answers.examples().get(name)] == []
+    without = [kind_answers.title(name) for name in kind_answers.kinds() if not kind_answers.examples().get(name)]
+    assert without == [], "make an example of each in _made of tests/tables/log/kind_answers.py"
