@@ -114,7 +114,7 @@ def note_case(case: str) -> Iterator[None]:
     """Add the name of a case to what fails in it."""
     try:
         yield
-    except AssertionError as error:
+    except Exception as error:
         error.add_note(f"in the case: {case}")
         raise
 

@@ -44,6 +44,10 @@ def operations(described: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+WRITE = "API_EXAMPLES=write ./run test tests/api/test_description.py, then .venv/bin/python -m casino.api_files"
+"""Writes the examples again, and the files that contain them."""
+
+
 def check(described: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
     """Hold a value against a schema of the description."""
     jsonschema.Draft202012Validator(described | schema).validate(value)
@@ -133,9 +137,11 @@ def test_every_example_fits_what_is_described(described: dict[str, Any]) -> None
     """Harm: the first thing that somebody copies is refused."""
     for name, operation in operations(described).items():
         example, status = examples.of(name), str(OPERATIONS[name].status)
+        assert example["answer"] is not None or OPERATIONS[name].answers is bytes, f"{name} has no example: {WRITE}"
         for media in operation["responses"][status]["content"].values():
             if "example" in media:
-                check(described, media["schema"], example["answer"])
+                with note_case(f"{name}: {WRITE}"):
+                    check(described, media["schema"], example["answer"])
         for media in operation.get("requestBody", {"content": {}})["content"].values():
             check(described, media["schema"], example["body"])
     for response in described["components"]["responses"].values():
@@ -154,6 +160,7 @@ def test_every_operation_answers_as_it_is_described(
     if os.environ.get("API_EXAMPLES") == "write":
         examples.FILE.write_text(json.dumps(calls, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     files = {name for name, declared in OPERATIONS.items() if declared.answers is bytes}
+    assert set(OPERATIONS) - files - set(calls) == set(), "call these in tests/api/walk.py"
     assert set(calls) == set(OPERATIONS) - files
     for name, call in calls.items():
         responses = operations(described)[name]["responses"]
@@ -178,4 +185,4 @@ def test_every_refusal_leads_to_a_page_that_anybody_may_read(house: Floor) -> No
 def test_no_file_that_follows_from_the_code_is_out_of_date() -> None:
     """Harm: a code without a page, or a client that knows an operation no more. `python -m casino.api_files`."""
     for path, text in api_files.files().items():
-        assert path.read_text() == text, path
+        assert path.read_text() == text, f"{path.name} is out of date: .venv/bin/python -m casino.api_files"

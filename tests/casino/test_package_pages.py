@@ -43,10 +43,15 @@ def test_a_package_has_a_page_that_names_its_files() -> None:
     files = files_of_packages()
     assert len(files) > 500
     assert [str(file) for file in files if not row_of(file, pages)] == []
-    unnamed = [
-        str(file) for file in files if not re.search(rf"[`/]{re.escape(file.name)}`", pages[row_of(file, pages)])
-    ]
-    assert unnamed == []
+    unnamed = [file for file in files if not re.search(rf"[`/]{re.escape(file.name)}`", pages[row_of(file, pages)])]
+    assert unnamed == [], "\n".join(["name these files, with what each is for:", *map(place_of, unnamed)])
+
+
+def place_of(file: Path) -> str:
+    """A file, and the pages that may name it."""
+    rows = ROW.findall((DOCS / "architecture.md").read_text())
+    links = {name: LINK.findall(links) for names, links in rows for name in re.findall(r"[\w/]+", names)}
+    return f"{file} on docs/{' or docs/'.join(links[row_of(file, pages_of_packages())])}"
 
 
 def test_a_package_that_the_architecture_names_is_there() -> None:
