@@ -35,19 +35,19 @@ class ScreenLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class ScreenGroup:
     """A part of the menu; without a title it is shown as it is."""
 
     title: str
-    ways: tuple[ScreenLink, ...]
+    links: tuple[ScreenLink, ...]
 
     def has(self, page: str) -> bool:
-        return any(way.has(page) for way in self.ways)
+        return any(link.has(page) for link in self.links)
 
 
 FLOOR: Final = "tables.watch_floor"
 MENU: Final = (
-    Ways("", (
+    ScreenGroup("", (
         ScreenLink("Floor", "pit:floor", FLOOR,
             ("pit:table", "pit:plan", "pit:posts", "pit:more", "pit:act", "pit:limits", "pit:log", "pit:round"),
             "tables pits plan posts cover"),
@@ -56,14 +56,14 @@ MENU: Final = (
         ScreenLink("Slips", "slips:book", "", ("slips:slip", "slips:begin", "slips:papers"), "fills credits papers"),
         ScreenLink("Figures", "pit:reports", FLOOR, ("pit:penetration",), "win drop hold day close report"),
     )),
-    Ways("Chips and cash", (
+    ScreenGroup("Chips and cash", (
         ScreenLink("Chips", "slips:chips", "tables.watch_chips", about="series counterfeit found"),
         ScreenLink("Pieces", "pit:inventory", FLOOR, ("pit:float",), "inventory liability denomination"),
         ScreenLink(
             "Discrepancies", "pit:discrepancies", FLOOR, ("pit:runs", "pit:health"), "variance over short runs health"
         ),
     )),
-    Ways("Records", (
+    ScreenGroup("Records", (
         ScreenLink("Audit", "pit:audit", "ledger.view_logentry", ("pit:audit-ask",), "seals proofs bundles keys"),
         ScreenLink("Disputes", "pit:disputes", FLOOR,
             ("pit:dispute", "pit:open-dispute", "pit:correct", "pit:correction", "pit:mispays"), "claims corrections"),
@@ -75,7 +75,7 @@ MENU: Final = (
         *([ScreenLink("Shoes", "pit:shoes", "tables.watch_shoes", ("pit:shoe",), "audit counting")]
             if settings.ADVANTAGE_ANALYSIS else []),
     )),
-    Ways("People", (
+    ScreenGroup("People", (
         ScreenLink("Rotation", "pit:rotation", FLOOR,
             ("pit:rotation-new", "pit:rotation-set", "pit:dealer-hours"), "dealers line-up push break relief hours"),
         ScreenLink("Certificates", "practice:certificates", FLOOR, about="dealers practice"),
@@ -86,13 +86,13 @@ MENU: Final = (
 )  # fmt: skip
 
 
-def menu_of(viewer: Staff) -> list[Ways]:
+def menu_of(viewer: Staff) -> list[ScreenGroup]:
     """The menu of a viewer. A group with a single screen has no heading."""
-    parts = [Ways(part.title, tuple(way for way in part.ways if way.is_for(viewer))) for part in MENU]
-    plain = [way for part in parts if not part.title or len(part.ways) == 1 for way in part.ways]
-    return [Ways("", tuple(plain)), *(part for part in parts if part.title and len(part.ways) > 1)]
+    parts = [ScreenGroup(part.title, tuple(link for link in part.links if link.is_for(viewer))) for part in MENU]
+    plain = [link for part in parts if not part.title or len(part.links) == 1 for link in part.links]
+    return [ScreenGroup("", tuple(plain)), *(part for part in parts if part.title and len(part.links) > 1)]
 
 
-def ways_of(viewer: Staff) -> Iterable[ScreenLink]:
+def screens_of(viewer: Staff) -> Iterable[ScreenLink]:
     """All screens that a viewer may open."""
-    return (way for part in menu_of(viewer) for way in part.ways)
+    return (link for part in menu_of(viewer) for link in part.links)

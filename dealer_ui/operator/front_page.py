@@ -89,7 +89,7 @@ class FrontPage:
     waits: Sequence[TaskRow] = ()
     coming: Sequence[TaskRow] = ()
     wrong: Sequence[TaskRow] = ()
-    matters: Sequence[NavGroup] = ()
+    groups: Sequence[NavGroup] = ()
 
     @property
     def open(self) -> int:
@@ -108,9 +108,9 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 def desk_of(viewer: Staff) -> FrontPage:
     """The front page of a viewer."""
-    groups = navigation.matters_of(viewer)
+    groups = navigation.groups_of(viewer)
     if not viewer.has_perm("tables.watch_floor"):
-        return FrontPage(matters=groups)
+        return FrontPage(groups=groups)
     tables = list(Table.objects.in_use().select_related("book"))
     standings = table_state.at_all([table_state.head_of(table) for table in tables])
     return FrontPage(
@@ -119,7 +119,7 @@ def desk_of(viewer: Staff) -> FrontPage:
         waits=list(_waits(viewer, tables, standings)),
         coming=[*_plans(viewer, tables), *_coming(viewer)],
         wrong=list(_wrong(viewer, tables)),
-        matters=groups,
+        groups=groups,
     )
 
 

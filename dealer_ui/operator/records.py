@@ -17,5 +17,5 @@ class RecordsPage(OperatorPage):
     title = "Records"
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        matters = navigation.matters_of(viewer_of(self.request), navigation.RECORDS)
-        return super().get_context_data(matters=matters, **context)
+        groups = navigation.groups_of(viewer_of(self.request), navigation.RECORDS)
+        return super().get_context_data(groups=groups, **context)

@@ -7,14 +7,14 @@ from typing import Any
 from django import template
 
 from dealer_ui import navigation
-from dealer_ui.navigation import Ways
+from dealer_ui.navigation import ScreenGroup
 from tables.models import Staff
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def menu(context: dict[str, Any]) -> list[Ways]:
+def menu(context: dict[str, Any]) -> list[ScreenGroup]:
     """The menu of the signed-in user; empty without one."""
     viewer = context["request"].user
     return navigation.menu_of(viewer) if isinstance(viewer, Staff) else []

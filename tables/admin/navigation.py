@@ -43,7 +43,7 @@ class NavGroup:
     """A group of links."""
 
     title: str
-    ways: tuple[NavLink, ...]
+    links: tuple[NavLink, ...]
 
 
 def _list(title: str, icon: str, model: str, about: str = "") -> NavLink:
@@ -52,7 +52,7 @@ def _list(title: str, icon: str, model: str, about: str = "") -> NavLink:
 
 
 FLOOR: Final = "tables.watch_floor"
-MATTERS: Final = (
+GROUPS: Final = (
     NavGroup("Floor", (
         NavLink("The pit, live", "visibility", "pit:floor", FLOOR, "every table, its dealer, its win"),
         NavLink("Figures", "bar_chart", "pit:reports", FLOOR, "win, drop, hold; closing the day"),
@@ -127,28 +127,28 @@ RECORDS: Final = (
 )  # fmt: skip
 
 
-def matters_of(viewer: Staff, matters: tuple[NavGroup, ...] = MATTERS) -> list[NavGroup]:
+def groups_of(viewer: Staff, groups: tuple[NavGroup, ...] = GROUPS) -> list[NavGroup]:
     """The groups with the links that a viewer may open."""
-    own = [NavGroup(matter.title, tuple(way for way in matter.ways if way.is_for(viewer))) for matter in matters]
-    return [matter for matter in own if matter.ways]
+    own = [NavGroup(group.title, tuple(link for link in group.links if link.is_for(viewer))) for group in groups]
+    return [group for group in own if group.links]
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """The side bar."""
     assert isinstance(request.user, Staff)  # noqa: S101 -- the admin is behind sign-in
     desk = {"title": "Desk", "icon": "desk", "link": reverse("admin:index")}
-    matters = matters_of(request.user)
-    above = [way.address for matter in matters for way in matter.ways if request.path.startswith(way.address)]
+    groups = groups_of(request.user)
+    above = [link.address for group in groups for link in group.links if request.path.startswith(link.address)]
     nearest = max(above, key=len, default="")  # the grid's address lies under that of the list of tables
-    groups = [
-        {"title": matter.title, "separator": True, "items": [_line(way, nearest) for way in matter.ways]}
-        for matter in matters
+    parts = [
+        {"title": group.title, "separator": True, "items": [_line(link, nearest) for link in group.links]}
+        for group in groups
     ]
-    return [{"items": [desk]}, *groups]
+    return [{"items": [desk]}, *parts]
 
 
-def _line(way: NavLink, nearest: str) -> dict[str, Any]:
-    return {"title": way.title, "icon": way.icon, "link": way.address, "active": way.address == nearest}
+def _line(link: NavLink, nearest: str) -> dict[str, Any]:
+    return {"title": link.title, "icon": link.icon, "link": link.address, "active": link.address == nearest}
 
 
 def house_name(request: HttpRequest) -> str:
@@ -166,10 +166,10 @@ def search(request: HttpRequest, typed: str) -> list[SearchResult]:
 
 
 def _results(viewer: Staff, typed: str) -> Iterator[SearchResult]:
-    for matter in (*matters_of(viewer), *matters_of(viewer, RECORDS)):
-        for way in matter.ways:
-            if typed in f"{way.title} {way.about} {matter.title}".casefold():
-                yield SearchResult(way.title, matter.title, way.address, way.icon)
+    for group in (*groups_of(viewer), *groups_of(viewer, RECORDS)):
+        for link in group.links:
+            if typed in f"{link.title} {link.about} {group.title}".casefold():
+                yield SearchResult(link.title, group.title, link.address, link.icon)
     if viewer.has_perm("tables.view_table"):
         for table in Table.objects.in_use().filter(name__icontains=typed).order_by("name")[:MOST_RESULTS]:
             address = reverse("admin:tables_table_change", args=[table.pk])

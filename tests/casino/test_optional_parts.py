@@ -37,7 +37,7 @@ print(json.dumps({
     "tasks": sorted(app.tasks),
     "scheduled": sorted(entry["task"] for entry in app.conf.beat_schedule.values()),
     "plans": [plan.task for plan in tables.audit.watch.PLANS],
-    "links": [link.view for part in MENU for link in part.ways],
+    "links": [link.view for part in MENU for link in part.links],
     "steps": [step.link for steps in STEPS.values() for step in steps],
     "names": names,
 }))

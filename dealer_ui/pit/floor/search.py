@@ -112,19 +112,19 @@ class _Table:
     book: int
 
 
-def _screen(way: navigation.ScreenLink, fit: int) -> Find:
-    return Find(way.title, "Screen", reverse(way.view), fit)
+def _screen(link: navigation.ScreenLink, fit: int) -> Find:
+    return Find(link.title, "Screen", reverse(link.view), fit)
 
 
 def _all_screens(viewer: Staff) -> list[Find]:
-    return [_screen(way, 0) for way in navigation.ways_of(viewer)]
+    return [_screen(link, 0) for link in navigation.screens_of(viewer)]
 
 
 def _screens(viewer: Staff, typed: Typed) -> Iterator[Find]:
-    for way in navigation.ways_of(viewer):
-        fit = typed.fit(way.title, way.about)
+    for link in navigation.screens_of(viewer):
+        fit = typed.fit(link.title, link.about)
         if fit is not None:
-            yield _screen(way, fit)
+            yield _screen(link, fit)
 
 
 def _tables(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
