@@ -1,13 +1,13 @@
 """Which role may open and send what: every address of the site.
 
-The addresses of a report and those of the API follow from the permissions that the report and the operations name.
-GUARDED declares all others, and those that answer differently. An address without a declaration fails.
+The guards of reports, of operators' pages and of the API follow from the permissions that each of them names. GUARDED
+declares all others, and those that answer differently. An address without a declaration fails.
 """
 
 import logging
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import time, timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 from django.contrib.admin import site as admin_site
+from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Model
@@ -240,10 +241,7 @@ GUARDED: dict[Guard, str] = {
     API_SCHEMA: "api/schema/ api/reference/",
     Guard((401, 404, 404, 404, 404, 404), (401, 404, 404, 404, 404, 404)): "api/",
     Guard(everybody(302), everybody(302)): "admin/password_change/",
-    SHOWN: """
-        admin/password_change/done/ admin/jsi18n/ admin/tables/table/grid.csv admin/tables/table/limits/history/
-        admin/tables/table/limits/history.csv admin/records/ admin/tables/houseterms/profiles/
-    """,
+    SHOWN: "admin/password_change/done/ admin/jsi18n/",
     READ: "admin/ admin/search/ admin/^(?P<app_label>ledger|tables)/$",
     admin(403, 403, 405, 405): "admin/autocomplete/",
     UNKNOWN_IN_THE_ADMIN: """
@@ -269,8 +267,8 @@ GUARDED: dict[Guard, str] = {
     admin(200, 403, 422, 403): "admin/tables/table/grid/import/",
 }
 """The addresses of each guard."""
-DECLARED = {route: guard for guard, text in GUARDED.items() for route in routes(text)}
-DECLARED[""] = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
+EXPLICIT = {route: guard for guard, text in GUARDED.items() for route in routes(text)}
+EXPLICIT[""] = Guard((IN, 302, 302, 302, 302, 302), everybody(405))
 
 
 def pages(adds: Guard, changes: Guard) -> dict[str, Guard]:
@@ -295,13 +293,12 @@ MODELS: dict[tuple[Guard, Guard], str] = {
     (ADD, SET): "tables/table tables/denomination tables/staff tables/serviceaccount",
 }
 """The models of the admin, by the roles that add a row and those that change one."""
-DECLARED |= {
+OF_MODELS = {
     f"admin/{model}/{page}": guard
     for (adds, changes), models in MODELS.items()
     for model in routes(models)
     for page, guard in pages(adds, changes).items()
 }
-DECLARED |= dict.fromkeys(routes("admin/tables/houseterms/ admin/tables/limitplan/"), SHOWN)
 
 
 def addresses(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -320,16 +317,25 @@ ADDRESSES = sorted(VIEWS)
 
 
 def guard_of(view: Any) -> Guard | None:
-    """The guard that follows from the permissions of a report, or of the operations of a view of the API. None where
-    neither names one."""
+    """The guard that follows from the permissions of a report, of an operators' page, or of the operations of a view of
+    the API. None where they name none."""
+    page = getattr(view, "view_class", None)
+    if page and getattr(page, "get_permission_required", None) is PermissionRequiredMixin.get_permission_required:
+        sends = 200 if hasattr(page, "post") else 405
+        looked, sent = rows_of(page.permission_required, 200), rows_of(page.permission_required, sends)
+        return admin(*looked[-2:], *sent[-2:])
     if report := getattr(view, "report", None):
-        holders = [PERMISSIONS[role] >= set(report.permission) for role in ROLES]
-        looks, sends = [200 if holds else 403 for holds in holders], [405 if holds else 403 for holds in holders]
-        return Guard((IN, *looks), (IN, *sends)) if report.permission else None
+        looked, sent = rows_of(report.permission, 200), rows_of(report.permission, 405)
+        return Guard((IN, *looked), (IN, *sent)) if report.permission else None
     operations = operations_of(view)
     if not operations or not all(operation.may for operation in operations.values()):
         return None
     return Guard(answers_of(operations.get("get"), 200), answers_of(operations.get("post"), 415))
+
+
+def rows_of(permissions: Sequence[str], success: int) -> list[int]:
+    """What each role gets where all of these permissions are required."""
+    return [success if PERMISSIONS[role] >= set(permissions) else 403 for role in ROLES]
 
 
 def operations_of(view: Any) -> dict[str, Operation]:
@@ -347,7 +353,7 @@ def answers_of(operation: Operation | None, success: int) -> Row:
     return (401, *(success if PERMISSIONS[role] & set(operation.may) else 403 for role in ROLES))
 
 
-DECLARED = {route: guard for route, view in VIEWS.items() if (guard := guard_of(view))} | DECLARED
+DECLARED = OF_MODELS | {route: guard for route, view in VIEWS.items() if (guard := guard_of(view))} | EXPLICIT
 
 
 def test_every_address_is_declared_and_every_declaration_is_an_address(request: pytest.FixtureRequest) -> None:
