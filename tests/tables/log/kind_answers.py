@@ -168,7 +168,7 @@ def examples() -> Mapping[Name, Sequence[Example]]:
     for example in (*shortest.values(), *_made()):
         by_kind[example.name].append(example)
     for name in kinds().keys() - by_kind.keys():
-        by_kind[name] = [*_plain(name)]
+        by_kind[name] = [*_with_plain_values(name)]
     return by_kind
 
 
@@ -205,7 +205,7 @@ def _line_ups() -> Iterator[Example]:
         yield _respelled(label, like, "line_up_set", author | {"string": "A"} | content)
 
 
-def _plain(name: Name) -> Iterator[Example]:
+def _with_plain_values(name: Name) -> Iterator[Example]:
     """An entry of a kind whose required fields are texts, numbers and lists; none of another kind."""
     required = [field for field in msgspec.structs.fields(kinds()[name]) if field.required]
     if all((get_origin(field.type) or field.type) in PLAIN for field in required):
