@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from django.http import HttpRequest
 from django.urls import register_converter
@@ -26,6 +26,12 @@ def gaming_day(request: HttpRequest) -> date:
     """The gaming day that the query asks for, at the latest today; today for anything that is no day."""
     today = gaming_hours.day_of(timezone.now())
     return min(day(request.GET.get("day")) or today, today)
+
+
+def with_neighbours(day: date, latest: date) -> dict[str, date | None]:
+    """A day as the context of a page, with the day before and the day after; None after the latest day."""
+    step = timedelta(days=1)
+    return {"on": day, "before": day - step, "after": day + step if day < latest else None}
 
 
 def moment(text: str | None) -> datetime | None:

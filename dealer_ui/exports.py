@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date, timedelta
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -75,20 +75,11 @@ def _page_view(report: Report[Query, Item], read: Callable[..., Query]) -> View:
             context["refused"], status = refused, refused.status
         else:
             items = chain.from_iterable(report.pages(query))
-            context |= _days(cast(date, query)) if read is dates.gaming_day else {}
+            if read is dates.gaming_day:
+                context |= dates.with_neighbours(cast(date, query), gaming_hours.day_of(timezone.now()))
         return render(request, report.template, context | {"table": report.table(items)}, status=status)
 
     return reads_replica(page_of_report) if report.reads_replica else page_of_report
-
-
-def _days(day: date) -> dict[str, date | None]:
-    """The gaming day of a page, and its neighbours; None for a day to come."""
-    after = day + timedelta(days=1)
-    return {
-        "on": day,
-        "before": day - timedelta(days=1),
-        "after": after if after <= gaming_hours.day_of(timezone.now()) else None,
-    }
 
 
 def answer(request: HttpRequest, name: str, header: Row, pages: Iterator[Iterable[Row]]) -> HttpResponseBase:

@@ -32,9 +32,7 @@ def inventories(request: HttpRequest) -> HttpResponse:
     today = gaming_hours.day_of(timezone.now())
     day = _day(request, today)
     context = {
-        "on": day,
-        "before": day - timedelta(days=1),
-        "after": day + timedelta(days=1) if day < _latest(request, today) else None,
+        **dates.with_neighbours(day, _latest(request, today)),
         "is_over": day < today,
         "is_blind": _counts_chips(request),
         "taken": inventory.on(day),
