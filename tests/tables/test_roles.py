@@ -221,6 +221,9 @@ GUARDED: dict[Guard, str] = {
         api/tables/<int:pk>/ api/tables/<int:pk>/rounds/<int:number>/ api/tables/<int:pk>/rounds/
         api/tables/<int:pk>/limits/
     """,
+    Guard((401, 405, 405, 405, 405, 405), (401, 415, 415, 415, 403, 403)): """
+        api/tables/<int:pk>/inputs/ api/tables/<int:pk>/disputes/
+    """,
     Guard((401, 403, 403, 403, 403, 403), (401, 403, 403, 403, 403, 403)): "api/tables/<int:pk>/reader/",
     Guard((401, 403, 200, 200, 200, 200), (401, 403, 403, 403, 415, 403)): "api/tables/<int:pk>/settings/",
     Guard((401, 403, 403, 404, 404, 404), (401, 405, 405, 405, 405, 405)): """
@@ -353,7 +356,14 @@ def answers_of(operation: Operation | None, success: int) -> Row:
     return (401, *(success if PERMISSIONS[role] & set(operation.may) else 403 for role in ROLES))
 
 
-DECLARED = OF_MODELS | {route: guard for route, view in VIEWS.items() if (guard := guard_of(view))} | EXPLICIT
+def admits_dealers(guard: Guard) -> bool:
+    """Whether a dealer gets further than a refusal."""
+    return not {*guard.get[:3], *guard.post[:3]} <= {IN, 401, 403, 405}
+
+
+DERIVED = {route: guard for route, view in VIEWS.items() if (guard := guard_of(view)) and not admits_dealers(guard)}
+"""What dealers may use is declared, even where it follows from a permission: a wrong one would show them the floor."""
+DECLARED = OF_MODELS | DERIVED | EXPLICIT
 
 
 def test_every_address_is_declared_and_every_declaration_is_an_address(request: pytest.FixtureRequest) -> None:
