@@ -27,38 +27,10 @@ BEGIN
 END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO :"app_role";
 
--- Rows that are written once: the log, the chips, what was found about them, how far they were proved, and the
--- orders of house shoes; the house's hours; pay tables; series of chips; keys, drops and pits; what was simulated; the audits of
--- finished shoes; what games are worth; dealers' practice; the rules of alerts, and what left the house by which channel.
-REVOKE ALL ON tables_houseshoe, tables_verification, tables_househours, tables_houseterms, tables_proposal,
-    tables_proposalend, tables_paytable,
-    tables_chipseries, tables_seriesretirement, tables_housekey, tables_dropschedule, tables_pitsection, tables_floorplan, tables_post, tables_pitcover, tables_limitplan, tables_lineup, tables_dayclose, tables_simulatedchunk, tables_shoeaudit,
-    tables_keptsheet, tables_practice, tables_practiceanswer, tables_certificate, tables_alertrule,
-    tables_alertchannel, tables_delivery, tables_deliveryattempt, tables_resending, tables_alertrepeat,
-    tables_feedsheet
-FROM :"app_role";
--- Kinds of chips and tables are retired, and never deleted.
-REVOKE DELETE ON tables_denomination, tables_table FROM :"app_role";
-GRANT SELECT, INSERT ON
-    ledger_logentry,
-    ledger_transfer,
-    ledger_account,
-    ledger_recount,
-    ledger_alert,
-    ledger_acknowledgement,
-    ledger_escalation,
-    ledger_bookmark,
-    ledger_bookroot,
-    ledger_dayroot,
-    ledger_headsrow,
-    ledger_cosignature,
-    ledger_slip,
-    ledger_slipsignature,
-    ledger_discrepancy,
-    ledger_assignment,
-    ledger_finding,
-    ledger_run,
-    ledger_runend,
+-- Rows that are written once: the log, the chips, the findings about them, the progress of proofs, and the orders of
+-- electronic shoes; gaming hours; pay tables; series of chips; keys, drops and pits; simulations; audits of shoes; exact
+-- values of games; practice of dealers; rules of alerts, and deliveries by channels.
+REVOKE UPDATE, DELETE ON
     tables_houseshoe,
     tables_verification,
     tables_househours,
@@ -89,6 +61,29 @@ GRANT SELECT, INSERT ON
     tables_resending,
     tables_alertrepeat,
     tables_feedsheet
+FROM :"app_role";
+-- Kinds of chips and tables are retired, and never deleted.
+REVOKE DELETE ON tables_denomination, tables_table FROM :"app_role";
+GRANT SELECT, INSERT ON
+    ledger_logentry,
+    ledger_transfer,
+    ledger_account,
+    ledger_recount,
+    ledger_alert,
+    ledger_acknowledgement,
+    ledger_escalation,
+    ledger_bookmark,
+    ledger_bookroot,
+    ledger_dayroot,
+    ledger_headsrow,
+    ledger_cosignature,
+    ledger_slip,
+    ledger_slipsignature,
+    ledger_discrepancy,
+    ledger_assignment,
+    ledger_finding,
+    ledger_run,
+    ledger_runend
 TO :"app_role";
 
 -- The house's clock, by which every entry is dated.
