@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -19,17 +18,16 @@ from tables.limits import cells
 from tables.limits.cells import LIMITS
 from tables.log.catalog import read_as
 from tables.log.entries.settings import TableSet
-from tables.log.moments import is_possible
 from tables.models import LimitPlan, Table
+from tables.reports.log_search import PagePosition
 from tables.reports.spreadsheets import csv_file, spell
 
 PAGE: Final = 100
 """Entries of settings that are read for a page; those of them that change a limit are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class PastLimit:
-    """A change of one limit."""
+class PastLimit(NamedTuple):
+    """A change of one limit: a line of the page and of the file."""
 
     moment: datetime
     table: str
@@ -40,33 +38,18 @@ class PastLimit:
     proposal: int | None
 
 
-Place = tuple[datetime, int, int]
-"""The position of an entry in the history: its moment, log and number."""
+def _position(entry: LogEntry) -> PagePosition:
+    return PagePosition(entry.at, entry.book_id, entry.seq)
 
 
-def _place(entry: LogEntry) -> str:
-    return f"{entry.at.isoformat()}~{entry.book_id}~{entry.seq}"
-
-
-def _read(spelled: str) -> Place | None:
-    """A position from an address; None for an invalid one, which shows the newest entries."""
-    try:
-        moment, book, seq = spelled.split("~")
-        place = datetime.fromisoformat(moment), int(book), int(seq)
-    except ValueError:
-        return None
-    return place if place[0].tzinfo and is_possible(place[0]) and max(place[1:]) < 2**31 else None
-
-
-def _entries(table: str, before: Place | None) -> list[LogEntry]:
+def _entries(table: str, before: PagePosition | None) -> list[LogEntry]:
     """A page of the settings of tables, the newest first."""
     chosen = Table.objects.filter(name=table) if table else Table.objects.all()
     rows = LogEntry.objects.filter(book_id__in=list(chosen.values_list("book_id", flat=True)), subject="table")
     rows = rows.filter(kind="settings_changed").select_related("book").order_by("-at", "-book_id", "-seq")
     if before:
-        moment, book, seq = before
-        later = Q(book_id__lt=book) | Q(book_id=book, seq__lt=seq)
-        rows = rows.filter(Q(at__lt=moment) | (Q(at=moment) & later))
+        earlier = Q(book_id__lt=before.book) | Q(book_id=before.book, seq__lt=before.seq)
+        rows = rows.filter(Q(at__lt=before.moment) | (Q(at=before.moment) & earlier))
     return list(rows[:PAGE])
 
 
@@ -108,10 +91,10 @@ class LimitHistory(OperatorPage):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         table = request.GET.get("table", "")
-        entries = _entries(table, _read(request.GET.get("before", "")))
+        entries = _entries(table, PagePosition.read(request.GET.get("before")))
         return self.page(
             past=list(_changes(entries)),
-            older=_place(entries[-1]) if len(entries) == PAGE else None,
+            older=_position(entries[-1]) if len(entries) == PAGE else None,
             tables=sorted(Table.objects.values_list("name", flat=True)),
             table=table,
             may_export=request.user.has_perm("tables.export_lists"),
@@ -133,10 +116,5 @@ def _lines(table: str) -> Iterator[str]:
     yield csv_file(("When", "Table", "Limit", "From", "To", "By", "Proposal"))
     before = None
     while entries := _entries(table, before):
-        yield spell(map(_cells, _changes(entries)))
-        before = _read(_place(entries[-1]))
-
-
-def _cells(past: PastLimit) -> tuple[str, ...]:
-    stamp = f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}"
-    return stamp, past.table, past.limit, past.before, past.after, past.by, str(past.proposal or "")
+        yield spell((f"{timezone.localtime(past.moment):%Y-%m-%d %H:%M:%S}", *past[1:]) for past in _changes(entries))
+        before = _position(entries[-1])
