@@ -15,7 +15,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid5
@@ -275,27 +274,14 @@ def _waiting(proposal: Proposal) -> Iterator[Head]:
         yield head
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A comment on a proposal."""
-
-    by: str
-    at: datetime
-    text: str
-
-
-def comments(proposal: Proposal) -> list[Comment]:
-    """The comments on a proposal, in order. They lie between its first entry and the entry that ended it."""
+def comments(proposal: Proposal) -> list[LogEntry]:
+    """The entries of the comments on a proposal, in order, between its first entry and the entry that ended it."""
     rows = LogEntry.objects.of_site().filter(
         subject=ProposalCommented.subject, kind=ProposalCommented.kinds[0], seq__gt=proposal.seq
     )
     end = getattr(proposal, "end", None)
     rows = rows.filter(seq__lt=end.seq) if end else rows
-    return [
-        Comment(row.by, row.at, row.content["text"])
-        for row in rows.order_by("seq")
-        if row.content["number"] == proposal.number
-    ]
+    return [row for row in rows.order_by("seq") if row.content["number"] == proposal.number]
 
 
 def expire_due() -> int:

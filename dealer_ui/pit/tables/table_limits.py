@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 from dealer_ui.guards import viewer_of, watches
 from dealer_ui.pit.tables.limit_forms import EmergencyForm, LimitActionForm, LimitProposalForm, ProposalNoteForm
 from dealer_ui.pit.tables.limits_in_force import limits_in_force
+from ledger.models import LogEntry
 from tables.approvals import proposals
-from tables.approvals.proposals import Comment
 from tables.limits import emergency
 from tables.models import Proposal, Staff, Table
 from tables.refusals import Refused
@@ -33,7 +33,7 @@ class Next:
     may_withdraw: bool
     may_approve: bool
     may_comment: bool
-    comments: list[Comment]
+    comments: list[LogEntry]
 
 
 def next_changes(table: Table, viewer: Staff) -> list[Next]:

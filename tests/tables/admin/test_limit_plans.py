@@ -148,7 +148,7 @@ def test_what_takes_two_people_is_proposed_and_approved_by_another(desk: Client,
         assert part in page
     desk.post(reverse("admin:tables_proposal_change", args=[proposal.pk]), {"reason": "Too high?", "comment": ""})
     proposals.comment(proposal, "For the derby alone", by=omar)
-    assert [(comment.by, comment.text) for comment in proposals.comments(proposal)] == [
+    assert [(comment.by, comment.content["text"]) for comment in proposals.comments(proposal)] == [
         ("301 Olga", "Too high?"),
         ("302 Omar", "For the derby alone"),
     ]

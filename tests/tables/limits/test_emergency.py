@@ -162,6 +162,6 @@ def test_the_floor_reads_and_writes_comments_on_a_proposal(boss: Hand) -> None:
     assert "Until &lt;b&gt;when&lt;/b&gt;?" in browser.get(page).content.decode()
     form = {"do": "comment", "proposal": proposal.number, "reason": "Until two"}
     assert browser.post(page, form).status_code == 302
-    assert [comment.text for comment in proposals.comments(proposal)] == ["Until <b>when</b>?", "Until two"]
+    assert [comment.content["text"] for comment in proposals.comments(proposal)] == ["Until <b>when</b>?", "Until two"]
     assert browser.post(page, form | {"reason": " "}).status_code == 422
     assert fault() == ""
