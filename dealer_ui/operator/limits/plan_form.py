@@ -33,7 +33,6 @@ from tables.models import LimitPlan, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.reports import site_clock
 from tables.setup import pits, policies
-from tables.setup.dual_control import ProposalDraft
 
 SEVERAL: Final = "table:"
 """The choice of a plan for several tables."""
@@ -216,10 +215,6 @@ class PlanForm(forms.Form):
             starts, ends = (policies.spelled(typed[name]) for name in ("event_from", "event_to"))
             return Occasion(starts=starts, ends=ends)
         return Always()
-
-    def draft(self) -> ProposalDraft | None:
-        """The proposal to make under dual control; None where one person sets the plan."""
-        return limit_plans.draft_of(self.event(), expected_version=self.cleaned_data["version"])
 
 
 def without(event: LimitPlanSet, names: Collection[str]) -> LimitPlanSet:

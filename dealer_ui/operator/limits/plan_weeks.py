@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dealer_ui.pit.tables.limits_in_force import in_order
 from tables.limits.resolver import TableLimits
-from tables.log.limit_plans import Layer, Plan, amount_of, called, layers_at, resolve
+from tables.log.limit_plans import Layer, Plan, amount_of, called, resolve
 from tables.log.message import text_of
 
 DAYS: Final = 7
@@ -75,7 +75,7 @@ def _stretches(
     for _ in range(MOST_STRETCHES):
         outcome = resolve(plans, limits.facts, start)
         change = outcome.next.moment if outcome.next else end
-        yield start, min(change, end), layers_at(plans, limits.facts, start).get(name)
+        yield start, min(change, end), outcome.layers.get(name)
         if change >= end:
             return
         start = change

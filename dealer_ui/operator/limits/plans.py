@@ -16,15 +16,15 @@ from django.utils import timezone
 from dealer_ui.guards import viewer_of
 from dealer_ui.operator.limits.plan_form import PlanForm, PlanRetirementForm
 from dealer_ui.operator.limits.plan_weeks import weeks
-from dealer_ui.operator.pages import OperatorPage
+from dealer_ui.operator.pages import OperatorFormPage, OperatorPage
 from dealer_ui.pit.tables.limits_in_force import limits_in_force
-from tables.admin.forms import as_error
 from tables.admin.pages import number, to_proposal
 from tables.approvals import proposals
 from tables.limits import plans as limit_plans
 from tables.limits import resolver
 from tables.limits.resolver import TableLimits
 from tables.log import dual_control
+from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Occasion, Plan, Schedule, Value, limits_of
 from tables.log.message import text_of
 from tables.models import LimitPlan, Table
@@ -116,17 +116,20 @@ class PlansPage(OperatorPage):
         return super().get_context_data(may_add=self.request.user.has_perm("tables.add_limitplan"), **context)
 
 
-class PlanPage(OperatorPage):
+class PlanPage(OperatorFormPage):
     """The form of a plan, which begins with its newest version, and all versions; or the form of a new plan."""
 
+    form_class = PlanForm
     template_name = "dealer_ui/operator/limits/plan.html"
     row: LimitPlan | None = None
 
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Read the version that the address names. Raises Http404."""
+        """Read the version that the address names, and all versions of its plan. Raises Http404."""
         super().setup(request, *args, **kwargs)
         if "object_id" in kwargs:
             self.row = get_object_or_404(LimitPlan, pk=number(kwargs["object_id"]))
+        self.versions = LimitPlan.objects.versions(self.row.name if self.row else "")
+        self.may_set = request.user.has_perm("tables.add_limitplan")
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -135,68 +138,58 @@ class PlanPage(OperatorPage):
     def get_permission_required(self) -> tuple[str, ...]:
         return ("tables.view_limitplan" if self.row else "tables.add_limitplan",)
 
-    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.form_page(self.form())
+    def get_initial(self) -> dict[str, Any]:
+        newest = self.versions.first()
+        return PlanForm.initial_of(newest) if newest else {"version": 0}
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"named": self.row.name if self.row else ""}
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        """The context: without the form for a user who may not set plans."""
+        if not self.may_set:
+            context["form"] = None
+        return super().get_context_data(
+            takes_two=dual_control.needed(dual_control.PLAN, policies.as_entered(timezone.now())),
+            newest=self.versions.first(),
+            history=[(version, in_words(LIMIT_PLANS.event_of(version).values)) for version in self.versions],
+            **context,
+        )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Set or retire the plan, or propose that."""
-        if not request.user.has_perm("tables.add_limitplan"):
-            return self.form_page(None)
+        if not self.may_set:
+            return self.page()
         if self.row and "retire" in request.POST:
             return self.retired(self.row.name)
-        form = self.form()
-        if form.is_valid():
-            try:
-                return self.set_or_proposed(form)
-            except Refused as refused:
-                if refused.code == "changed_meanwhile":
-                    # The typed values stay in the form, and saving it again is based on the other operator's version.
-                    form.data = request.POST.copy()
-                    form.data["version"] = str(refused.facts["version"])
-                form.add_error(None, as_error(refused))
-        return self.form_page(form)
+        return super().post(request, *args, **kwargs)
 
-    def form(self) -> PlanForm:
-        newest = self.newest()
-        initial = PlanForm.initial_of(newest) if newest else {"version": 0}
-        return PlanForm(self.request.POST or None, initial=initial, named=self.row.name if self.row else "")
-
-    def newest(self) -> LimitPlan | None:
-        return LimitPlan.objects.versions(self.row.name).first() if self.row else None
-
-    def form_page(self, form: PlanForm | None) -> HttpResponse:
-        """The page: without the form for a user who may not set plans."""
-        versions = LimitPlan.objects.versions(self.row.name if self.row else "")
-        return self.page(
-            form=form if self.request.user.has_perm("tables.add_limitplan") else None,
-            takes_two=dual_control.needed(dual_control.PLAN, policies.as_entered(timezone.now())),
-            newest=self.newest(),
-            history=[(version, in_words(LIMIT_PLANS.event_of(version).values)) for version in versions],
-        )
-
-    def set_or_proposed(self, form: PlanForm) -> HttpResponse:
-        """Set the plan, or propose it under dual control. Raises Refused."""
-        typed, by = form.cleaned_data, viewer_of(self.request)
-        if draft := form.draft():
-            return to_proposal(self.request, proposals.propose(draft, typed["comment"], by=by))
-        row = limit_plans.set_plan(form.event(), expected_version=typed["version"], by=by)
-        sentence = f"{row} is set. Within a minute it is in force, or announced, where it holds."
-        return self.plans_page(sentence, "plan_set")
+    def save(self, form: PlanForm) -> HttpResponse:
+        try:
+            sentence = " is set. Within a minute it is in force, or announced, where it holds."
+            return self.set_or_proposed(form.event(), form.cleaned_data, sentence, "plan_set")
+        except Refused as refused:
+            if refused.code == "changed_meanwhile":
+                # The typed values stay in the form, and saving it again is based on the other operator's version.
+                form.data = self.request.POST.copy()
+                form.data["version"] = str(refused.facts["version"])
+            raise
 
     def retired(self, name: str) -> HttpResponse:
         """Retire the plan, or propose that under dual control."""
         try:
-            typed, by = PlanRetirementForm(self.request.POST).values(), viewer_of(self.request)
-            version = typed["version"] or 0
-            if draft := limit_plans.draft_of(limit_plans.retirement(name), expected_version=version):
-                return to_proposal(self.request, proposals.propose(draft, typed["comment"], by=by))
-            row = limit_plans.retire(name, expected_version=version, by=by)
+            typed = PlanRetirementForm(self.request.POST).values()
+            sentence = ": the plan is retired. What lies below it holds from now on."
+            return self.set_or_proposed(limit_plans.retirement(name), typed, sentence, "plan_retired")
         except Refused as refused:
             messages.error(self.request, refused.sentence, extra_tags=refused.code)
             return redirect(self.request.get_full_path())
-        sentence = f"{row}: the plan is retired. What lies below it holds from now on."
-        return self.plans_page(sentence, "plan_retired")
 
-    def plans_page(self, sentence: str, tag: str) -> HttpResponse:
-        messages.success(self.request, sentence, extra_tags=tag)
+    def set_or_proposed(self, event: LimitPlanSet, typed: Mapping[str, Any], sentence: str, code: str) -> HttpResponse:
+        """Set the next version of a plan, or propose it under dual control. Raises Refused."""
+        by, version = viewer_of(self.request), typed["version"] or 0
+        if draft := limit_plans.draft_of(event, expected_version=version):
+            return to_proposal(self.request, proposals.propose(draft, typed["comment"], by=by))
+        row = limit_plans.set_plan(event, expected_version=version, by=by)
+        messages.success(self.request, f"{row}{sentence}", extra_tags=code)
         return redirect("admin:tables_limitplan_changelist")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import datetime
 from typing import ClassVar
 
@@ -54,22 +55,8 @@ class LimitPlanSet(Event, frozen=True, kw_only=True, omit_defaults=True):
 
     def plan(self, seq: int) -> Plan:
         """The plan that an entry of this number sets."""
-        return Plan(
-            name=self.name,
-            version=self.version,
-            seq=seq,
-            effective=datetime.fromisoformat(self.effective),
-            scope=self.scope,
-            of=self.of,
-            schedule=self.schedule,
-            values=self.values,
-            note=self.note,
-            takes=self.takes,
-            keeps_seated=self.keeps_seated,
-            retired=self.retired,
-            tables=self.tables,
-            excluded=self.excluded,
-        )
+        shared = {field.name: getattr(self, field.name) for field in fields(Plan) if field.name != "seq"}
+        return Plan(**shared | {"seq": seq, "effective": datetime.fromisoformat(self.effective)})
 
     def description(self) -> Message:
         plan: dict[str, Parameter] = {
