@@ -25,7 +25,7 @@ from tables.limits import resolver
 from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import Occasion, Plan, Schedule, Value, limits_of
+from tables.log.limit_plans import Occasion, Plan, Schedule, Value, by_name, limits_of
 from tables.log.message import text_of
 from tables.models import LimitPlan, Table
 from tables.projections.site_rows import LIMIT_PLANS
@@ -48,33 +48,28 @@ class PlanRow:
     """Its versions to come."""
 
 
-def lines(limits: Mapping[str, TableLimits], moment: datetime) -> list[PlanRow]:
+def plan_rows(limits: Mapping[str, TableLimits], moment: datetime) -> list[PlanRow]:
     """Every present or coming plan, and the tables at which it applies."""
-    every = resolver.plans(moment)
-    in_force = {plan.name: plan for plan in every if plan.effective <= moment and not plan.retired}
-    to_come = [plan for plan in every if plan.effective > moment]
-    names = sorted({*in_force, *(plan.name for plan in to_come)}, key=pits.natural)
-    keys = {row.name: row.pk for row in LimitPlan.objects.filter(name__in=names).order_by("version")}
-    return [
-        _line(
-            in_force.get(name) or next(plan for plan in to_come if plan.name == name),
-            reverse("admin:tables_limitplan_change", args=[keys[name]]),
-            limits,
-            [plan for plan in to_come if plan.name == name],
-        )
-        for name in names
-    ]
+    versions = by_name(resolver.plans(moment))
+    keys = {row.name: row.pk for row in LimitPlan.objects.filter(name__in=versions).order_by("version")}
+    rows = []
+    for name in sorted(versions, key=pits.natural):
+        in_force = [plan for plan in versions[name] if plan.effective <= moment and not plan.retired]
+        to_come = [plan for plan in versions[name] if plan.effective > moment]
+        if in_force or to_come:
+            plan = (in_force or to_come)[0]
+            url = reverse("admin:tables_limitplan_change", args=[keys[name]])
+            rows.append(
+                PlanRow(plan, url, in_words(plan.values), words_of(plan.schedule), _tables(name, limits), to_come)
+            )
+    return rows
 
 
-def _line(plan: Plan, url: str, limits: Mapping[str, TableLimits], to_come: Sequence[Plan]) -> PlanRow:
-    holds_at = [
-        table
-        for table, table_limits in limits.items()
-        if any(layer.plan and layer.plan.name == plan.name for layer in table_limits.outcome.layers.values())
-    ]
-    return PlanRow(
-        plan, url, in_words(plan.values), words_of(plan.schedule), sorted(holds_at, key=pits.natural), to_come
-    )
+def _tables(plan: str, limits: Mapping[str, TableLimits]) -> list[str]:
+    """The tables at which a plan sets a limit now."""
+    layers = {table: of_table.outcome.layers.values() for table, of_table in limits.items()}
+    names = [table for table in layers if plan in {layer.name for layer in layers[table]}]
+    return sorted(names, key=pits.natural)
 
 
 def in_words(values: Mapping[str, Value]) -> str:
@@ -108,7 +103,7 @@ class PlansPage(OperatorPage):
         chosen = self.request.GET.get("table") or next(iter(tables), "")
         if chosen and chosen not in tables:
             raise Http404(f"There is no table {chosen}.")
-        context |= {"lines": lines(limits, moment), "tables": list(tables), "chosen": chosen}
+        context |= {"lines": plan_rows(limits, moment), "tables": list(tables), "chosen": chosen}
         if chosen:
             viewer, table = viewer_of(self.request), tables[chosen]
             context["in_force"] = limits_in_force(table, viewer, table_state.of(table))
