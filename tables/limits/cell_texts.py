@@ -86,10 +86,15 @@ def wagers(text: str) -> dict[str, tuple[int, int]]:
 # --- How much of a shoe is dealt ---------------------------------------------------------------------------------
 
 
+def dealt(behind: float) -> str:
+    """The dealt part of a shoe in per cent, by the part behind the cut card."""
+    return f"{float(round(100 - 100 * Decimal(str(behind)), 2)):g}"
+
+
 def dealt_part(game: Game[Any, Any], rules: Any) -> str:
-    """In per cent; empty where there is no cut card."""
+    """The dealt part of a shoe in per cent; empty where there is no cut card."""
     if hasattr(rules, CUT_PART):
-        return f"{float(round(100 - 100 * Decimal(str(getattr(rules, CUT_PART))), 2)):g}"
+        return dealt(getattr(rules, CUT_PART))
     kind = kind_of(game)
     if not (behind := kind.at_cut(rules)):
         return ""

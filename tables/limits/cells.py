@@ -23,14 +23,14 @@ from ledger import site_log
 from tables.approvals import proposals
 from tables.games.catalog import GAMES
 from tables.limits import cell_texts, plans, resolver
-from tables.limits.cell_texts import Spelling
+from tables.limits.cell_texts import CUT_PART, Spelling
 from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.game_kinds import kind_of
 from tables.log.limit_plans import LIMIT_KINDS, WAGER, Occasion, Takes, Value
 from tables.log.state import TableState
-from tables.log.terms import game_title, made_rules, rules_of
+from tables.log.terms import game_title, rules_of
 from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.refusals import Refused
 from tables.setup import pits, policies, table_settings
@@ -221,13 +221,13 @@ def _judged(
     values, faults = _read_all(row, typed)
     changes: list[CellChange] = []
     for column, value in values.items():
-        if _is_same(row, column, value, row.texts[column]) or _is_same(row, column, value, basis.get(column)):
+        after = _text(row, column, value)
+        if after in (row.texts[column], basis.get(column)):
             continue  # unchanged; or not typed by the editor, and changed by another person meanwhile
         cell = LimitCell(row.name, column)
         obstacle = _endless(row, column, value) if start.ends else _by_a_plan(row, column)
         if sentence := _meanwhile(row, column, basis) or obstacle:
             faults[cell] = sentence
-        after = _text(row, column, value)
         changes.append(CellChange(cell, row.texts[column], after, value, _start_of(row, column, start)))
     if changes and not faults:
         faults |= _settings_faults(row, changes, state)
@@ -244,16 +244,6 @@ def _read_all(row: TableRow, typed: Texts) -> tuple[dict[str, Any], dict[LimitCe
             except Spelling as wrong:
                 faults[LimitCell(row.name, column)] = str(wrong)
     return values, faults
-
-
-def _is_same(row: TableRow, column: str, value: Any, text: str | None) -> bool:
-    """Whether a value is that of a cell with a text."""
-    if text is None:
-        return False
-    try:
-        return bool(value == read(row.table, column, text))
-    except Spelling:
-        return False
 
 
 def _meanwhile(row: TableRow, column: str, basis: Texts) -> str:
@@ -339,8 +329,7 @@ def _text(row: TableRow, column: str, value: Any) -> str:
         case "wager_limits":
             return cell_texts.in_words(value)
         case "penetration":
-            rules = made_rules(GAMES[row.table.game], row.table.options | value, row.table.unit_cents)
-            return cell_texts.dealt_part(GAMES[row.table.game], rules)
+            return cell_texts.dealt(value[CUT_PART]) if value else row.texts[column]
         case "options":
             return cell_texts.options_in_words(row.table.game, _options(row.table) | value)
     return cell_texts.amount(value)

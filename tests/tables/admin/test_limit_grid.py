@@ -325,6 +325,17 @@ def test_an_invalid_option_is_refused_with_the_valid_values(house: tuple[Client,
         assert sentence in faults_of(page).partition('class="grid__faults"')[2].partition("</ul>")[0]
 
 
+def test_a_part_of_a_shoe_that_the_game_does_not_permit_is_refused(house: tuple[Client, Table, Table]) -> None:
+    """Harm: an operator types 95, and the page of forty edited tables is replaced by a server error."""
+    browser, rocket1, _ = house
+    form = fields(browser) | {f"c-{rocket1.pk}-penetration": "95"}
+    for step in ("preview", "save"):
+        page = browser.post(GRID, form | {"do": step, "digest": "x"})
+        assert page.status_code == (422 if step == "preview" else 409)
+        assert f'name="c-{rocket1.pk}-penetration" value="95"' in page.content.decode()
+        assert "eshuffle_at: expected float" in page.content.decode()
+
+
 def test_a_table_without_a_shoe_waits_for_none(house: tuple[Client, Table, Table]) -> None:
     """Harm: a roulette's maximum waits for a shoe that never comes."""
     browser, *_ = house
