@@ -51,7 +51,7 @@ from tables.log.terms import Settings
 from tables.models import LimitPlan, Proposal, Table
 from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
-from tables.setup.pits import TablePlace
+from tables.setup.pits import NOWHERE, TablePlace
 from tables.state import table_state
 
 _KEYS: Final = UUID("7f6d0f6e-7a3b-5d52-9a0e-3d0f1b7f1c15")
@@ -138,7 +138,7 @@ def due(
 ) -> PlannedLimits:
     """The settings that plans require of a table in a state, and the notices of these and of its own coming changes."""
     before = resolver.settings_of_row(table)
-    facts = resolver.facts_at(table, places)
+    facts = resolver.facts_of(before, table.name, places.get(table.name, NOWHERE).pit)
     outcome, minutes = resolve(every, facts, moment), policies.number("limits_notice_minutes", moment)
     set_to = limits_in(before)
     values, waiting = limit_notice.due_now(
@@ -212,9 +212,8 @@ PLANNED_SETTINGS: Final = (*LIMIT_SETTINGS, "own_limits", "kept_minimums")
 
 def _notice_differs(state: TableState, target: PlannedLimits) -> bool:
     present = state.announced
-    if present is None or target.announced is None:
-        return (present is None) != (target.announced is None)
-    return (dict(present.least), present.effective) != target.announced
+    announced = (dict(present.least), present.effective) if present else None
+    return announced != target.announced
 
 
 def _author(at_once: LimitPlan | None, plans: Iterable[Plan | None]) -> str:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from django.utils import timezone
-
 from ledger.models import LogEntry
 from tables.games.catalog import GAMES
 from tables.log import limit_notice
@@ -26,7 +24,6 @@ from tables.log.limit_plans import (
     Plan,
     Value,
     Values,
-    amount_of,
     by_name,
     called,
     changed_names,
@@ -44,7 +41,6 @@ from tables.models import LimitPlan, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.setup import pits
 from tables.setup.pits import NOWHERE, TablePlace
-from tables.state import table_state
 
 # --- The limits of tables ----------------------------------------------------------------------------------------
 
@@ -62,20 +58,6 @@ class TableLimits:
     def differs(self) -> tuple[str, ...]:
         """The limits that are not in force yet as the plans require: they wait for the end of a notice, or a shoe."""
         return tuple(changed_names(self.outcome.values, self.set_to))
-
-    @property
-    def next_words(self) -> str:
-        """The next change as text, by the site's clock: when, what and why; empty if plans change nothing."""
-        change = self.outcome.next
-        if change is None:
-            return ""
-        coming = [
-            f"{called(name)} {text_of(amount_of(change.layers[name].value))}, {change.layers[name].why}"
-            if name in change.layers
-            else f"no {called(name)}"
-            for name in change.changed
-        ]
-        return f"{timezone.localtime(change.moment):%a %Y-%m-%d %H:%M}: {'; '.join(coming)}"
 
 
 def at_tables(tables: Iterable[Table], moment: datetime) -> dict[str, TableLimits]:
@@ -170,12 +152,10 @@ class LimitReason:
         return next((layer for layer in self.layers if layer.state == "applies"), None)
 
 
-def why(table: Table, moment: datetime) -> list[LimitReason]:
+def why(table: Table, limits: TableLimits, state: TableState, moment: datetime) -> list[LimitReason]:
     """Each limit of a table at a moment: the value, the layer that sets it, its author, and the other layers."""
-    every, state = plans(moment), table_state.of(table)
-    facts = facts_at(table, pits.places())
-    limits = TableLimits(facts, resolve(every, facts, moment), limits_in(table))
-    excluded = [plan for plan in in_force(by_name(every), moment) if facts.are_of(plan) and not facts.concern(plan)]
+    facts, present = limits.facts, in_force(by_name(plans(moment)), moment)
+    excluded = [plan for plan in present if facts.are_of(plan) and not facts.concern(plan)]
     stack = {
         name: (*layers, *(Layer(plan.values[name], plan) for plan in excluded if name in plan.values))
         for name, layers in limits.outcome.stack.items()

@@ -14,7 +14,7 @@ from tables.limits import resolver
 from tables.limits.resolver import LayerReason, LimitReason
 from tables.log.limit_plans import AMOUNTS, NextChange, Value, amount_of, called, limits_of
 from tables.log.message import text_of
-from tables.log.state import Announced, TableState
+from tables.log.state import TableState
 from tables.models import LimitPlan, Staff, Table
 
 WAITS: Final = {
@@ -61,33 +61,40 @@ def in_order(names: Iterable[str]) -> list[str]:
 def limits_in_force(table: Table, viewer: Staff, state: TableState) -> LimitsInForce:
     """The limits of a table now, for a user. ``state``: the state of the table."""
     moment = timezone.now()
-    limits, reasons = (
-        resolver.at_tables([table], moment)[table.name],
-        {reason.name: reason for reason in resolver.why(table, moment)},
-    )
+    limits = resolver.at_tables([table], moment)[table.name]
+    reasons = {reason.name: reason for reason in resolver.why(table, limits, state, moment)}
     addresses = _addresses(table, viewer, list(reasons.values()))
     announced = state.announced
     return LimitsInForce(
         [_in_force(reasons[name], limits.outcome.next, addresses) for name in in_order(reasons)],
         [called(name) for name in AMOUNTS if name not in reasons],
-        limits.next_words,
-        _announced(announced) if announced else "",
+        _next(limits.outcome.next),
+        f"{_clock(announced.effective)}: {text_of(limits_of(announced.least))} ({announced.why})" if announced else "",
     )
 
 
-def _announced(announced: Announced) -> str:
-    raised = text_of(limits_of(announced.least))
-    return f"{_clock(announced.effective)}: {raised} ({announced.why})"
+def _next(change: NextChange | None) -> str:
+    """The next change of all limits as text; empty if plans change nothing."""
+    if change is None:
+        return ""
+    coming = [
+        f"{called(name)} {_coming(change, name)}" if name in change.layers else f"no {called(name)}"
+        for name in change.changed
+    ]
+    return f"{_clock(change.moment)}: {'; '.join(coming)}"
+
+
+def _coming(change: NextChange, name: str) -> str:
+    layer = change.layers.get(name)
+    return f"{_amount(layer.value)}, {layer.why}" if layer else "no limit"
 
 
 def _in_force(reason: LimitReason, change: NextChange | None, addresses: Mapping[int, str]) -> LimitInForce:
     applied = reason.applied
     waits = f"{_amount(reason.due)} {WAITS[reason.waits_for]}" if reason.waits_for else ""
+    coming = ""
     if change and reason.name in change.changed:
-        layer = change.layers.get(reason.name)
-        coming = f"{_clock(change.moment)}: {f'{_amount(layer.value)}, {layer.why}' if layer else 'no limit'}"
-    else:
-        coming = ""
+        coming = f"{_clock(change.moment)}: {_coming(change, reason.name)}"
     return LimitInForce(
         title=reason.title,
         value=_amount(reason.value),

@@ -25,6 +25,7 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
+from tables.state import table_state
 from tests import floor
 from tests.ready import ready_made
 from tests.tables.approvals.test_proposals import fault, rollback
@@ -54,7 +55,9 @@ def minima() -> dict[str, int]:
 
 
 def reasons(name: str) -> dict[str, resolver.LimitReason]:
-    return {limit.name: limit for limit in resolver.why(Table.objects.get(name=name), timezone.now())}
+    table, moment = Table.objects.get(name=name), timezone.now()
+    limits = resolver.at_tables([table], moment)[name]
+    return {limit.name: limit for limit in resolver.why(table, limits, table_state.of(table), moment)}
 
 
 def set_plan(olga: Staff, version: int = 0, **facts: Any) -> LimitPlan:

@@ -16,6 +16,7 @@ from tables.log.limit_plans import Hours
 from tables.models import Staff, Table
 from tables.roles import Role
 from tables.setup import policies, table_settings
+from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -36,7 +37,9 @@ def olga(boss: Hand) -> Staff:
 
 
 def reasons(name: str = "Rocket 1") -> dict[str, LimitReason]:
-    return {limit.name: limit for limit in resolver.why(Table.objects.get(name=name), timezone.now())}
+    table, moment = Table.objects.get(name=name), timezone.now()
+    limits = resolver.at_tables([table], moment)[name]
+    return {limit.name: limit for limit in resolver.why(table, limits, table_state.of(table), moment)}
 
 
 def states(limit: LimitReason) -> list[tuple[str, str]]:
