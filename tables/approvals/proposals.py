@@ -71,22 +71,19 @@ def waiting() -> QuerySet[Proposal]:
     return rows
 
 
-def waiting_for(somebody: Staff) -> list[Proposal]:
+def waiting_for(viewer: Staff) -> list[Proposal]:
     """The proposals that a person may approve or decline."""
-    return [row for row in waiting() if second_stage(row).is_open_to(somebody, proposer(row))]
+    return [row for row in waiting() if second_stage(row).is_open_to(viewer, proposer(row))]
 
 
-def to_come() -> list[Proposal]:
-    """Approved or decided changes that wait for their effective time or a shoe, the earliest first."""
-    return _unsettled(Q(effective__gt=F("end__at")) | _FOR_THE_SHOE)
-
-
-_FOR_THE_SHOE: Final = Q(after__takes="shoe")
-
-
-def _unsettled(waiting_for: Q) -> list[Proposal]:
-    dated = [name for name, matter in HANDLERS.items() if matter.dates_itself]
-    approved = Proposal.objects.filter(waiting_for, end__outcome__in=STANDS).exclude(matter__in=dated)
+def to_come(about: str | None = None) -> list[Proposal]:
+    """Approved or decided changes that wait for their effective time or a shoe, the earliest first; all, or those of a
+    table, chip or person."""
+    dated = [name for name, handler in HANDLERS.items() if handler.dates_itself]
+    waits = Q(effective__gt=F("end__at")) | Q(after__takes="shoe")
+    approved = Proposal.objects.filter(waits, end__outcome__in=STANDS).exclude(matter__in=dated)
+    if about is not None:
+        approved = approved.filter(about=about)
     rows = list(approved.select_related("end").order_by("effective", "number"))
     settled = _settled(rows) if rows else {}
     return [row for row in rows if row.number not in settled]
@@ -94,8 +91,7 @@ def _unsettled(waiting_for: Q) -> list[Proposal]:
 
 def next_changes(about: str) -> list[Proposal]:
     """The next changes of a table, chip or person: approved, or waiting for a second person."""
-    approved = [row for row in to_come() if row.about == about]
-    return approved + [row for row in waiting().filter(about=about) if row.matter != "call_off"]
+    return to_come(about) + [row for row in waiting().filter(about=about) if row.matter != "call_off"]
 
 
 def _settled(rows: list[Proposal]) -> dict[int, LogEntry]:
@@ -125,8 +121,8 @@ def _is_early(proposal: Proposal, moment: datetime) -> bool:
 
 
 def may_propose(matter: str, by: Staff) -> bool:
-    handled = HANDLERS[matter]
-    return any(by.has_perm(permission) for permission in (handled.permission, *handled.may_propose))
+    handler = HANDLERS[matter]
+    return any(by.has_perm(permission) for permission in (handler.permission, *handler.may_propose))
 
 
 # --- Proposing -------------------------------------------------------------------------------------------------
@@ -365,7 +361,7 @@ def with_the_shoe(table: str) -> bool:
     A failure never prevents the end of the shoe: the worker tries again.
     """
     with suppress(WrongClock, DatabaseError):
-        due = [row for row in _unsettled(_FOR_THE_SHOE & Q(about=table)) if not _is_early(row, timezone.now())]
+        due = [row for row in to_come(table) if row.waits_for_shoe and not _is_early(row, timezone.now())]
         return sum(_settle(row.number) for row in due) > 0
     return False
 

@@ -85,11 +85,6 @@ def write(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal: in
         return LIMIT_PLANS.append(head, event, by.signature)
 
 
-def retire(name: str, *, expected_version: int, by: Staff) -> LimitPlan:
-    """End a plan: the layers below it apply from now on. Raises Refused."""
-    return set_plan(retirement(name), expected_version=expected_version, by=by)
-
-
 def retirement(name: str) -> LimitPlanSet:
     """The version that ends a plan. Raises Refused."""
     newest = LimitPlan.objects.versions(name).first()
@@ -327,7 +322,8 @@ def _own_faults(event: LimitPlanSet, moment: datetime) -> Faults:
     wrong = _form_faults(_dated(event, moment), moment)
     if event.retired:
         return wrong
-    if "schedule" not in wrong and not _is_possible(event.schedule):
+    span = event.schedule.span() if isinstance(event.schedule, Occasion) and "schedule" not in wrong else ()
+    if not all(map(moments.is_possible, span)):
         wrong["schedule"] = f"An event starts and ends at a moment {moments.YEARS}."
     if not wrong.keys() & {"of", "tables", "excluded"}:
         wrong |= _place_faults(event)
@@ -337,10 +333,6 @@ def _own_faults(event: LimitPlanSet, moment: datetime) -> Faults:
 def _dated(event: LimitPlanSet, moment: datetime) -> LimitPlanSet:
     """A version with its effective time, which is now if it has none."""
     return structs.replace(event, effective=event.effective or policies.spelled(moment))
-
-
-def _is_possible(schedule: Schedule) -> bool:
-    return not isinstance(schedule, Occasion) or all(map(moments.is_possible, schedule.span()))
 
 
 def _form_faults(event: LimitPlanSet, moment: datetime) -> Faults:

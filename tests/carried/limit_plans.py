@@ -35,7 +35,7 @@ def for_an_hour(table: Table, operator: Staff, later: Callable[..., None]) -> No
     enforcement.bring_into_force()
     table.refresh_from_db()
     assert table.min_cents == 2 * own
-    plans.retire("Evening", expected_version=1, by=operator)
+    plans.set_plan(plans.retirement("Evening"), expected_version=1, by=operator)
     later(minutes=1)
     enforcement.bring_into_force()
     table.refresh_from_db()

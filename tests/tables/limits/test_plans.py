@@ -174,7 +174,7 @@ def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unsee
         limit_plans.set_plan(drafted(name, values={"max_cents": 5_000}), expected_version=0, by=olga)
     policies.change({"two_people": True, "two_people_limit_cents": 20_000}, by=olga)
     read_again()
-    limit_plans.retire("Floor", expected_version=1, by=olga)
+    limit_plans.set_plan(limit_plans.retirement("Floor"), expected_version=1, by=olga)
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
     read_again()
     table = Table.objects.get(name="Rocket 1")
@@ -183,7 +183,7 @@ def test_a_plan_over_low_tables_is_retired_by_one_and_over_high_ones_never_unsee
         head = log.lock(table.book_id)
         changed = TableSet(before={"max_cents": 10_000}, after={"max_cents": 50_000})
         log.append(head, Draft.of(changed, olga.signature))
-    limit_plans.retire("Second", expected_version=1, by=olga)
+    limit_plans.set_plan(limit_plans.retirement("Second"), expected_version=1, by=olga)
     fault = proofs.verify(Book.objects.get(name=HOUSE)).fault
     assert fault is not None
     assert "it took two people" in fault.what
@@ -239,7 +239,7 @@ def test_the_settings_of_tables_are_read_once_for_all_plans(olga: Staff) -> None
         for number in range(plans):
             event = drafted(f"Plan {plans} {number}", values={"max_cents": 5_000})
             limit_plans.set_plan(event, expected_version=0, by=olga)
-            limit_plans.retire(event.name, expected_version=1, by=olga)
+            limit_plans.set_plan(limit_plans.retirement(event.name), expected_version=1, by=olga)
         with CaptureQueriesContext(connection) as queries:
             assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
         reads[plans] = sum("settings_changed" in query["sql"] for query in queries.captured_queries)

@@ -195,7 +195,7 @@ def test_rows_and_entries_agree_on_the_tables_of_any_plan(olga: Staff) -> None:
         applies = {table.name for table in every if concerned(table, of_row.name)}
         expected = set(facts.get("tables") or ([facts["of"]] if facts["scope"] == "table" else NAMES))
         assert applies == expected - set(facts.get("excluded", ())), facts
-        plans.retire(row.name, expected_version=1, by=olga)
+        plans.set_plan(plans.retirement(row.name), expected_version=1, by=olga)
     assert proofs.verify(Book.objects.get(name=HOUSE)).fault is None
 
 
