@@ -46,7 +46,7 @@ class WrongCell:
     """Its number in the spreadsheet: the header is row 1."""
     column: str
     value: str
-    says: str
+    sentence: str
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Trial:
         self.wrong.append(WrongCell(row, column, value[:80], sentence))
 
 
-def tried(content: bytes, start: Holds) -> Trial:
+def dry_run(content: bytes, start: Holds) -> Trial:
     """A dry run: nothing is changed."""
     trial = Trial()
     lines = _lines(content, trial)

@@ -38,7 +38,7 @@ class ShownCell:
     name: str
     """The name of its field."""
     text: str
-    stands: str
+    present: str
     """The text of the value in force."""
     fault: str
     planned: str
@@ -50,7 +50,7 @@ class ShownCell:
 
     @property
     def is_changed(self) -> bool:
-        return self.text != self.stands
+        return self.text != self.present
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,8 @@ class ShownRow:
     @property
     def more(self) -> str:
         """A summary of the cells below the row."""
-        wagers, options = (len(list(filter(None, cell.stands.split(";")))) for cell in self.folded)
+        wagers, options = (len(list(filter(None, cell.present.split(";")))) for cell in self.folded)
         return f"{wagers or 'no'} wager{'' if wagers == 1 else 's'}, {options} option{'' if options == 1 else 's'}"
-
-    @property
-    def width(self) -> int:
-        """The columns of the page, with those of ticks, names and the button."""
-        return len(self.cells) + 3
 
     @property
     def is_open(self) -> bool:
@@ -121,7 +116,7 @@ class GridPage(LimitEdit):
         """Fill cells in, preview the changes, or save them."""
         form, (typed, basis) = GridForm(request.POST), edit_of(request.POST)
         form.full_clean()
-        match form.cleaned_data["do"]:
+        match form.cleaned_data.get("do"):
             case "fill":
                 filled, faults = form.filled(typed)
                 return self.grid(form, filled, basis, faults)
@@ -146,7 +141,7 @@ class GridPage(LimitEdit):
         """Save the changes that were previewed."""
         if form.moment_errors():
             return self.grid(form, typed, basis, status=422)
-        start, (digest, reason) = form.holds(), (form.cleaned_data[name] for name in ("digest", "why"))
+        start, (digest, reason) = form.holds(), (form.cleaned_data.get(name, "") for name in ("digest", "why"))
         try:
             saved = limit_cells.save(typed, basis, start, digest=digest, reason=reason, by=viewer_of(self.request))
         except Refused as refused:
@@ -197,7 +192,7 @@ def _shown_row(
             title=title,
             name=cell_name(row.table.pk, column),
             text=texts.get(column, row.texts[column]),
-            stands=row.texts[column],
+            present=row.texts[column],
             fault=faults.get(LimitCell(row.name, column), ""),
             planned=row.planned(column),
             differs=row.differs(column),
@@ -205,7 +200,7 @@ def _shown_row(
         for column, title in COLUMNS.items()
     ]
     # The page shows the editor the present value of a wrong cell, so the next edit is judged against that value.
-    shown = {cell.column: cell.stands for cell in cells if cell.fault}
+    shown = {cell.column: cell.present for cell in cells if cell.fault}
     in_row = [cell for cell in cells if cell.column not in FOLDED]
     folded = [cell for cell in cells if cell.column in FOLDED]
     return ShownRow(row, in_row, folded, json.dumps({**(seen or row.texts), **shown}), str(row.table.pk) in chosen)
@@ -243,7 +238,7 @@ class LimitImport(LimitEdit):
             messages.error(request, " ".join(map(str, errors)), extra_tags="no_file")
             return self.page(form=form, status=422)
         file = form.cleaned_data["file"]
-        trial = limit_files.tried(file.read(), form.holds())
+        trial = limit_files.dry_run(file.read(), form.holds())
         if trial.wrong or not trial.shown.changes:
             return self.page(form=form, trial=trial, file_name=file.name, status=422 if trial.wrong else 200)
         return self.preview(form, trial.typed, trial.seen, trial.shown)

@@ -92,7 +92,7 @@ class GridForm(TakesEffectForm):
         return filled, faults
 
     def _filled(self, text: str) -> str:
-        column, way, amount = (self.cleaned_data[name] for name in ("column", "way", "amount"))
+        column, way, amount = (self.cleaned_data.get(name, "") for name in ("column", "way", "amount"))
         if way == "to":
             if amount.strip() or column not in MAY_BE_EMPTY:
                 cell_texts.cents(amount)
@@ -152,5 +152,5 @@ def edit_of(data: QueryDict) -> tuple[Typed, Typed]:
         if texts := form.texts():
             typed[name] = texts
         if form.add_prefix("seen") in data:
-            basis[name] = form.cleaned_data["seen"]
+            basis[name] = form.cleaned_data.get("seen", {})
     return typed, basis

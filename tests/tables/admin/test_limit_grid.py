@@ -336,6 +336,17 @@ def test_a_part_of_a_shoe_that_the_game_does_not_permit_is_refused(house: tuple[
         assert "eshuffle_at: expected float" in page.content.decode()
 
 
+@pytest.mark.parametrize("field", ["do", "why", "digest", "amount", "s-"])
+def test_a_null_character_in_a_field_is_no_server_error(house: tuple[Client, Table, Table], field: str) -> None:
+    """Harm: a request that no browser sends fills the log of errors, and hides a failure that matters."""
+    browser, rocket1, _ = house
+    change = {f"c-{rocket1.pk}-min_cents": "20"}
+    for step in ("fill", "preview", "save"):
+        form = fields(browser) | change | {"row": [rocket1.pk], "column": "min_cents", "way": "up", "do": step}
+        name = f"s-{rocket1.pk}" if field == "s-" else field
+        assert browser.post(GRID, form | {name: "\x00"}).status_code < 500
+
+
 def test_a_table_without_a_shoe_waits_for_none(house: tuple[Client, Table, Table]) -> None:
     """Harm: a roulette's maximum waits for a shoe that never comes."""
     browser, *_ = house
