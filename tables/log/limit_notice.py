@@ -41,22 +41,22 @@ def _least(values: Values, name: str) -> int:
     return value if isinstance(value, int) else value[0]
 
 
-def seated(standing: TableState) -> tuple[int, ...]:
+def seated(state: TableState) -> tuple[int, ...]:
     """The seats with players: those with chips, or those dealt in to the latest round since the table opened."""
-    if not standing.is_open:
+    if not state.is_open:
         return ()
-    if standing.stacks:
-        return tuple(sorted(standing.stacks))
-    current = standing.round
-    if current is None or current.first_seq < standing.opened_seq:
+    if state.stacks:
+        return tuple(sorted(state.stacks))
+    current = state.round
+    if current is None or current.first_seq < state.opened_seq:
         return ()
     return tuple(seat.seat for seat in current.dealt_in)
 
 
-def has_players(standing: TableState, *, by_count: bool) -> bool:
+def has_players(state: TableState, *, by_count: bool) -> bool:
     """Whether there are players to whom notice is due. An open non-tracked table always has players, because its seats
     are unknown."""
-    return standing.is_open if by_count else bool(seated(standing))
+    return state.is_open if by_count else bool(seated(state))
 
 
 def covers(announced: Announced | None, raises: Mapping[str, int], moment: datetime) -> bool:
@@ -66,14 +66,10 @@ def covers(announced: Announced | None, raises: Mapping[str, int], moment: datet
     return all(least <= announced.least.get(name, 0) for name, least in raises.items())
 
 
-def fault(
-    standing: TableState, before: Values, after: Values, *, moment: datetime, minutes: int, by_count: bool
-) -> str:
+def fault(state: TableState, before: Values, after: Values, *, moment: datetime, minutes: int, by_count: bool) -> str:
     """The fault in setting a table to other limits; empty if there is none."""
     raises = raised(before, after)
-    if not (raises and minutes and has_players(standing, by_count=by_count)) or covers(
-        standing.announced, raises, moment
-    ):
+    if not (raises and minutes and has_players(state, by_count=by_count)) or covers(state.announced, raises, moment):
         return ""
     return f"it raises the {min(raises)} while players are seated, and their notice was not given or is not over"
 
@@ -82,26 +78,26 @@ def fault(
 
 
 def due_now(
-    set_to: Values, layers: Layers, standing: TableState, *, moment: datetime, minutes: int, by_count: bool
+    set_to: Values, layers: Layers, state: TableState, *, moment: datetime, minutes: int, by_count: bool
 ) -> tuple[dict[str, Value], dict[str, int]]:
     """The values that the plans require now, and the minimums that wait for notice. Changes that take effect with the
     next shoe wait until then."""
     due, values = values_of(layers), dict(set_to)
     for name in {**set_to, **due}:
-        if name not in layers or takes(layers[name]) == "round" or between_shoes(standing):
+        if name not in layers or takes(layers[name]) == "round" or between_shoes(state):
             _copy_limit(values, name, due)
     raises = raised(set_to, values)
-    if not fault(standing, set_to, values, moment=moment, minutes=minutes, by_count=by_count):
+    if not fault(state, set_to, values, moment=moment, minutes=minutes, by_count=by_count):
         return values, {}
     for name in raises:
         _copy_limit(values, name, set_to)
     return values, raises
 
 
-def between_shoes(standing: TableState) -> bool:
+def between_shoes(state: TableState) -> bool:
     """Whether there is no shoe, or no round was dealt from it yet."""
-    shoe = standing.shoe
-    return shoe is None or shoe.stage != "ready" or standing.dealt_before is None
+    shoe = state.shoe
+    return shoe is None or shoe.stage != "ready" or state.dealt_before is None
 
 
 def takes(layer: Layer) -> Takes:
@@ -117,7 +113,7 @@ def _copy_limit(values: dict[str, Value], name: str, source: Values) -> None:
 
 
 def to_announce(
-    standing: TableState,
+    state: TableState,
     values: Values,
     waiting: Mapping[str, int],
     changes: Iterable[NextChange],
@@ -127,7 +123,7 @@ def to_announce(
 ) -> tuple[dict[str, int], datetime] | None:
     """The minimums that must be announced at an open table, and when they take effect: those waiting for notice, or
     those of the first coming change that raises one, once its notice is due. None if there are none."""
-    if not (standing.is_open and minutes):
+    if not (state.is_open and minutes):
         return None
     notice = timedelta(minutes=minutes)
     least, earliest = dict(waiting), moment
@@ -137,7 +133,7 @@ def to_announce(
             least, earliest = raised(values, {**values, **values_of(by_round)}), change.moment
     if not least:
         return None
-    present = standing.announced
+    present = state.announced
     if present is not None and dict(present.least) == least and (waiting or present.effective >= earliest):
         return least, present.effective
     return least, max(earliest, moment + notice)
@@ -146,29 +142,29 @@ def to_announce(
 # --- Who keeps the old minimum -----------------------------------------------------------------------------------
 
 
-def kept_after(standing: TableState, before: Values, minimums: Mapping[str, Any]) -> dict[str, Any]:
+def kept_after(state: TableState, before: Values, minimums: Mapping[str, Any]) -> dict[str, Any]:
     """The settings for seats that keep the old minimum after a raise: each occupied seat with its lowest minimum so
     far."""
     least = _least(before, MINIMUM)
-    older = {keeper.seat: keeper.min_cents for keeper in kept_in(minimums, standing)}
-    seats = {str(seat): min(least, older.get(seat, least)) for seat in seated(standing)}
-    return {"from_round": first_round(standing), "seats": seats} if seats else {}
+    older = {keeper.seat: keeper.min_cents for keeper in kept_in(minimums, state)}
+    seats = {str(seat): min(least, older.get(seat, least)) for seat in seated(state)}
+    return {"from_round": first_round(state), "seats": seats} if seats else {}
 
 
-def first_round(standing: TableState) -> int:
+def first_round(state: TableState) -> int:
     """The number of the next round to be opened."""
-    if standing.round is not None and standing.round_open:
-        return standing.round.number + 1
-    return standing.next_number
+    if state.round is not None and state.round_open:
+        return state.round.number + 1
+    return state.next_number
 
 
-def kept_in(minimums: Mapping[str, Any], standing: TableState) -> tuple[HeldMinimum, ...]:
+def kept_in(minimums: Mapping[str, Any], state: TableState) -> tuple[HeldMinimum, ...]:
     """The seats that keep an older minimum in the next round: those that the settings name at first, and from then on
     those that have not left since."""
-    before = standing.round
-    if not minimums or before is None or before.first_seq < standing.opened_seq:
+    before = state.round
+    if not minimums or before is None or before.first_seq < state.opened_seq:
         return ()
-    number = first_round(standing)
+    number = first_round(state)
     if number <= minimums["from_round"]:
         return tuple(HeldMinimum(int(seat), cents) for seat, cents in sorted(minimums["seats"].items()))
     limits = before.bet_limits

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from tables.games.protocol import Struct
 from tables.log import moments
 from tables.log.message import Joined, Label, Message, Money, Parameter, joined, text_of, timestamp
+from tables.log.terms import Set
 from tables.log.wall_clock import moment_of
 
 Scope = Literal["house", "game", "pit", "table"]
@@ -339,25 +340,14 @@ def changed_names(before: Values, after: Values) -> list[str]:
 # --- What a table is set to --------------------------------------------------------------------------------------
 
 
-class SetLimits(Protocol):
-    """Settings that have limits of a table."""
-
-    @property
-    def min_cents(self) -> int: ...
-    @property
-    def wager_limits(self) -> Any: ...
-    @property
-    def own_limits(self) -> Any: ...
-
-
-def limits_in(settings: SetLimits) -> dict[str, Value]:
+def limits_in(settings: Set) -> dict[str, Value]:
     """The limits that settings have; those that are not set are left out."""
     amounts = {name: getattr(settings, name) for name in AMOUNTS}
     limits: dict[str, Value] = {name: cents for name, cents in amounts.items() if cents is not None}
     return limits | {f"{WAGER}{wager}": (least, most) for wager, (least, most) in settings.wager_limits.items()}
 
 
-def own_limits(settings: SetLimits) -> dict[str, Value]:
+def own_limits(settings: Set) -> dict[str, Value]:
     """The table's own limits, regardless of plans that apply now."""
     own = limits_in(settings) | {name: plain(value) for name, value in settings.own_limits.items()}
     return {name: value for name, value in own.items() if value is not None}
@@ -405,18 +395,14 @@ def by_name(plans: Iterable[Plan]) -> Versions:
     versions: dict[str, list[Plan]] = {}
     for plan in plans:
         versions.setdefault(plan.name, []).append(plan)
-    return {name: sorted(of_one, key=lambda plan: (plan.effective, plan.seq)) for name, of_one in versions.items()}
+    return {name: sorted(rows, key=lambda plan: (plan.effective, plan.seq)) for name, rows in versions.items()}
 
 
 def in_force(versions: Versions, moment: datetime) -> list[Plan]:
     """The version of each plan in force at a moment: the latest by effective time. A version set later with an earlier
     effective time does not replace one announced for a time between them."""
-    standing: list[Plan] = []
-    for of_one in versions.values():
-        due = [plan for plan in of_one if plan.effective <= moment]
-        if due and not due[-1].retired:
-            standing.append(due[-1])
-    return standing
+    due = ([plan for plan in plans if plan.effective <= moment] for plans in versions.values())
+    return [plans[-1] for plans in due if plans and not plans[-1].retired]
 
 
 def stack_at(versions: Versions, facts: Facts, moment: datetime) -> dict[str, tuple[Layer, ...]]:
@@ -449,7 +435,7 @@ def _next(versions: Versions, facts: Facts, moment: datetime, values: Values) ->
 def _edges(versions: Versions, facts: Facts, moment: datetime) -> list[datetime]:
     """The future moments at which limits may change: every dated one, and every start and end in the week after now and
     after each dated one. Later weeks only repeat these."""
-    ours = [plan for of_one in versions.values() for plan in of_one if facts.concern(plan)]
+    ours = [plan for plans in versions.values() for plan in plans if facts.concern(plan)]
     occasions = [plan.schedule for plan in ours if isinstance(plan.schedule, Occasion)]
     weekly = [plan.schedule for plan in ours if isinstance(plan.schedule, Hours)]
     # A version that is for another table ends the one before it here: so all versions' moments count.
