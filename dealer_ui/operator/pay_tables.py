@@ -16,7 +16,7 @@ from unfold import widgets
 
 from dealer_ui.guards import viewer_of
 from dealer_ui.operator.pages import ButtonField, OperatorFormPage
-from tables.admin.forms import EffectiveField, refusals_as_errors
+from tables.admin.forms import BooleanField, CommentField, EffectiveField, refusals_as_errors
 from tables.admin.pages import number, to_proposal
 from tables.admin.pay_tables import previews
 from tables.approvals import proposals
@@ -42,19 +42,12 @@ class PayTableForm(forms.Form):
     )
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     """The digest of the lines whose values were shown last. Other lines are not saved."""
-    comment = forms.CharField(
-        label="Why",
-        required=False,
-        max_length=500,
-        widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="For the second person, where it takes two. The log keeps it.",
-    )
+    comment = CommentField()
     effective = EffectiveField()
     save = ButtonField()
-    confirmed = forms.BooleanField(
+    confirmed = BooleanField(
         required=False,
         label="The house loses on a wager of this table, and it is meant so",
-        widget=widgets.UnfoldBooleanSwitchWidget,
     )
 
     @classmethod

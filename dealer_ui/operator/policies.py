@@ -19,7 +19,7 @@ from unfold import widgets
 
 from dealer_ui.guards import viewer_of
 from dealer_ui.operator.pages import OperatorFormPage, OperatorPage
-from tables.admin.forms import EffectiveField
+from tables.admin.forms import ChoiceField, CommentField, EffectiveField
 from tables.admin.pages import to_proposal
 from tables.admin.read_only import changes
 from tables.approvals import proposals
@@ -119,9 +119,7 @@ def _field(term: Term) -> forms.Field:
         choices = [(word, titles.get(word, word.replace("_", " ").capitalize())) for word in term.choices]
         if term.kind == "choices":
             return _WordsField(term, choices=choices)
-        return forms.ChoiceField(
-            label=term.title, help_text=term.help, choices=choices, widget=widgets.UnfoldAdminSelectWidget
-        )
+        return ChoiceField(label=term.title, help_text=term.help, choices=choices)
     return _TermField(term)
 
 
@@ -132,10 +130,7 @@ class PolicyForm(forms.Form):
     """The profile that the change adopts."""
 
     effective = EffectiveField()
-    comment = forms.CharField(
-        label="Why", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="For whoever approves it, where it takes two people. The log keeps it.",
-    )  # fmt: skip
+    comment = CommentField(help_text="For whoever approves it, where it takes two people. The log keeps it.")
 
     def values(self) -> Values:
         """The changed policies with their new values."""

@@ -9,11 +9,11 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from unfold import widgets
 
 from dealer_ui.guards import viewer_of
 from dealer_ui.operator.limits.files import download
 from dealer_ui.operator.pages import ButtonField, OperatorFormPage
+from tables.admin.forms import CharField
 from tables.admin.pages import number
 from tables.approvals import proposals
 from tables.edge import limit_effect
@@ -28,8 +28,8 @@ _SIDE: Final = ("handle_cents", "theoretical_cents", "exposure_cents", "edges")
 class ProposalActionForm(forms.Form):
     """The pressed button, and the reason or comment."""
 
-    reason = forms.CharField(
-        label="Why, or a comment", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget,
+    reason = CharField(
+        label="Why, or a comment", required=False, max_length=500,
         help_text="In a few words, where you decline or withdraw it, or comment on it. The log keeps it.",
     )  # fmt: skip
     approve = ButtonField()

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold import widgets
 
+from tables.admin import forms as admin_forms
 from tables.admin.forms import DomainForm
 from tables.admin.pages import NeverChanged
 from tables.alerts import channels
@@ -28,41 +29,36 @@ class AlertChannelForm(DomainForm):
         widget=widgets.UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
         help_text="A webhook's alone: what its messages are signed with. Empty: that of the version before stays.",
     )
-    both_hours = forms.IntegerField(
+    both_hours = admin_forms.IntegerField(
         label="Hours for which the former secret also signs",
         required=False,
         min_value=0,
         max_value=channels.MOST_BOTH_HOURS,
-        widget=widgets.UnfoldAdminIntegerFieldWidget,
         help_text=f"While the receiver is given the new one. Empty: {channels.BOTH_HOURS} where the secret is another,"
         " and else as it was. 0 where it leaked: that ends it now.",
     )
-    level = forms.TypedChoiceField(
+    level = admin_forms.TypedChoiceField(
         label="From the level on",
         coerce=int,
         initial=1,
         choices=list(enumerate(LEVELS)),
-        widget=widgets.UnfoldAdminSelectWidget,
     )
-    kinds = forms.MultipleChoiceField(
+    kinds = admin_forms.MultipleChoiceField(
         label="Only alerts of",
         required=False,
         choices=[(about, kind.title) for about, kind in KINDS.items()],
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="None chosen: all.",
     )
-    events = forms.MultipleChoiceField(
+    events = admin_forms.MultipleChoiceField(
         label="Only events of these types",
         required=False,
         choices=[(type_, type_) for type_ in sorted(FORMS)],
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="Where it tells events. None chosen: all.",
     )
-    at_tables = forms.ModelMultipleChoiceField(
+    at_tables = admin_forms.ModelMultipleChoiceField(
         Table.objects.in_use(),
         label="Only events about these tables",
         required=False,
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="Where it tells events. None chosen: all, and what is about no table.",
     )
     FIELDS = {

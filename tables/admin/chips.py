@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
@@ -13,7 +12,7 @@ from django.utils.safestring import SafeString
 from unfold import widgets
 
 from ledger.proof.chips import money
-from tables.admin.forms import DomainForm, MoneyField
+from tables.admin.forms import DomainForm, ModelMultipleChoiceField, MoneyField
 from tables.admin.pages import NeverChanged, Retiring
 from tables.cage import chip_series, denominations, retirement
 from tables.models import ChipSeries, Denomination, Staff
@@ -98,10 +97,9 @@ class ChipSeriesForm(DomainForm):
     FIELDS = {"values": "kinds"}
 
     # Not ``values``: the column of that name would validate the ticked kinds as its own value.
-    kinds = forms.ModelMultipleChoiceField(
+    kinds = ModelMultipleChoiceField(
         Denomination.objects.filter(retired_at=None),
         label="Kinds",
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="The kinds of chips that it has.",
     )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from django import forms
 from django.contrib import admin
 from django.utils import timezone
-from unfold import widgets
 
-from tables.admin.forms import DomainForm
+from tables.admin.forms import DomainForm, TimeField
 from tables.admin.pages import NeverChanged
 from tables.cage import key_register
 from tables.cage.key_register import Schedule
@@ -56,9 +55,7 @@ class DropScheduleForm(DomainForm):
         choices=list(enumerate(WEEKDAYS)),
         help_text="None ends the schedule.",
     )
-    due_at = forms.TimeField(
-        label="Due at", help_text="By the house's clock: 05:30.", widget=widgets.UnfoldAdminTextInputWidget
-    )
+    due_at = TimeField(label="Due at", help_text="By the house's clock: 05:30.")
 
     class Meta:
         model = DropSchedule

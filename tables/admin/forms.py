@@ -41,6 +41,22 @@ def table_choices() -> list[tuple[str, str]]:
     return [(name, name) for name in sorted(names, key=pits.natural)]
 
 
+# --- Fields in the look of the admin ---------------------------------------------------------------------------
+
+BooleanField: Final = partial(forms.BooleanField, widget=widgets.UnfoldBooleanSwitchWidget)
+CharField: Final = partial(forms.CharField, widget=widgets.UnfoldAdminTextInputWidget)
+ChoiceField: Final = partial(forms.ChoiceField, widget=widgets.UnfoldAdminSelectWidget)
+IntegerField: Final = partial(forms.IntegerField, widget=widgets.UnfoldAdminIntegerFieldWidget)
+ModelChoiceField: Final = partial(forms.ModelChoiceField, widget=widgets.UnfoldAdminSelectWidget)
+ModelMultipleChoiceField: Final = partial(
+    forms.ModelMultipleChoiceField, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
+)
+MultipleChoiceField: Final = partial(forms.MultipleChoiceField, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget)
+TimeField: Final = partial(forms.TimeField, widget=widgets.UnfoldAdminTextInputWidget)
+TypedChoiceField: Final = partial(forms.TypedChoiceField, widget=widgets.UnfoldAdminSelectWidget)
+TypedMultipleChoiceField: Final = partial(
+    forms.TypedMultipleChoiceField, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget
+)
 MoneyField: Final = partial(form_fields.MoneyField, widget=widgets.UnfoldAdminTextInputWidget)
 MomentField: Final = partial(form_fields.MomentField, widget=widgets.UnfoldAdminTextInputWidget)
 
@@ -65,17 +81,21 @@ class EffectiveField(form_fields.MomentField):
         return moment
 
 
+class CommentField(forms.CharField):
+    """The reason of a change, for the person who approves it under dual control."""
+
+    widget = widgets.UnfoldAdminTextInputWidget
+
+    def __init__(
+        self, label: str = "Why", help_text: str = "For the second person, where it takes two. The log keeps it."
+    ) -> None:
+        super().__init__(label=label, required=False, max_length=500, help_text=help_text)
+
+
 class DomainForm(forms.ModelForm):
     """A form whose input the domain's functions judge (``faults``) and save (``write``), or that becomes a proposal."""
 
-    comment = forms.CharField(
-        label="Why",
-        required=False,
-        max_length=500,
-        widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="For the second person, where it takes two. The log keeps it.",
-    )
-
+    comment = CommentField()
     effective = EffectiveField()
 
     FIELDS: ClassVar[Mapping[str, str]] = {}
@@ -111,4 +131,4 @@ class DomainForm(forms.ModelForm):
 class RetireForm(forms.Form):
     """The reason for a retirement or revocation."""
 
-    why = forms.CharField(label="Why", max_length=200, widget=widgets.UnfoldAdminTextInputWidget)
+    why = CharField(label="Why", max_length=200)

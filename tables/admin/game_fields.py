@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from unfold import widgets
 
 from ledger.proof.chips import money
+from tables.admin import forms as admin_forms
 from tables.admin.forms import MoneyField, as_error
 from tables.games.catalog import GAMES
 from tables.log.entries.settings import PAYS
@@ -166,26 +167,22 @@ def _option_field(described: msgspec.inspect.Field) -> forms.Field:
         words["help_text"] = (kind.extra_json_schema or {}).get("description", "")
         kind = kind.type
     if isinstance(kind, msgspec.inspect.IntType):
-        return forms.IntegerField(
-            min_value=kind.ge, max_value=kind.le, widget=widgets.UnfoldAdminIntegerFieldWidget, **words
-        )
+        return admin_forms.IntegerField(min_value=kind.ge, max_value=kind.le, **words)
     if isinstance(kind, msgspec.inspect.FloatType):
         number = widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
         return forms.FloatField(min_value=kind.ge, max_value=kind.le, widget=number, **words)
     if isinstance(kind, msgspec.inspect.StrType):
-        return forms.CharField(max_length=kind.max_length, widget=widgets.UnfoldAdminTextInputWidget, **words)
+        return admin_forms.CharField(max_length=kind.max_length, **words)
     if isinstance(kind, msgspec.inspect.VarTupleType) and isinstance(kind.item_type, msgspec.inspect.StructType):
         return WagersField(label=label)
     if isinstance(kind, msgspec.inspect.UnionType) and kind.includes_none:
         return PartField(**words | {"label": label.replace(" permille", " (%)")})
     if isinstance(kind, msgspec.inspect.BoolType):
-        return forms.BooleanField(required=False, widget=widgets.UnfoldBooleanSwitchWidget, **words)
+        return admin_forms.BooleanField(required=False, **words)
     if isinstance(kind, msgspec.inspect.LiteralType):
         choices = [(value, str(value).replace("_", " ")) for value in kind.values]
         number = all(isinstance(value, int) for value in kind.values)
-        return forms.TypedChoiceField(
-            choices=choices, coerce=int if number else str, widget=widgets.UnfoldAdminSelectWidget, **words
-        )
+        return admin_forms.TypedChoiceField(choices=choices, coerce=int if number else str, **words)
     if isinstance(kind, msgspec.inspect.VarTupleType) and isinstance(kind.item_type, msgspec.inspect.LiteralType):
         choices = [(value, str(value).replace("_", " ")) for value in kind.item_type.values]
         several = widgets.UnfoldAdminCheckboxSelectMultipleWidget

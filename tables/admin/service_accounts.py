@@ -15,6 +15,7 @@ from django.utils import timezone
 from unfold import widgets
 from unfold.decorators import action
 
+from tables.admin import forms as admin_forms
 from tables.admin.forms import DomainForm, MomentField, RetireForm, refusals_as_errors, table_choices
 from tables.admin.pages import SetUp, operator
 from tables.log import scopes
@@ -33,16 +34,14 @@ class ServiceAccountForm(DomainForm):
 
     FIELDS = {"expires": "expires_at"}
 
-    scopes = forms.MultipleChoiceField(
+    scopes = admin_forms.MultipleChoiceField(
         label="May",
         choices=[(scope.name, f"{scope.title} ({scope.name})") for scope in scopes.SCOPES.values()],
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="As little as it needs. No program signs a slip, approves, gives access or moves chips.",
     )
-    tables = forms.MultipleChoiceField(
+    tables = admin_forms.MultipleChoiceField(
         choices=table_choices,
         required=False,
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="None stands for all tables. A card reader is at one.",
     )
     addresses = forms.CharField(
@@ -207,9 +206,8 @@ def _token_line(token: ServiceToken) -> str:
 
 
 def _token_form(live: Sequence[ServiceToken]) -> type[forms.Form]:
-    field = forms.ChoiceField(
+    field = admin_forms.ChoiceField(
         label="Which",
         choices=[(token.ident, _token_line(token)) for token in live],
-        widget=widgets.UnfoldAdminSelectWidget,
     )
     return type("TokenForm", (forms.Form,), {"token": field})

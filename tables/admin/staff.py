@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import DomainForm
+from tables.admin.forms import DomainForm, MultipleChoiceField
 from tables.admin.pages import Fieldsets, SetUp, operator
 from tables.log.entries.staff import CALLED
 from tables.models import Staff
@@ -26,11 +24,10 @@ from tables.staff import codes, passkeys, secret_ages, staffing
 class StaffForm(DomainForm):
     """A staff member. Passwords and PINs are made by the staff member with a code."""
 
-    further = forms.MultipleChoiceField(
+    further = MultipleChoiceField(
         label="May also work as",
         choices=Role.choices,
         required=False,
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
         help_text="They choose as which when they come to work. What nobody is at once is refused.",
     )
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django import forms
 from unfold import widgets
 
+from tables.admin import forms as admin_forms
 from tables.admin.forms import DomainForm, MoneyField
 from tables.admin.game_fields import LIMITS, OPTION, STATED, limit_fields, option_fields
 from tables.games.catalog import GAMES
@@ -41,10 +42,9 @@ class TableForm(DomainForm):
     FIELDS = {**AMOUNTS, PAYS: OPTION + PAYS}
     GAME: ClassVar[str] = "rocket"
 
-    game = forms.ChoiceField(
+    game = admin_forms.ChoiceField(
         choices=[(name, game.title) for name, game in GAMES.items()],
         initial="rocket",
-        widget=widgets.UnfoldAdminSelectWidget,
         help_text="Roulette, craps, or whatever else is not dealt here round by round: another game, by its counts.",
     )
     unit = MoneyField(
@@ -79,10 +79,9 @@ class TableForm(DomainForm):
         required=False,
         help_text="What each seat pays for half an hour, in place of a rake. Empty: none.",
     )
-    marks_commission = forms.BooleanField(
+    marks_commission = admin_forms.BooleanField(
         label="Commission is marked and collected later",
         required=False,
-        widget=widgets.UnfoldBooleanSwitchWidget,
         help_text="At the end of the shoe, or when the player leaves. Else it is taken at once.",
     )
     cameras = forms.CharField(
@@ -91,16 +90,14 @@ class TableForm(DomainForm):
         widget=widgets.UnfoldAdminTextInputWidget({"autocomplete": "off"}),
         help_text="As the surveillance calls those that look at it: C-12, PTZ 3.",
     )
-    denominations = forms.ModelMultipleChoiceField(
+    denominations = admin_forms.ModelMultipleChoiceField(
         Denomination.objects.filter(retired_at=None),
         label="Chips",
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
     )
-    takes = forms.ChoiceField(
+    takes = admin_forms.ChoiceField(
         label="Holds from the next",
         choices=(("round", "Round"), ("shoe", "Shoe")),
         required=False,
-        widget=widgets.UnfoldAdminSelectWidget,
         help_text="Limits, options and the shoe may wait for the next shoe: they are set as soon as this one is over.",
     )
 

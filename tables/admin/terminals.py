@@ -14,7 +14,7 @@ from django.utils.safestring import mark_safe
 from unfold import widgets
 from unfold.decorators import action
 
-from tables.admin.forms import DomainForm, refusals_as_errors
+from tables.admin.forms import DomainForm, ModelChoiceField, refusals_as_errors
 from tables.admin.pages import SetUp, operator
 from tables.floor import signature_checks
 from tables.models import Staff, Table, Terminal
@@ -40,9 +40,8 @@ class EnrolForm(forms.Form):
         r"^[\w .#-]+\Z", max_length=40, label="Name", help_text="As the log calls it: Rocket 1 tablet.",
         widget=widgets.UnfoldAdminTextInputWidget,
     )  # fmt: skip
-    table = forms.ModelChoiceField(
+    table = ModelChoiceField(
         Table.objects.in_use(), required=False, empty_label="any table",
-        widget=widgets.UnfoldAdminSelectWidget,
         help_text="The only table that may be dealt from it.",
     )  # fmt: skip
 

@@ -11,7 +11,8 @@ from django.utils import timezone
 from msgspec import structs
 from unfold import widgets
 
-from tables.admin.forms import EffectiveField, MomentField, MoneyField
+from tables.admin import forms as admin_forms
+from tables.admin.forms import CommentField, EffectiveField, MomentField, MoneyField, table_choices
 from tables.form_fields import InputForm, WholeNumberField
 from tables.games.catalog import GAMES
 from tables.limits import cell_texts
@@ -38,20 +39,28 @@ SEVERAL: Final = "table:"
 """The choice of a plan for several tables."""
 
 
+def targets() -> Iterator[tuple[str, Any]]:
+    """The choices of a plan's place: the site, its games, its pits and its tables, by their kinds."""
+    tables = list(Table.objects.in_use().values_list("name", "game"))
+    games = sorted({game for _, game in tables}, key=lambda game: GAMES[game].title)
+    places = sorted({place.pit for place in pits.places().values()}, key=pits.natural)
+    yield "house:", "The whole house"
+    yield "Games", [(f"game:{game}", GAMES[game].title) for game in games]
+    yield "Pits", [(f"pit:{pit}", pit) for pit in places]
+    yield SEVERAL, "Several tables"
+    yield "Tables", [(f"table:{name}", name) for name, _ in sorted(tables, key=lambda table: pits.natural(table[0]))]
+
+
 class PlanForm(forms.Form):
     """A limit plan; a further version begins with the values of the newest one."""
 
-    name = forms.CharField(
-        max_length=LONGEST,
-        widget=widgets.UnfoldAdminTextInputWidget,
-        help_text="Weekend nights, Derby day.",
-    )
-    target = forms.ChoiceField(
-        label="Is for", widget=widgets.UnfoldAdminSelectWidget,
+    name = admin_forms.CharField(max_length=LONGEST, help_text="Weekend nights, Derby day.")
+    target = admin_forms.ChoiceField(
+        label="Is for", choices=targets,
         help_text="What is nearer to a table lies on top: a table's own plan over its pit's, that over its game's.",
     )  # fmt: skip
-    tables = forms.MultipleChoiceField(
-        label="Its tables", required=False, widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget,
+    tables = admin_forms.MultipleChoiceField(
+        label="Its tables", required=False, choices=table_choices,
         help_text="For several tables, chosen above: tick each of them.",
     )  # fmt: skip
     when = forms.ChoiceField(
@@ -59,10 +68,9 @@ class PlanForm(forms.Form):
         widget=widgets.UnfoldAdminRadioSelectWidget,
         initial="always",
     )
-    weekdays = forms.TypedMultipleChoiceField(
-        required=False, choices=tuple(enumerate(WEEKDAYS)), coerce=int,
-        widget=widgets.UnfoldAdminCheckboxSelectMultipleWidget, help_text="On which the hours start.",
-    )  # fmt: skip
+    weekdays = admin_forms.TypedMultipleChoiceField(
+        required=False, choices=tuple(enumerate(WEEKDAYS)), coerce=int, help_text="On which the hours start."
+    )
     starts = forms.TimeField(
         label="Hours from", required=False, widget=widgets.UnfoldAdminTextInputWidget({"placeholder": "20:00"}),
         help_text="By the house's clock.",
@@ -77,24 +85,19 @@ class PlanForm(forms.Form):
         label="Limits of single wagers", required=False, widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}),
         help_text="One a line, with the least and the most: tie 5 to 100.",
     )  # fmt: skip
-    note = forms.CharField(
-        label="Why", required=False, max_length=limit_plans.LONGEST_NOTE, widget=widgets.UnfoldAdminTextInputWidget,
+    note = admin_forms.CharField(
+        label="Why", required=False, max_length=limit_plans.LONGEST_NOTE,
         help_text="Shown at the table, to the dealer and on the placard: Saturday night.",
     )  # fmt: skip
-    takes = forms.ChoiceField(
-        label="Holds from the next", choices=(("round", "Round"), ("shoe", "Shoe")),
-        widget=widgets.UnfoldAdminSelectWidget,
-    )  # fmt: skip
-    keeps_seated = forms.BooleanField(
-        label="Seats that play keep the old minimum", required=False, widget=widgets.UnfoldBooleanSwitchWidget,
+    takes = admin_forms.ChoiceField(label="Holds from the next", choices=(("round", "Round"), ("shoe", "Shoe")))
+    keeps_seated = admin_forms.BooleanField(
+        label="Seats that play keep the old minimum", required=False,
         help_text="Until they leave: until they have not bet in three rounds in a row.",
     )  # fmt: skip
     effective = EffectiveField()
-    comment = forms.CharField(
-        label="For the second person", required=False, max_length=500, widget=widgets.UnfoldAdminTextInputWidget
-    )
+    comment = CommentField("For the second person", help_text="")
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=0)
-    excluded = forms.MultipleChoiceField(required=False, widget=forms.MultipleHiddenInput)
+    excluded = forms.MultipleChoiceField(required=False, choices=table_choices, widget=forms.MultipleHiddenInput)
     confirm = forms.BooleanField(required=False, widget=forms.CheckboxInput)
 
     FIELDS: ClassVar[Mapping[str, str]] = {"of": "target"}
@@ -105,11 +108,6 @@ class PlanForm(forms.Form):
         """The tables that the limits do not fit, with the reasons, where the plan may apply at others."""
         for name, kind in LIMIT_KINDS.items():
             self.fields[name] = MoneyField(label=kind.title.capitalize(), required=False, help_text=kind.help_text)
-        names = sorted(Table.objects.in_use().values_list("name", flat=True), key=pits.natural)
-        tables = [(name, name) for name in names]
-        choices = {"target": list(targets()), "tables": tables, "excluded": tables}
-        for field, chosen in choices.items():
-            self.fields[field].choices = chosen  # type: ignore[attr-defined]
         if named:
             self.fields["name"].disabled = True
 
@@ -229,15 +227,3 @@ class PlanRetirementForm(InputForm):
 
     version = WholeNumberField(required=False)
     comment = forms.CharField(required=False)
-
-
-def targets() -> Iterator[tuple[str, Any]]:
-    """The choices of a plan's place: the site, its games, its pits and its tables, by their kinds."""
-    tables = list(Table.objects.in_use().values_list("name", "game"))
-    games = sorted({game for _, game in tables}, key=lambda game: GAMES[game].title)
-    places = sorted({place.pit for place in pits.places().values()}, key=pits.natural)
-    yield "house:", "The whole house"
-    yield "Games", [(f"game:{game}", GAMES[game].title) for game in games]
-    yield "Pits", [(f"pit:{pit}", pit) for pit in places]
-    yield SEVERAL, "Several tables"
-    yield "Tables", [(f"table:{name}", name) for name, _ in sorted(tables, key=lambda table: pits.natural(table[0]))]

@@ -118,7 +118,7 @@ def test_a_plan_that_is_stored_with_such_an_event_breaks_no_page(
 ) -> None:
     """Harm: a plan that an earlier release accepted breaks the list of limit plans, and cannot be retired there."""
     with monkeypatch.context() as patched:
-        patched.setattr(plans, "_is_possible", lambda _: True)
+        patched.setattr(plans.moments, "is_possible", lambda _: True)
         row = plans.set_plan(
             of_year_1(policies.spelled(timezone.now() + timedelta(days=1))), expected_version=0, by=olga
         )
