@@ -203,11 +203,9 @@ class TableForm(DomainForm):
         if self.instance.pk is None:
             return table_settings.draft_of_new(self.cleaned_data["name"], self.settings())
         table = Table.objects.get(pk=self.instance.pk)  # the form's own instance has the typed values
-        if self.waits_for_shoe:
-            return table_settings.draft_for_the_shoe(table, self.changes())
-        if self.cleaned_data.get("effective"):
-            return table_settings.draft_for_later(table, self.changes())
-        return table_settings.draft_of_change(table, self.changes())
+        typed = self.cleaned_data
+        takes, effective = typed.get("takes", "round"), typed.get("effective")
+        return table_settings.draft_of(table, self.changes(), takes=takes, effective=effective)
 
     def write(self, by: Staff) -> Table:
         if self.instance.pk is None:

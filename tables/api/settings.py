@@ -28,7 +28,6 @@ from tables.models import LimitPlan, Proposal, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.setup import policies, table_settings
-from tables.setup.dual_control import ProposalDraft
 
 PROPOSALS: Final = "list_proposals"
 PLANS: Final = "list_limit_plans"
@@ -286,7 +285,7 @@ class TableSettings(FloorViewSet):
         def act() -> SettingsForm | ProposalForm:
             _refuse_changed(table, call.body.expected)
             changes = _changes(call.body, table)
-            draft = _draft(table, changes, call.body.takes)
+            draft = table_settings.draft_of(table, changes, takes=call.body.takes)
             if draft is not None:
                 return proposal_form(proposals.arrange(draft, call.body.comment, by=call.by))
             return settings_form(table_settings.change_table(table, changes, by=call.by))
@@ -348,13 +347,6 @@ def _changes(body: SettingsChanged, table: Table) -> dict[str, Any]:
         changes["options"] = {name: value for name, value in options.items() if value is not None}
         table_settings.refuse_options(table, changes["options"])
     return changes
-
-
-def _draft(table: Table, changes: Mapping[str, Any], takes: str) -> ProposalDraft | None:
-    """What is to be proposed, where it takes two people, or decided, where it waits for a shoe."""
-    if takes == "shoe":
-        return table_settings.draft_for_the_shoe(table, changes)
-    return table_settings.draft_of_change(table, changes)
 
 
 def _refuse_more_than_limits(by: Staff, changes: Mapping[str, Any]) -> None:

@@ -316,12 +316,7 @@ def _draft(table: Table, start: Holds, part: Sequence[CellChange]) -> ProposalDr
     """The proposal of changes of a table that apply at one time; None if one person makes them at once."""
     if start.ends:
         return plans.draft_of(_plan([table.name], _limits_until(table, part), start), expected_version=0)
-    settings = _settings(table, part)
-    if start.takes == "shoe":
-        return replace(table_settings.draft_for_the_shoe(table, settings), effective=start.effective)
-    if start.effective:
-        return replace(table_settings.draft_for_later(table, settings), effective=start.effective)
-    return table_settings.draft_of_change(table, settings)
+    return table_settings.draft_of(table, _settings(table, part), takes=start.takes, effective=start.effective)
 
 
 def _text(row: TableRow, column: str, value: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -220,6 +220,18 @@ def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | Non
     before = settings_of(table)
     changed = difference(asdict(before), asdict(_judged(before, _full_settings(_after(before, changes)))))
     return _draft(table.name, asdict(before), changed)
+
+
+def draft_of(
+    table: Table, changes: Mapping[str, Any], *, takes: str = "round", effective: datetime | None = None
+) -> ToPropose | None:
+    """The proposal of a change that takes effect now, later, or with the next shoe; None where one person may make it
+    now. Raises Refused."""
+    if takes == "shoe":
+        return replace(draft_for_the_shoe(table, changes), effective=effective)
+    if effective:
+        return replace(draft_for_later(table, changes), effective=effective)
+    return draft_of_change(table, changes)
 
 
 def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
