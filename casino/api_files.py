@@ -51,7 +51,7 @@ def problem_codes() -> str:
 
 def _refusals(tree: ast.AST) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Refused":
+        if not isinstance(node, ast.Call) or getattr(node.func, "id", "") not in ("Refused", "refuse_faults"):
             continue
         named = {keyword.arg: keyword.value for keyword in node.keywords}
         status = node.args[2] if len(node.args) > 2 else named.get("status")

@@ -35,6 +35,16 @@ class Refused(Exception):
         return {"code": self.code, "sentence": self.sentence, "status": self.status, "facts": self.facts}
 
 
+Faults = dict[str, str]
+"""One sentence for each field that is wrong."""
+
+
+def refuse_faults(code: str, faults: Faults) -> None:
+    """Raises Refused with every sentence, unless there is none."""
+    if faults:
+        raise Refused(code, " ".join(faults.values()), 422, fields=faults)
+
+
 def sentence(text: str) -> str:
     """A clause as a sentence: capital letter, full stop."""
     text = text[:1].upper() + text[1:]

@@ -17,7 +17,7 @@ from tables.alerts.alert_types import KINDS, LEVELS
 from tables.alerts.models import AlertChannel, ChannelContent
 from tables.log.publication import FORMS
 from tables.models import Staff, Table
-from tables.setup.table_settings import Faults
+from tables.refusals import Faults
 
 
 class AlertChannelForm(DomainForm):

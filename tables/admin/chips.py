@@ -16,8 +16,8 @@ from tables.admin.forms import DomainForm, ModelMultipleChoiceField, MoneyField
 from tables.admin.pages import NeverChanged, Retiring
 from tables.cage import chip_series, denominations, retirement
 from tables.models import ChipSeries, Denomination, Staff
+from tables.refusals import Faults
 from tables.setup.dual_control import ProposalDraft
-from tables.setup.table_settings import Faults
 
 
 class DenominationForm(DomainForm):

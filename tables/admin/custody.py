@@ -13,8 +13,8 @@ from tables.cage.key_register import Schedule
 from tables.form_fields import DayField
 from tables.log.entries.custody import WEEKDAYS, HouseKeySet
 from tables.models import DropSchedule, HouseKey, Staff, Table
+from tables.refusals import Faults
 from tables.reports import gaming_hours
-from tables.setup.table_settings import Faults
 
 
 class HouseKeyForm(DomainForm):

@@ -15,10 +15,9 @@ from unfold import widgets
 from tables import form_fields
 from tables.approvals import proposals
 from tables.models import Staff, Table
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused
 from tables.setup import pits
 from tables.setup.dual_control import ProposalDraft
-from tables.setup.table_settings import Faults
 
 
 def as_error(refused: Refused) -> ValidationError:

@@ -15,9 +15,9 @@ from tables.admin.forms import DomainForm
 from tables.admin.pages import NeverChanged
 from tables.form_fields import DayField
 from tables.models import HouseHours, Staff
+from tables.refusals import Faults
 from tables.reports import gaming_hours as shifts
 from tables.reports.gaming_hours import Hours
-from tables.setup.table_settings import Faults
 
 
 class HouseHoursForm(DomainForm):

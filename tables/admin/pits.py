@@ -10,8 +10,8 @@ from tables.admin.forms import DomainForm, table_choices
 from tables.admin.pages import NeverChanged
 from tables.log.entries.pits import PitSectionSet
 from tables.models import PitSection, Staff
+from tables.refusals import Faults
 from tables.setup import pits
-from tables.setup.pits import Faults
 
 
 class PitSectionForm(DomainForm):

@@ -21,11 +21,10 @@ from tables.admin.pages import SetUp, operator
 from tables.log import scopes
 from tables.log.message import text_of
 from tables.models import ServiceAccount, ServiceToken, Staff
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused
 from tables.setup import policies, service_accounts
 from tables.setup.dual_control import ProposalDraft
 from tables.setup.service_accounts import Access
-from tables.setup.table_settings import Faults
 from tables.staff import service_tokens
 
 

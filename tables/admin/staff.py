@@ -14,10 +14,9 @@ from tables.admin.pages import Fieldsets, SetUp, operator
 from tables.log.entries.staff import CALLED
 from tables.models import Staff
 from tables.models.staff import PASSWORD, PIN
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused
 from tables.roles import Role
 from tables.setup.dual_control import ProposalDraft
-from tables.setup.table_settings import Faults
 from tables.staff import codes, passkeys, secret_ages, staffing
 
 

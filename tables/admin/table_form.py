@@ -18,9 +18,9 @@ from tables.log.state import KEYED, TableState
 from tables.log.terms import Settings
 from tables.models import Denomination, Staff, Table
 from tables.models.tables import MOST_RAKE_PERMILLE
+from tables.refusals import Faults
 from tables.setup import table_settings
 from tables.setup.dual_control import ProposalDraft
-from tables.setup.table_settings import Faults
 from tables.state import table_state
 
 

@@ -156,8 +156,7 @@ def propose(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
 
 def decide(draft: ProposalDraft, comment: str, *, by: Staff) -> Proposal:
     """Decide a dated change, or one for the next shoe, that is not under dual control. Raises Refused."""
-    if not by.has_perm(HANDLERS[draft.matter].permission):
-        raise Refused("not_permitted", "You may not decide that: propose it.", 403)
+    by.require(HANDLERS[draft.matter].permission, "You may not decide that: propose it.")
     with transaction.atomic():
         proposal = propose(draft, comment, by=by)
         head = site_log.lock()
@@ -425,8 +424,7 @@ def draft_of_calling_off(proposal: Proposal) -> ProposalDraft:
 
 def call_off(proposal: Proposal, reason: str, *, by: Staff) -> None:
     """Call off a change that one person decided. Raises Refused."""
-    if not by.has_perm(HANDLERS[proposal.matter].permission):
-        raise Refused("not_permitted", "You may not call that off.", 403)
+    by.require(HANDLERS[proposal.matter].permission, "You may not call that off.")
     with transaction.atomic():
         head = site_log.lock()
         _refuse_settled(proposal)

@@ -16,8 +16,7 @@ from ledger.proof.chips import money
 from tables.log.entries.chips import ChipSeriesAdded, ChipsIssued
 from tables.models import ChipSeries, Denomination, Staff
 from tables.projections import site_rows
-from tables.refusals import Refused
-from tables.setup.table_settings import Faults
+from tables.refusals import Faults, Refused
 
 FIRST_YEAR: Final = 1900
 

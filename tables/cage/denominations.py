@@ -15,10 +15,9 @@ from tables.games.protocol import MOST_CENTS
 from tables.log import dual_control
 from tables.log.entries.chips import DenominationAdded, DenominationChanged
 from tables.models import Denomination, Staff
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused
 from tables.setup import policies
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
-from tables.setup.table_settings import Faults
 
 _LOOKS: Final = ("colour", "face")
 

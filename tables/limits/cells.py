@@ -344,8 +344,7 @@ class Saved(NamedTuple):
 
 def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, by: Staff) -> Saved:
     """Save exactly the displayed changes, all or none. Raises Refused."""
-    if not by.has_perm("tables.change_table"):
-        raise Refused("not_permitted", "Only an operator sets the limits of tables.", 403)
+    by.require("tables.change_table", "Only an operator sets the limits of tables.")
     preview(typed, basis, start)  # before the lock of the site's log: the edges of new options may take half a minute
     with transaction.atomic():
         site_log.lock()  # every change of settings takes it first: what was judged cannot change before it is written

@@ -32,7 +32,7 @@ from tables.log.limit_plans import (
 from tables.log.message import text_of
 from tables.models import LimitPlan, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
-from tables.refusals import Refused
+from tables.refusals import Refused, refuse_faults
 from tables.setup import pit_assignments, policies
 
 LASTS: Final = timedelta(hours=4)
@@ -46,8 +46,7 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
     pit_assignments.refuse(by, table.name)
     if not reason.strip():
         raise Refused("no_reason", "Say why in a few words: the operators hear of it at once.", 422)
-    if sentences := _looser(table, values):
-        raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+    refuse_faults("bad_plan", _looser(table, values))
     name = emergency_name(table.name)
     with transaction.atomic():
         moment = site_log.lock().moment

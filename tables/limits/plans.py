@@ -49,12 +49,11 @@ from tables.log.message import text_of
 from tables.log.terms import Settings
 from tables.models import LimitPlan, PitSection, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused, refuse_faults
 from tables.setup import pits, policies, table_settings
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
 from tables.setup.dual_control import ProposalDraft as ToPropose
 from tables.setup.pits import NOWHERE
-from tables.setup.table_settings import Faults
 
 LONGEST_NOTE: Final = 200
 
@@ -67,8 +66,7 @@ def set_plan(event: LimitPlanSet, *, expected_version: int, by: Staff, proposal:
 
     Raises Refused: ``changed_meanwhile`` with what was set since, ``misfits`` with the tables that it does not fit.
     """
-    if not by.has_perm("tables.add_limitplan"):
-        raise Refused("not_permitted", "Only an operator sets limit plans.", 403)
+    by.require("tables.add_limitplan", "Only an operator sets limit plans.")
     return write(event, expected_version=expected_version, by=by, proposal=proposal)
 
 
@@ -95,8 +93,7 @@ def retirement(name: str) -> LimitPlanSet:
 
 def _refuse_faults(event: LimitPlanSet, moment: datetime) -> None:
     """Raises Refused with every sentence, unless there is none; and with the tables that the limits do not fit."""
-    if wrong := _own_faults(event, moment):
-        raise Refused("bad_plan", " ".join(wrong.values()), 422, fields=wrong)
+    refuse_faults("bad_plan", _own_faults(event, moment))
     unconfirmed = _unconfirmed(event)
     if not unconfirmed:
         return

@@ -23,6 +23,7 @@ from tables import pepper
 from tables.log.entries.carried_rows import PepperCarriedOver
 from tables.log.entries.staff import StaffAdded
 from tables.log.signatory import Signatory
+from tables.refusals import Refused
 from tables.roles import Role
 
 log = logging.getLogger(__name__)
@@ -251,6 +252,11 @@ class Staff(AbstractBaseUser):
     def has_perm(self, perm: str, obj: object = None) -> bool:
         """Whether the role has a permission, as ``tables/staff/backends.py`` says."""
         return _user_has_perm(self, perm, obj)
+
+    def require(self, permission: str, sentence: str) -> None:
+        """Raises Refused with a sentence unless the role has a permission."""
+        if not self.has_perm(permission):
+            raise Refused("not_permitted", sentence, 403)
 
     def has_perms(self, perms: list[str], obj: object = None) -> bool:
         return all(self.has_perm(perm, obj) for perm in perms)

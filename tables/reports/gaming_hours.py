@@ -27,8 +27,7 @@ from tables.log.event import AuditFailure
 from tables.log.wall_clock import moment_of
 from tables.models import HouseHours, Staff
 from tables.projections import site_rows
-from tables.refusals import Refused
-from tables.setup.table_settings import Faults
+from tables.refusals import Faults, Refused
 
 DAY: Final = timedelta(days=1)
 FURTHEST: Final = timedelta(days=366)

@@ -17,9 +17,8 @@ from ledger.proof.chain import Entry
 from tables.log.entries.pits import FloorPlanDrawn
 from tables.models import FloorPlan, Staff
 from tables.projections import site_rows
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused, refuse_faults
 from tables.setup import pits
-from tables.setup.pits import Faults
 
 WIDE: Final = 24
 """Steps from the left edge of a plan to its right one."""
@@ -77,8 +76,7 @@ def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
 
     ``basis_seq`` is the entry of the plan that the author started from, 0 for none.
     """
-    if not by.has_perm("tables.add_pitsection"):
-        raise Refused("not_permitted", "Only an operator arranges the tables of a pit.", 403)
+    by.require("tables.add_pitsection", "Only an operator arranges the tables of a pit.")
     with transaction.atomic():
         head = site_log.lock()
         # Optimistic locking: a plan drawn from an older version would undo the one saved since.
@@ -86,8 +84,7 @@ def draw(event: FloorPlanDrawn, *, basis_seq: int, by: Staff) -> FloorPlan:
         if current is not None and current.seq != basis_seq:
             sentence = f"{current.by} drew {event.pit} meanwhile. Yours is still here: save again to keep it."
             raise Refused("changed_meanwhile", sentence, 409, seen=current.seq)
-        if sentences := faults(event):
-            raise Refused("bad_plan", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_faults("bad_plan", faults(event))
         return site_rows.FLOOR_PLANS.append(head, event, by.signature)
 
 

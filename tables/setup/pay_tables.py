@@ -26,12 +26,11 @@ from tables.log.catalog import read_as
 from tables.log.entries.settings import PayTableMade
 from tables.models import PayTable, Staff
 from tables.projections import site_rows
-from tables.refusals import Refused, sentence
+from tables.refusals import Faults, Refused, refuse_faults, sentence
 from tables.setup import policies
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
 from tables.setup.dual_control import ProposalDraft as ToPropose
 
-Faults = dict[str, str]
 """One sentence for each thing that is wrong, by its place."""
 
 
@@ -44,12 +43,10 @@ def make(
     game: str, name: str, wagers: Mapping[str, Mapping[str, str]], *, by: Staff, proposal: int | None = None
 ) -> PayTable:
     """Another pay table; of a name that there is, its next version. Raises Refused."""
-    if not by.has_perm("tables.add_paytable"):
-        raise Refused("not_permitted", "Only an operator makes pay tables.", 403)
+    by.require("tables.add_paytable", "Only an operator makes pay tables.")
     with transaction.atomic():
         head = site_log.lock()  # before the last version is read, so that none is given twice
-        if sentences := faults(game, name, wagers):
-            raise Refused("bad_pay_table", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_faults("bad_pay_table", faults(game, name, wagers))
         refuse_alone("pay_table", policies.as_entered(head.moment), proposal)
         table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
         event = PayTableMade(game=game, **msgspec.to_builtins(table), proposal=proposal)

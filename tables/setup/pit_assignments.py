@@ -28,12 +28,11 @@ from tables.log.pit_assignments import LONGEST_COVER, Cover, Duty, Posts, duty
 from tables.log.pit_assignments import Post as Held
 from tables.models import PitCover, Post, Staff
 from tables.projections import site_rows
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused, refuse_faults
 from tables.roles import Role
 from tables.setup import pits, policies
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
 
-Faults = dict[str, str]
 RUNS: Final = "tables.run_floor"
 SETS: Final = "tables.add_post"
 REQUIRED: Final = "post_required"
@@ -208,12 +207,10 @@ def set_post(
 
     ``basis_seq`` is the entry of the assignment that the operator looked at, 0 for none.
     """
-    if not by.has_perm(SETS):
-        raise Refused("not_permitted", "Only an operator says who runs which pit.", 403)
+    by.require(SETS, "Only an operator says who runs which pit.")
     with transaction.atomic():
         head = site_log.lock()
-        if sentences := faults(post, effective, head.moment):
-            raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_faults("bad_post", faults(post, effective, head.moment))
         # Optimistic locking: the operator must not overwrite an assignment that another one has set since.
         if basis_seq is not None:
             _refuse_changed(post.username, basis_seq)
@@ -335,8 +332,7 @@ _NONE: Final[dict[str, Any]] = {"pits": [], "whole_floor": False}
 def draft(post: AssignmentChange, effective: datetime | None = None) -> ProposalDraft | None:
     """The proposal of an assignment under dual control; None where one person may set it. Raises Refused."""
     moment = timezone.now()
-    if sentences := faults(post, effective, moment):
-        raise Refused("bad_post", " ".join(sentences.values()), 422, fields=sentences)
+    refuse_faults("bad_post", faults(post, effective, moment))
     current = _facts(post.username, effective or moment)
     matter = dual_control.of_post(current, post.facts())
     if matter is None or not dual_control.needed(matter, policies.as_entered(moment)):
@@ -377,8 +373,7 @@ def take_over(pit: str, until: datetime, reason: str, *, by: Staff) -> PitCover:
     with transaction.atomic():
         head = site_log.lock()
         reason = " ".join(reason.split())
-        if sentences := cover_faults(pit, until, reason, head.moment):
-            raise Refused("bad_cover", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_faults("bad_cover", cover_faults(pit, until, reason, head.moment))
         # At the time of the entry under the lock: an assignment set meanwhile may have made it the own pit.
         duty = duty_of(by, head.moment)
         if duty.whole_floor or pit in duty.pits - duty.covered:

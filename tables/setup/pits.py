@@ -20,9 +20,8 @@ from ledger.proof.chain import Entry
 from tables.log.entries.pits import PitSectionSet
 from tables.models import PitSection, Staff, Table
 from tables.projections import site_rows
-from tables.refusals import Refused
+from tables.refusals import Faults, refuse_faults
 
-Faults = dict[str, str]
 Natural = tuple[tuple[int, str], ...]
 LONGEST: Final = 40
 _PARTS: Final = re.compile(r"(\d+)")
@@ -71,12 +70,10 @@ def places(through_seq: int | None = None) -> dict[str, TablePlace]:
 
 def set_section(event: PitSectionSet, *, by: Staff) -> PitSection:
     """Set the tables of a section of a pit; without tables the section ends. Raises Refused."""
-    if not by.has_perm("tables.add_pitsection"):
-        raise Refused("not_permitted", "Only an operator sets which tables stand in a pit.", 403)
+    by.require("tables.add_pitsection", "Only an operator sets which tables stand in a pit.")
     with transaction.atomic():
         head = site_log.lock()
-        if sentences := faults(event):
-            raise Refused("bad_pit", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_faults("bad_pit", faults(event))
         # The lock comes before the faults are sought: two operators could otherwise put one table into two sections.
         return site_rows.PIT_SECTIONS.append(head, event, by.signature)
 

@@ -27,7 +27,7 @@ from tables.log.entries.house_terms import TermsChanged
 from tables.log.policies import TERMS, PolicyChange, Value, Values
 from tables.models import HouseTerms, Staff
 from tables.projections import site_rows
-from tables.refusals import Refused
+from tables.refusals import refuse_faults
 from tables.roles import Role
 from tables.setup import dual_control
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles
@@ -143,14 +143,12 @@ def change(
     ``proposal`` is the approved proposal where dual control needs one. The site's log is locked before the values in
     force are read, so no other change can be entered in between.
     """
-    if not by.has_perm("tables.add_houseterms"):
-        raise Refused("not_permitted", "Only an operator changes the house's terms.", 403)
+    by.require("tables.add_houseterms", "Only an operator changes the house's terms.")
     values = as_read(values)
     with transaction.atomic():
         head = site_log.lock()
         moment = effective or head.moment
-        if sentences := faults(values, moment, head.moment):
-            raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_faults("bad_terms", faults(values, moment, head.moment))
         dual_control.refuse_alone("profile" if profile else "terms", as_entered(head.moment), proposal)
         # Not from the cache: the entry names the values before the change, which have to be those of the log.
         before = as_entered(moment)
@@ -218,8 +216,7 @@ def draft(
     """A change as it is proposed, where it takes two people; None where one enters it. ``about`` tells changes apart of
     which each may wait. Raises Refused."""
     moment, values = timezone.now(), as_read(values)
-    if sentences := faults(values, effective or moment, moment):
-        raise Refused("bad_terms", " ".join(sentences.values()), 422, fields=sentences)
+    refuse_faults("bad_terms", faults(values, effective or moment, moment))
     matter = "profile" if profile else "terms"
     if not two_people_needed(matter, as_entered(moment)):
         return None

@@ -23,10 +23,9 @@ from ledger.proof.chain import Head
 from tables.log import dual_control, scopes
 from tables.log.entries.service_accounts import ServiceAccountEnded, ServiceAccountSet
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused, refuse_faults
 from tables.setup import policies
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
-from tables.setup.table_settings import Faults
 
 BY_THE_CLOCK: Final = "the watch"
 LONGEST_NAME: Final = 40
@@ -82,8 +81,7 @@ def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = 
     with transaction.atomic():
         head = site_log.lock()
         row = ServiceAccount.objects.filter(name=name).first()
-        if sentences := faults(name, access, head.moment):
-            raise Refused("bad_service_account", " ".join(sentences.values()), 422, fields=sentences)
+        refuse_faults("bad_service_account", faults(name, access, head.moment))
         # Read under the lock: whether dual control applies depends on what the access is widened from.
         before = access_of(row).facts() if row else {}
         matter = dual_control.of_service_account(before, access.facts())
@@ -149,8 +147,7 @@ def _end(head: Head, account: ServiceAccount, reason: str, by: str) -> None:
 
 def permit(by: Staff) -> None:
     """Raises Refused for users who may not manage service accounts."""
-    if not by.has_perm("tables.change_serviceaccount"):
-        raise Refused("not_permitted", "Only an operator says what programs may do.", 403)
+    by.require("tables.change_serviceaccount", "Only an operator says what programs may do.")
 
 
 # --- By two people ---------------------------------------------------------------------------------------------

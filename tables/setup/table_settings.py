@@ -37,16 +37,12 @@ from tables.log.state import SHUFFLERS, TableState
 from tables.log.terms import Settings, made_rules, rules_of, settings_after
 from tables.models import Denomination, ShoeSource, Staff, Table
 from tables.models.tables import MOST_RAKE_PERMILLE
-from tables.refusals import Refused, sentence
+from tables.refusals import Faults, refuse_faults, sentence
 from tables.setup import pay_tables, policies
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
 from tables.setup.dual_control import ProposalDraft as ToPropose
 from tables.setup.game_kinds import MOST_UNITS_A_BET, setting_of
 from tables.state import table_state
-
-Faults = dict[str, str]
-"""One sentence for each setting that is wrong."""
-
 
 WAITS: Final = {
     "game": "the game",
@@ -61,6 +57,7 @@ WAITS: Final = {
 
 
 MOST_CAMERAS: Final = 80
+ONLY_OPERATORS: Final = "Only an operator sets up tables."
 
 
 def settings_of(table: Table) -> Settings:
@@ -81,7 +78,7 @@ def settings_of(table: Table) -> Settings:
 
 def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | None = None) -> Table:
     """Create a table with its log and accounts, closed and without a shoe. Raises Refused."""
-    _permit(by, "tables.add_table")
+    by.require("tables.add_table", ONLY_OPERATORS)
     settings = _paying_exactly(settings)
     refuse(name_faults(name) | faults(settings) | retired_faults(settings.denominations))
     settings = _full_settings(settings)
@@ -100,7 +97,7 @@ def create_table(name: str, settings: Settings, *, by: Staff, proposal: int | No
 
 def change_table(table: Table, changes: Mapping[str, Any], *, by: Staff, proposal: int | None = None) -> Table:
     """Change some settings of a table. Raises Refused with a sentence for each setting that is wrong or has to wait."""
-    _permit(by, "tables.change_table")
+    by.require("tables.change_table", ONLY_OPERATORS)
     with transaction.atomic():
         site_log.lock()  # before the table's book: whether it takes two people must not change meanwhile
         head = log.lock(table.book_id)
@@ -134,15 +131,9 @@ def _open_book(name: str, settings: Settings) -> Book:
     return cage.open_table_book(name, settings.seats, pot=setting_of(game).has_pot, wagers=game.spots)
 
 
-def _permit(by: Staff, permission: str) -> None:
-    if not by.has_perm(permission):
-        raise Refused("not_permitted", "Only an operator sets up tables.", 403)
-
-
 def refuse(sentences: Faults) -> None:
-    """Raise Refused with every sentence, unless there is none."""
-    if sentences:
-        raise Refused("bad_settings", " ".join(sentences.values()), 422, fields=sentences)
+    """Raises Refused with the faults of settings, unless there is none."""
+    refuse_faults("bad_settings", sentences)
 
 
 def _paying_exactly(settings: Settings) -> Settings:

@@ -25,12 +25,12 @@ from tables.log.entries.tables import DealerSignedOut
 from tables.log.state import TableState
 from tables.models import Staff, Table
 from tables.models.staff import PASSWORD, PIN, PIN_DIGITS, STAFF_FACTS
-from tables.refusals import Refused
+from tables.refusals import Faults, Refused
 from tables.roles import Role
 from tables.setup import policies, role_choices
 from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
 from tables.setup.dual_control import ProposalDraft as ToPropose
-from tables.setup.table_settings import Faults, round_is_open
+from tables.setup.table_settings import round_is_open
 from tables.staff import codes, emergency, guess_counts, secret_ages
 from tables.state import table_state
 
