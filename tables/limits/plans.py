@@ -51,8 +51,7 @@ from tables.models import LimitPlan, PitSection, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Faults, Refused, refuse_faults
 from tables.setup import pits, policies, table_settings
-from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
-from tables.setup.dual_control import ProposalDraft as ToPropose
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
 from tables.setup.pits import NOWHERE
 
 LONGEST_NOTE: Final = 200
@@ -149,7 +148,7 @@ def _in_words(event: LimitPlanSet) -> dict[str, str]:
 # --- By two people -----------------------------------------------------------------------------------------------
 
 
-def draft_of(event: LimitPlanSet, *, expected_version: int) -> ToPropose | None:
+def draft_of(event: LimitPlanSet, *, expected_version: int) -> ProposalDraft | None:
     """The proposal of a version under dual control; None if one person may set it. Raises Refused."""
     moment = timezone.now()
     refuse_changed(event.name, expected_version)
@@ -211,12 +210,12 @@ def _beyond(name: str, stack: Stack) -> list[int]:
     return [dual_control.UNBOUNDED]
 
 
-def proposed(event: LimitPlanSet, *, expected_version: int) -> ToPropose:
+def proposed(event: LimitPlanSet, *, expected_version: int) -> ProposalDraft:
     """The proposal of a version, under dual control or not."""
     before = content_of(LimitPlan.objects.versions(event.name).first()) or {"version": 0}
     after = content(event) | {"version": expected_version + 1}
     effective = datetime.fromisoformat(event.effective) if event.effective else None
-    return ToPropose(dual_control.PLAN, event.name, before, after, effective)
+    return ProposalDraft(dual_control.PLAN, event.name, before, after, effective)
 
 
 def content_of(row: LimitPlan | None) -> dict[str, Any]:

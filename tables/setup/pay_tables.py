@@ -28,10 +28,7 @@ from tables.models import PayTable, Staff
 from tables.projections import site_rows
 from tables.refusals import Faults, Refused, refuse_faults, sentence
 from tables.setup import policies
-from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
-from tables.setup.dual_control import ProposalDraft as ToPropose
-
-"""One sentence for each thing that is wrong, by its place."""
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
 
 
 def games() -> list[str]:
@@ -53,13 +50,13 @@ def make(
         return site_rows.PAY_TABLES.append(head, event, by.signature)
 
 
-def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ToPropose | None:
+def draft(game: str, name: str, wagers: Mapping[str, Mapping[str, str]]) -> ProposalDraft | None:
     """Another pay table as it is proposed, where that takes two people."""
     if not dual_control.needed("pay_table", policies.as_entered(timezone.now())):
         return None
     table = GAMES[game].pay_form.table_of(name, _last_version(game, name) + 1, wagers)
     before, after = {"version": table.version - 1}, PayTableMade(game=game, **msgspec.to_builtins(table)).content()
-    return ToPropose("pay_table", f"{name} of {game}", before, after)
+    return ProposalDraft("pay_table", f"{name} of {game}", before, after)
 
 
 def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:

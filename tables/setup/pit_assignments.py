@@ -319,8 +319,7 @@ def entry_fault(event: PostSet, entry: Chained) -> str:
 def before(event: PostSet, entry: Chained) -> dict[str, Any]:
     """The assignment in effect at the time of a new one, before its entry."""
     rows = Post.objects.filter(username=event.username, effective__lte=event.effective, seq__lt=entry.seq)
-    row = rows.order_by("-effective", "-seq").first()
-    return facts_of(row) if row and (row.pits or row.whole_floor) else _NONE
+    return _facts_of(rows.order_by("-effective", "-seq").first())
 
 
 _NONE: Final[dict[str, Any]] = {"pits": [], "whole_floor": False}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_network
 from typing import Any, Final
@@ -21,6 +21,7 @@ from ledger import log, site_log
 from ledger.log import Draft as Entry
 from ledger.proof.chain import Head
 from tables.log import dual_control, scopes
+from tables.log.entries.proposals import builtins
 from tables.log.entries.service_accounts import ServiceAccountEnded, ServiceAccountSet
 from tables.models import ServiceAccount, ServiceToken, Staff, Table
 from tables.refusals import Faults, Refused, refuse_faults
@@ -46,13 +47,7 @@ class Access:
 
     def facts(self) -> dict[str, Any]:
         """The access as an entry and a proposal record it."""
-        return {
-            "purpose": self.purpose,
-            "scopes": list(self.scopes),
-            "tables": list(self.tables),
-            "addresses": list(self.addresses),
-            "expires": policies.spelled(self.expires),
-        }
+        return builtins(asdict(self) | {"expires": policies.spelled(self.expires)})
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Access:
@@ -98,15 +93,8 @@ def set_account(name: str, access: Access, *, by: Staff, proposal: int | None = 
 
 
 def _event(name: str, access: Access, proposal: int | None) -> ServiceAccountSet:
-    return ServiceAccountSet(
-        name=name,
-        purpose=access.purpose,
-        scopes=access.scopes,
-        tables=access.tables,
-        addresses=access.addresses,
-        expires=policies.spelled(access.expires),
-        proposal=proposal,
-    )
+    content = asdict(access) | {"expires": policies.spelled(access.expires)}
+    return ServiceAccountSet(name=name, proposal=proposal, **content)
 
 
 def revoke(account: ServiceAccount, reason: str, *, by: Staff) -> None:

@@ -39,8 +39,7 @@ from tables.models import Denomination, ShoeSource, Staff, Table
 from tables.models.tables import MOST_RAKE_PERMILLE
 from tables.refusals import Faults, refuse_faults, sentence
 from tables.setup import pay_tables, policies
-from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, handles, refuse_alone
-from tables.setup.dual_control import ProposalDraft as ToPropose
+from tables.setup.dual_control import ApprovalHandler, ApprovedProposal, ProposalDraft, handles, refuse_alone
 from tables.setup.game_kinds import MOST_UNITS_A_BET, setting_of
 from tables.state import table_state
 
@@ -198,14 +197,14 @@ def _write(table: Table, head: Head, changed: Difference, by: Staff, proposal: i
 # --- By two people ---------------------------------------------------------------------------------------------
 
 
-def draft_of_new(name: str, settings: Settings) -> ToPropose | None:
+def draft_of_new(name: str, settings: Settings) -> ProposalDraft | None:
     """A new table as it is proposed, where its settings take two people; None where one adds it. Raises Refused."""
     settings = _paying_exactly(settings)
     refuse(name_faults(name) | faults(settings))
     return _draft(name, {}, difference({}, asdict(_judged(None, _full_settings(settings)))))
 
 
-def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | None:
+def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ProposalDraft | None:
     """The proposal of a change of settings under dual control; None where one person may make it. Raises Refused."""
     refuse(change_faults(table, changes, table_state.of(table)))
     before = settings_of(table)
@@ -215,7 +214,7 @@ def draft_of_change(table: Table, changes: Mapping[str, Any]) -> ToPropose | Non
 
 def draft_of(
     table: Table, changes: Mapping[str, Any], *, takes: str = "round", effective: datetime | None = None
-) -> ToPropose | None:
+) -> ProposalDraft | None:
     """The proposal of a change that takes effect now, later, or with the next shoe; None where one person may make it
     now. Raises Refused."""
     if takes == "shoe":
@@ -225,7 +224,7 @@ def draft_of(
     return draft_of_change(table, changes)
 
 
-def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
+def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ProposalDraft:
     """A change that is to hold with the next shoe; by as many people as it would take at once. Raises Refused."""
     refuse(shoe_faults(table, changes) | change_faults(table, changes, TableState()))
     drafted = _draft_to_come(table, changes)
@@ -233,7 +232,7 @@ def draft_for_the_shoe(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     return replace(drafted, after=after)
 
 
-def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
+def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ProposalDraft:
     """The proposal of a change that takes effect later or on approval. Raises Refused.
 
     An open round does not prevent it.
@@ -242,7 +241,7 @@ def draft_for_later(table: Table, changes: Mapping[str, Any]) -> ToPropose:
     return _draft_to_come(table, changes)
 
 
-def _draft_to_come(table: Table, changes: Mapping[str, Any]) -> ToPropose:
+def _draft_to_come(table: Table, changes: Mapping[str, Any]) -> ProposalDraft:
     before = settings_of(table)
     changed = difference(asdict(before), asdict(_judged(before, _full_settings(_after(before, changes)))))
     matter = "limits" if changed.after.keys() <= set(LIMIT_SETTINGS) else "pays"
@@ -268,13 +267,13 @@ def refuse_options(table: Table, options: Mapping[str, Any]) -> None:
     refuse(_rules_faults(GAMES[table.game], settings))
 
 
-def _draft(name: str, set_to: Mapping[str, Any], changed: Difference) -> ToPropose | None:
+def _draft(name: str, set_to: Mapping[str, Any], changed: Difference) -> ProposalDraft | None:
     matter = dual_control.of_table(*changed, policies.as_entered(timezone.now()), lambda: set_to)
     return _to_propose(matter, name, set_to, changed) if matter else None
 
 
-def _to_propose(matter: str, name: str, set_to: Mapping[str, Any], changed: Difference) -> ToPropose:
-    return ToPropose(matter, name, builtins(changed.before), builtins(changed.after), set_to=set_to)
+def _to_propose(matter: str, name: str, set_to: Mapping[str, Any], changed: Difference) -> ProposalDraft:
+    return ProposalDraft(matter, name, builtins(changed.before), builtins(changed.after), set_to=set_to)
 
 
 def _refuse_alone(set_to: Mapping[str, Any], changed: Difference, proposal: int | None) -> None:
@@ -310,13 +309,13 @@ def _changes(table: Table, proposal: ApprovedProposal) -> dict[str, Any]:
     return {name: after[name] for name in values}
 
 
-def _takes_two(proposal: ApprovedProposal | ToPropose, terms: Values) -> bool:
+def _takes_two(proposal: ApprovedProposal | ProposalDraft, terms: Values) -> bool:
     return dual_control.of_table(proposal.before, proposal.after, terms, lambda: _set_to(proposal)) is not None
 
 
-def _set_to(proposal: ApprovedProposal | ToPropose) -> Mapping[str, Any]:
+def _set_to(proposal: ApprovedProposal | ProposalDraft) -> Mapping[str, Any]:
     """Every setting of the table that a proposal changes, as it is now."""
-    if isinstance(proposal, ToPropose):
+    if isinstance(proposal, ProposalDraft):
         return proposal.set_to
     return asdict(settings_of(_tables_of([proposal])[proposal.about]))
 
@@ -459,7 +458,7 @@ def faults(settings: Settings, *, had: Collection[int] = ()) -> Faults:
         return sentences | {
             "unit_cents": f"The smallest chip is more than 0 and at most {money(MOST_CENTS // MOST_UNITS_A_BET)}."
         }
-    sentences |= _rules_faults(game, settings) | _limit_faults(game, settings) | _chip_faults(settings, had)
+    sentences |= _rules_faults(game, settings) | limit_faults(settings) | _chip_faults(settings, had)
     sentences |= _take_faults(game, settings)
     return sentences or _commission_faults(game, settings) | _penetration_faults(game, settings)
 
@@ -495,14 +494,9 @@ def _rules_faults(game: Game[Any, Any], settings: Settings) -> Faults:
 
 
 def limit_faults(settings: Settings) -> Faults:
-    """The faults of the limits that a plan would set, by field."""
-    game = GAMES[settings.game]
-    return _limit_faults(game, settings)
-
-
-def _limit_faults(game: Game[Any, Any], settings: Settings) -> Faults:
     """The faults of limits of bets, or of buy-ins at a table with a pot, by field."""
-    kind, sentences = setting_of(game), {}
+    game, sentences = GAMES[settings.game], dict[str, str]()
+    kind = setting_of(game)
     units, units_are = kind.units(game)
     step = units * settings.unit_cents
     if fault := _step_fault(game, settings, step, units_are):
