@@ -23,7 +23,7 @@ from ledger import site_log
 from tables.approvals import proposals
 from tables.games.catalog import GAMES
 from tables.limits import cell_texts, plans, resolver
-from tables.limits.cell_texts import CUT_PART, Spelling
+from tables.limits.cell_texts import CUT_PART, CellError
 from tables.limits.resolver import TableLimits
 from tables.log import dual_control
 from tables.log.entries.limit_plans import LimitPlanSet
@@ -81,7 +81,7 @@ class TableRow:
             if column_of(name) == column and layer.plan is not None:
                 wager = f"{name.removeprefix(WAGER)}: " if name.startswith(WAGER) else ""
                 waits = ", and does not hold yet" if name in self.limits.differs else ""
-                parts.append(f"{wager}{cell_texts.limit(layer.value)} by {layer.why}{waits}")
+                parts.append(f"{wager}{cell_texts.limit_text(layer.value)} by {layer.why}{waits}")
         return "; ".join(parts)
 
     def differs(self, column: str) -> bool:
@@ -90,7 +90,7 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class Timing:
     """When an edit applies."""
 
     takes: Takes = "round"
@@ -100,7 +100,7 @@ class Holds:
     """The moment at which it ends; None for a change that stays."""
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         start, end = (
             f"{timezone.localtime(edge):%Y-%m-%d %H:%M}" if edge else "" for edge in (self.effective, self.ends)
         )
@@ -122,7 +122,7 @@ class CellChange:
     after: str
     value: Any
     """As settings have it; of options, those that are others."""
-    holds: Holds
+    timing: Timing
     takes_two: bool = False
 
     @property
@@ -140,7 +140,7 @@ class Preview:
     @property
     def digest(self) -> str:
         """A digest of exactly these changes: the changes that are saved are those that were displayed."""
-        cells = [(*change.cell, change.before, change.after, change.holds.words) for change in self.changes]
+        cells = [(*change.cell, change.before, change.after, change.timing.description) for change in self.changes]
         return sha256(msgspec.json.encode(cells)).hexdigest()
 
     @property
@@ -162,10 +162,10 @@ def rows(tables: Sequence[Table]) -> list[TableRow]:
 
 def texts_of(table: Table) -> dict[str, str]:
     """The text of a table's cells."""
-    return {name: cell_texts.amount(getattr(table, name)) for name in AMOUNTS} | {
-        "wager_limits": cell_texts.in_words(table.wager_limits),
-        "penetration": cell_texts.dealt_part(GAMES[table.game], rules_of(table)),
-        "options": cell_texts.options_in_words(table.game, _options(table)),
+    return {name: cell_texts.amount_text(getattr(table, name)) for name in AMOUNTS} | {
+        "wager_limits": cell_texts.wagers_text(table.wager_limits),
+        "penetration": cell_texts.dealt_of(GAMES[table.game], rules_of(table)),
+        "options": cell_texts.options_text(table.game, _options(table)),
     }
 
 
@@ -179,15 +179,15 @@ def column_of(name: str) -> str:
 
 
 def read(table: Table, column: str, text: str) -> Any:
-    """The value of a cell as a setting; of options, those that differ. Raises Spelling."""
+    """The value of a cell as a setting; of options, those that differ. Raises CellError."""
     match column:
         case "wager_limits":
-            return cell_texts.wagers(text)
+            return cell_texts.parse_wagers(text)
         case "penetration":
-            return cell_texts.behind_cut(GAMES[table.game], rules_of(table), text)
+            return cell_texts.parse_dealt(GAMES[table.game], rules_of(table), text)
         case "options":
-            return cell_texts.options(table.game, _options(table), text)
-    return None if column in MAY_BE_EMPTY and not text.strip() else cell_texts.cents(text)
+            return cell_texts.parse_options(table.game, _options(table), text)
+    return None if column in MAY_BE_EMPTY and not text.strip() else cell_texts.parse_amount(text)
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ Typed = Mapping[str, Texts]
 """The typed texts, by table and column."""
 
 
-def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
+def preview(typed: Typed, basis: Typed, timing: Timing = Timing()) -> Preview:
     """The changes that typed cells would make, and their faults. ``basis``: the cells as the editor saw them."""
     tables = list(Table.objects.in_use().filter(name__in=typed).select_related("book"))
     lines = {row.name: row for row in rows(tables)}
@@ -207,7 +207,7 @@ def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
         if name in lines:
             row = lines[name]
             state = standings[row.table.book_id]
-            of_table, wrong = _judged(row, typed[name], basis.get(name, {}), start, state)
+            of_table, wrong = _judged(row, typed[name], basis.get(name, {}), timing, state)
             changes += of_table
             faults |= wrong
         else:
@@ -216,7 +216,7 @@ def preview(typed: Typed, basis: Typed, start: Holds = Holds()) -> Preview:
 
 
 def _judged(
-    row: TableRow, typed: Texts, basis: Texts, start: Holds, state: TableState
+    row: TableRow, typed: Texts, basis: Texts, timing: Timing, state: TableState
 ) -> tuple[list[CellChange], dict[LimitCell, str]]:
     values, faults = _read_all(row, typed)
     changes: list[CellChange] = []
@@ -225,10 +225,10 @@ def _judged(
         if after in (row.texts[column], basis.get(column)):
             continue  # unchanged; or not typed by the editor, and changed by another person meanwhile
         cell = LimitCell(row.name, column)
-        obstacle = _endless(row, column, value) if start.ends else _by_a_plan(row, column)
+        obstacle = _endless(row, column, value) if timing.ends else _by_a_plan(row, column)
         if sentence := _meanwhile(row, column, basis) or obstacle:
             faults[cell] = sentence
-        changes.append(CellChange(cell, row.texts[column], after, value, _start_of(row, column, start)))
+        changes.append(CellChange(cell, row.texts[column], after, value, _timing_of(row, column, timing)))
     if changes and not faults:
         faults |= _settings_faults(row, changes, state)
     return changes if faults else [replace(change, takes_two=_takes_two(row, changes)) for change in changes], faults
@@ -241,7 +241,7 @@ def _read_all(row: TableRow, typed: Texts) -> tuple[dict[str, Any], dict[LimitCe
         if column in typed:
             try:
                 values[column] = read(row.table, column, typed[column])
-            except Spelling as wrong:
+            except CellError as wrong:
                 faults[LimitCell(row.name, column)] = str(wrong)
     return values, faults
 
@@ -268,17 +268,17 @@ def _endless(row: TableRow, column: str, value: Any) -> str:
     return ""
 
 
-def _start_of(row: TableRow, column: str, start: Holds) -> Holds:
+def _timing_of(row: TableRow, column: str, timing: Timing) -> Timing:
     """A shoe in play keeps its settings; a table without shoes has none to wait for."""
     has_shoe = not kind_of(GAMES[row.table.game]).is_by_count
-    return replace(start, takes="shoe") if column in OF_THE_SHOE and has_shoe else start
+    return replace(timing, takes="shoe") if column in OF_THE_SHOE and has_shoe else timing
 
 
-def _parts(changes: Sequence[CellChange]) -> dict[Holds, list[CellChange]]:
+def _parts(changes: Sequence[CellChange]) -> dict[Timing, list[CellChange]]:
     """The changes of one table, by the time at which they apply: each part is saved by itself."""
-    parts: dict[Holds, list[CellChange]] = {}
+    parts: dict[Timing, list[CellChange]] = {}
     for change in changes:
-        parts.setdefault(change.holds, []).append(change)
+        parts.setdefault(change.timing, []).append(change)
     return parts
 
 
@@ -291,43 +291,43 @@ def _settings(table: Table, changes: Sequence[CellChange]) -> dict[str, Any]:
 
 def _settings_faults(row: TableRow, changes: Sequence[CellChange], state: TableState) -> dict[LimitCell, str]:
     faults: dict[LimitCell, str] = {}
-    for start, part in _parts(changes).items():
-        if start.takes == "shoe" and kind_of(GAMES[row.table.game]).is_by_count:
+    for timing, part in _parts(changes).items():
+        if timing.takes == "shoe" and kind_of(GAMES[row.table.game]).is_by_count:
             sentence = f"No shoe is dealt at {row.name}: let it hold from the next round, or from a moment."
             return {change.cell: sentence for change in part}
         columns = [change.cell.column for change in part]
-        if start.ends:
-            wrong = plans.faults(_plan([row.name], _limits_until(row.table, part), start), timezone.now())
+        if timing.ends:
+            wrong = plans.faults(_plan([row.name], _limits_until(row.table, part), timing), timezone.now())
             sentences = {column_of(name): sentence for name, sentence in wrong.items()}
         else:
             settings = _settings(row.table, part)
-            sentences = table_settings.change_faults(row.table, settings, TableState() if start.is_later else state)
+            sentences = table_settings.change_faults(row.table, settings, TableState() if timing.is_later else state)
         for name, sentence in sentences.items():
             faults[LimitCell(row.name, name if name in columns else columns[0])] = sentence
     return faults
 
 
 def _takes_two(row: TableRow, changes: Sequence[CellChange]) -> bool:
-    drafts = [_draft(row.table, start, part) for start, part in _parts(changes).items()]
+    drafts = [_draft(row.table, timing, part) for timing, part in _parts(changes).items()]
     return any(draft is not None and proposals.takes_two(draft, timezone.now()) for draft in drafts)
 
 
-def _draft(table: Table, start: Holds, part: Sequence[CellChange]) -> ProposalDraft | None:
+def _draft(table: Table, timing: Timing, part: Sequence[CellChange]) -> ProposalDraft | None:
     """The proposal of changes of a table that apply at one time; None if one person makes them at once."""
-    if start.ends:
-        return plans.draft_of(_plan([table.name], _limits_until(table, part), start), expected_version=0)
-    return table_settings.draft_of(table, _settings(table, part), takes=start.takes, effective=start.effective)
+    if timing.ends:
+        return plans.draft_of(_plan([table.name], _limits_until(table, part), timing), expected_version=0)
+    return table_settings.draft_of(table, _settings(table, part), takes=timing.takes, effective=timing.effective)
 
 
 def _text(row: TableRow, column: str, value: Any) -> str:
     match column:
         case "wager_limits":
-            return cell_texts.in_words(value)
+            return cell_texts.wagers_text(value)
         case "penetration":
-            return cell_texts.dealt(value[CUT_PART]) if value else row.texts[column]
+            return cell_texts.dealt_text(value[CUT_PART]) if value else row.texts[column]
         case "options":
-            return cell_texts.options_in_words(row.table.game, _options(row.table) | value)
-    return cell_texts.amount(value)
+            return cell_texts.options_text(row.table.game, _options(row.table) | value)
+    return cell_texts.amount_text(value)
 
 
 # --- Saving ----------------------------------------------------------------------------------------------------
@@ -342,20 +342,20 @@ class Saved(NamedTuple):
     """The changes that wait for a second person, their time, or a shoe."""
 
 
-def save(typed: Typed, basis: Typed, start: Holds, *, digest: str, reason: str, by: Staff) -> Saved:
+def save(typed: Typed, basis: Typed, timing: Timing, *, digest: str, reason: str, by: Staff) -> Saved:
     """Save exactly the displayed changes, all or none. Raises Refused."""
     by.require("tables.change_table", "Only an operator sets the limits of tables.")
-    preview(typed, basis, start)  # before the lock of the site's log: the edges of new options may take half a minute
+    preview(typed, basis, timing)  # before the lock of the site's log: the edges of new options may take half a minute
     with transaction.atomic():
         site_log.lock()  # every change of settings takes it first: what was judged cannot change before it is written
-        edit = preview(typed, basis, start)
+        edit = preview(typed, basis, timing)
         if edit.faults:
             raise Refused("cells_wrong", "Nothing was saved: look at the cells that are marked.", 409)
         if edit.digest != digest:
             raise Refused("not_as_shown", "Nothing was saved: what it would change is not what you were shown.", 409)
         if not edit.changes:
             raise Refused("nothing_changes", "Nothing would be changed by that.", 422)
-        saved = _write_plans(edit, start, reason, by) if start.ends else _write(edit, reason, by)
+        saved = _write_plans(edit, timing, reason, by) if timing.ends else _write(edit, reason, by)
     for table in {proposal.about for proposal in saved.proposals if proposal.waits_for_shoe}:
         proposals.with_the_shoe(table)  # it may be over already
     return saved
@@ -373,9 +373,9 @@ def _write(edit: Preview, reason: str, by: Staff) -> Saved:
     waiting: list[Proposal] = []
     for table, changes in _by_table(edit).items():
         name = table.name
-        for start, part in _parts(changes).items():
+        for timing, part in _parts(changes).items():
             try:
-                draft = _draft(table, start, part)
+                draft = _draft(table, timing, part)
                 if draft is None:
                     table_settings.change_table(table, _settings(table, part), by=by)
                     saved.add(name)
@@ -401,13 +401,13 @@ def _limits_until(table: Table, changes: Sequence[CellChange]) -> dict[str, Valu
     return limits
 
 
-def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note: str = "") -> LimitPlanSet:
+def _plan(tables: Sequence[str], values: Mapping[str, Value], timing: Timing, note: str = "") -> LimitPlanSet:
     """The plan of a change that ends, for tables that get the same limits."""
-    assert start.ends is not None  # noqa: S101 -- only changes that end become plans
-    edges = [policies.spelled(edge) for edge in (start.effective or timezone.now(), start.ends)]
+    assert timing.ends is not None  # noqa: S101 -- only changes that end become plans
+    edges = [policies.spelled(edge) for edge in (timing.effective or timezone.now(), timing.ends)]
     of, several = (tables[0], ()) if len(tables) == 1 else ("", tuple(tables))
     return LimitPlanSet(
-        name=_free_name(f"Until {timezone.localtime(start.ends):%Y-%m-%d %H:%M}"),
+        name=_free_name(f"Until {timezone.localtime(timing.ends):%Y-%m-%d %H:%M}"),
         version=0,
         scope="table",
         of=of,
@@ -415,7 +415,7 @@ def _plan(tables: Sequence[str], values: Mapping[str, Value], start: Holds, note
         schedule=Occasion(starts=edges[0], ends=edges[1]),
         values=dict(values),
         note=" ".join(note.split())[: plans.LONGEST_NOTE],
-        takes=start.takes,
+        takes=timing.takes,
         effective="",
     )
 
@@ -429,7 +429,7 @@ def _free_name(name: str) -> str:
     return next(free for number in count(1) if (free := f"{name}, {number}" if number > 1 else name) not in taken)
 
 
-def _write_plans(edit: Preview, start: Holds, reason: str, by: Staff) -> Saved:
+def _write_plans(edit: Preview, timing: Timing, reason: str, by: Staff) -> Saved:
     """One plan for all tables that get the same limits until the same moment."""
     by_limits: dict[tuple[tuple[str, Value], ...], list[str]] = {}
     for table, changes in _by_table(edit).items():
@@ -437,7 +437,7 @@ def _write_plans(edit: Preview, start: Holds, reason: str, by: Staff) -> Saved:
         by_limits.setdefault(tuple(sorted(limits.items())), []).append(table.name)
     saved, waiting = 0, list[Proposal]()
     for values, names in by_limits.items():
-        event = _plan(names, dict(values), start, reason)
+        event = _plan(names, dict(values), timing, reason)
         draft = plans.draft_of(event, expected_version=0)
         if draft is None:
             plans.set_plan(event, expected_version=0, by=by)

@@ -16,7 +16,7 @@ from tables.maths.options import rules_of
 READERS: dict[str, Callable[[str], bool]] = {
     "--set": lambda text: bool(rules_of(Rules, [f"surrender={text}"]).surrender),
     "the grid of limits": lambda text: bool(
-        cell_texts.options("casino_war", {"surrender": None}, f"surrender: {text}")["surrender"]
+        cell_texts.parse_options("casino_war", {"surrender": None}, f"surrender: {text}")["surrender"]
     ),
     "the house's terms": lambda text: bool(policies.parsed(TERMS["two_people"], text)),
 }

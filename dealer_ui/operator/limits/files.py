@@ -15,7 +15,7 @@ from django.http import HttpResponse
 
 from dealer_ui.operator.limits.grid_forms import LONGEST
 from tables.limits import cells as limit_cells
-from tables.limits.cells import COLUMNS, Holds, Preview, TableRow
+from tables.limits.cells import COLUMNS, Preview, TableRow, Timing
 from tables.models import Table
 from tables.reports.spreadsheets import csv_file, unguarded
 
@@ -62,7 +62,7 @@ class Trial:
         self.wrong.append(WrongCell(row, column, value[:80], sentence))
 
 
-def dry_run(content: bytes, start: Holds) -> Trial:
+def dry_run(content: bytes, timing: Timing) -> Trial:
     """A dry run: nothing is changed."""
     trial = Trial()
     lines = _lines(content, trial)
@@ -72,7 +72,7 @@ def dry_run(content: bytes, start: Holds) -> Trial:
     if not _is_header(header, trial):
         return trial
     places = _rows(lines[1:], header, trial)
-    trial.shown = limit_cells.preview(trial.typed, trial.seen, start)
+    trial.shown = limit_cells.preview(trial.typed, trial.seen, timing)
     for (table, column), sentence in trial.shown.faults.items():
         value = trial.typed[table].get(column, "")
         trial.note(places[table], COLUMNS[column], value, sentence)

@@ -95,9 +95,9 @@ class LimitEdit(OperatorPage):
             *((f"s-{keys[name]}", json.dumps(basis.get(name, {}))) for name in changed),
             *((name, form[name].value() or "") for name in TakesEffectForm.base_fields),
         ]
-        waits = any(change.takes_two or change.holds.is_later for change in preview.changes)
+        waits = any(change.takes_two or change.timing.is_later for change in preview.changes)
         self.template_name = "dealer_ui/operator/limits/grid_preview.html"
-        return self.page(title="Before and after", shown=preview, fields=fields, waits=waits, ends=form.holds().ends)
+        return self.page(title="Before and after", shown=preview, fields=fields, waits=waits, ends=form.timing().ends)
 
 
 class GridPage(LimitEdit):
@@ -128,7 +128,7 @@ class GridPage(LimitEdit):
 
     def previewed(self, form: GridForm, typed: Typed, basis: Typed) -> HttpResponse:
         """The changes before they are saved; the grid again if a cell is wrong or nothing changes."""
-        preview = limit_cells.preview(typed, basis, form.holds())
+        preview = limit_cells.preview(typed, basis, form.timing())
         is_wrong = bool(preview.faults or form.moment_errors())
         if preview.changes and not is_wrong:
             return self.preview(form, typed, basis, preview)
@@ -141,12 +141,12 @@ class GridPage(LimitEdit):
         """Save the changes that were previewed."""
         if form.moment_errors():
             return self.grid(form, typed, basis, status=422)
-        start, (digest, reason) = form.holds(), (form.cleaned_data.get(name, "") for name in ("digest", "why"))
+        timing, (digest, reason) = form.timing(), (form.cleaned_data.get(name, "") for name in ("digest", "why"))
         try:
-            saved = limit_cells.save(typed, basis, start, digest=digest, reason=reason, by=viewer_of(self.request))
+            saved = limit_cells.save(typed, basis, timing, digest=digest, reason=reason, by=viewer_of(self.request))
         except Refused as refused:
             messages.error(self.request, refused.sentence, extra_tags=refused.code)
-            faults = limit_cells.preview(typed, basis, start).faults
+            faults = limit_cells.preview(typed, basis, timing).faults
             return self.grid(form, typed, basis, faults, status=refused.status)
         if saved.tables:
             sentence = f"{saved.tables} table{'s are' if saved.tables > 1 else ' is'} set otherwise."
@@ -238,7 +238,7 @@ class LimitImport(LimitEdit):
             messages.error(request, " ".join(map(str, errors)), extra_tags="no_file")
             return self.page(form=form, status=422)
         file = form.cleaned_data["file"]
-        trial = limit_files.dry_run(file.read(), form.holds())
+        trial = limit_files.dry_run(file.read(), form.timing())
         if trial.wrong or not trial.shown.changes:
             return self.page(form=form, trial=trial, file_name=file.name, status=422 if trial.wrong else 200)
         return self.preview(form, trial.typed, trial.seen, trial.shown)

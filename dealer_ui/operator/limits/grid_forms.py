@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from tables.admin.forms import EffectiveField, MomentField
 from tables.limits import cell_texts
-from tables.limits.cell_texts import Spelling
-from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, Holds, LimitCell, Typed
+from tables.limits.cell_texts import CellError
+from tables.limits.cells import AMOUNTS, COLUMNS, MAY_BE_EMPTY, LimitCell, Timing, Typed
 from tables.models import Table
 
 CLOCK: Final = "%Y-%m-%d %H:%M"
@@ -39,10 +39,10 @@ class TakesEffectForm(forms.Form):
             self.add_error("ends", f"It would end before it holds: end it after {timezone.localtime(starts):{CLOCK}}.")
         return cleaned
 
-    def holds(self) -> Holds:
+    def timing(self) -> Timing:
         """The times of the edit, with the default for a field in error."""
         cleaned = self.cleaned_data
-        return Holds(cleaned.get("takes") or "round", cleaned.get("effective"), cleaned.get("ends"))
+        return Timing(cleaned.get("takes") or "round", cleaned.get("effective"), cleaned.get("ends"))
 
     def moment_errors(self) -> list[str]:
         """The errors of the times, for the page."""
@@ -87,7 +87,7 @@ class GridForm(TakesEffectForm):
             if table.name in filled:
                 try:
                     filled[table.name][column] = self._filled(filled[table.name].get(column, ""))
-                except Spelling as wrong:
+                except CellError as wrong:
                     faults[LimitCell(table.name, column)] = str(wrong)
         return filled, faults
 
@@ -95,13 +95,13 @@ class GridForm(TakesEffectForm):
         column, way, amount = (self.cleaned_data.get(name, "") for name in ("column", "way", "amount"))
         if way == "to":
             if amount.strip() or column not in MAY_BE_EMPTY:
-                cell_texts.cents(amount)
+                cell_texts.parse_amount(amount)
             return str(amount.strip())
-        step = cell_texts.cents(amount)
-        after = cell_texts.cents(text) + (step if way == "up" else -step)
+        step = cell_texts.parse_amount(amount)
+        after = cell_texts.parse_amount(text) + (step if way == "up" else -step)
         if after <= 0:
-            raise Spelling(f"{text} down by {amount} leaves nothing: a limit is more than 0.")
-        return cell_texts.amount(after)
+            raise CellError(f"{text} down by {amount} leaves nothing: a limit is more than 0.")
+        return cell_texts.amount_text(after)
 
 
 class CellField(forms.CharField):

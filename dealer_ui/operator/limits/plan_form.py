@@ -117,7 +117,7 @@ class PlanForm(forms.Form):
         event = LIMIT_PLANS.event_of(row)
         facts: dict[str, Any] = {name: event.values.get(name) for name in AMOUNTS}
         lines = [
-            f"{name.removeprefix(WAGER)} {cell_texts.limit(value)}"
+            f"{name.removeprefix(WAGER)} {cell_texts.limit_text(value)}"
             for name, value in event.values.items()
             if name not in AMOUNTS
         ]
@@ -143,8 +143,8 @@ class PlanForm(forms.Form):
     def clean_wagers(self) -> dict[str, Value]:
         """The limits of each line's wager."""
         try:
-            limits = cell_texts.wagers(";".join(self.cleaned_data["wagers"].splitlines()))
-        except cell_texts.Spelling as wrong:
+            limits = cell_texts.parse_wagers(";".join(self.cleaned_data["wagers"].splitlines()))
+        except cell_texts.CellError as wrong:
             raise forms.ValidationError(str(wrong)) from None
         return {f"{WAGER}{wager}": bounds for wager, bounds in limits.items()}
 

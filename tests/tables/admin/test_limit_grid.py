@@ -21,7 +21,7 @@ from ledger import site_log as house_book
 from ledger.models import LogEntry
 from tables.approvals import proposals
 from tables.limits import cell_texts, enforcement, plans
-from tables.limits.cell_texts import Spelling
+from tables.limits.cell_texts import CellError
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.entries.pits import PitSectionSet
 from tables.log.limit_plans import Always
@@ -395,10 +395,10 @@ AMOUNTS = {"25": 2_500, "2.5": 250, "2,50": 250, "1,000": 100_000, "1 000.50": 1
 
 def test_amounts_are_read_as_spreadsheets_write_them() -> None:
     """Harm: an import reads a minimum of 2.50 with a decimal comma as 250, or 1.000 as 1."""
-    assert {text: cell_texts.cents(text) for text in AMOUNTS} == AMOUNTS
+    assert {text: cell_texts.parse_amount(text) for text in AMOUNTS} == AMOUNTS
     for text in ("", "1.000", "1.000,50", "1e3", "-5", "£5", "5 to 10", "=1+1", "1,00,0", "٣", "9" * 30):
-        with pytest.raises(Spelling, match=r"[Ww]rite"):
-            cell_texts.cents(text)
+        with pytest.raises(CellError, match=r"[Ww]rite"):
+            cell_texts.parse_amount(text)
 
 
 # --- Files -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tables.approvals import proposals
 from tables.limits import cells, enforcement, plans, resolver
-from tables.limits.cells import Holds, LimitCell, Preview, Saved
+from tables.limits.cells import LimitCell, Preview, Saved, Timing
 from tables.log.limit_plans import Occasion
 from tables.models import LimitPlan, Staff, Table
 from tables.projections.site_rows import LIMIT_PLANS
@@ -36,23 +36,23 @@ def olga() -> Staff:
     return floor.staff(Role.OPERATOR, "olga", "301")
 
 
-def until(hours: float = 8, starts: float | None = None) -> Holds:
+def until(hours: float = 8, starts: float | None = None) -> Timing:
     now = timezone.now().replace(second=0, microsecond=0)
     effective = now + timedelta(hours=starts) if starts else None
-    return Holds(effective=effective, ends=now + timedelta(hours=hours))
+    return Timing(effective=effective, ends=now + timedelta(hours=hours))
 
 
 def seen() -> dict[str, dict[str, str]]:
     return {table.name: cells.texts_of(table) for table in Table.objects.all()}
 
 
-def save(typed: dict[str, dict[str, str]], start: Holds, by: Staff) -> Saved:
+def save(typed: dict[str, dict[str, str]], start: Timing, by: Staff) -> Saved:
     shown = cells.preview(typed, seen(), start)
     assert not shown.faults
     return cells.save(typed, seen(), start, digest=shown.digest, reason="Tournament", by=by)
 
 
-def faults(typed: dict[str, dict[str, str]], start: Holds) -> dict[LimitCell, str]:
+def faults(typed: dict[str, dict[str, str]], start: Timing) -> dict[LimitCell, str]:
     shown: Preview = cells.preview(typed, seen(), start)
     return dict(shown.faults)
 

@@ -12,7 +12,7 @@ from ledger import site_log
 from ledger.models import Alert, LogEntry
 from tables.approvals import proposals
 from tables.limits import cells, emergency, enforcement, plans
-from tables.limits.cells import Holds
+from tables.limits.cells import Timing
 from tables.log.entries.limit_plans import LimitPlanSet
 from tables.log.limit_plans import Always
 from tables.models import LimitPlan, Staff
@@ -117,7 +117,7 @@ def test_a_second_emergency_does_not_lift_what_an_operator_lowered(boss: Hand, o
     emergency.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
     boss.table.refresh_from_db()
     name = boss.table.name
-    shown, start = {name: cells.texts_of(boss.table)}, Holds(ends=timezone.now() + timedelta(hours=2))
+    shown, start = {name: cells.texts_of(boss.table)}, Timing(ends=timezone.now() + timedelta(hours=2))
     typed = {name: {"max_cents": "30"}}
     digest = cells.preview(typed, shown, start).digest
     cells.save(typed, shown, start, digest=digest, reason="A quiet table", by=operator)

@@ -254,4 +254,7 @@ def test_a_plan_for_tables_without_rounds_names_the_wagers_that_they_state(olga:
     wrong = drafted("Other", scope="game", of="counted", values={"wager Corner": (100, 5_000)})
     with pytest.raises(Refused, match="has no wager Corner"):
         limit_plans.set_plan(wrong, expected_version=0, by=olga)
-    assert cell_texts.wagers("Straight up 1 to 50; tie 5-100") == {"Straight up": (100, 5_000), "tie": (500, 10_000)}
+    assert cell_texts.parse_wagers("Straight up 1 to 50; tie 5-100") == {
+        "Straight up": (100, 5_000),
+        "tie": (500, 10_000),
+    }
