@@ -104,7 +104,11 @@ def bring_to(pk: int, at_once: LimitPlan | None = None) -> bool:
         if sentences := table_settings.limit_faults(target.settings):
             _alert(table, " ".join(sentences.values()))
             return False
-        return _set(table, head, target, house_seq, at_once) | _announce(table, state, target, house_seq, at_once)
+        if _differs(table, target.settings):
+            _set(table, head, target, house_seq, at_once)
+        if _notice_differs(state, target):
+            _announce(table, target, house_seq, at_once)
+        return True
 
 
 def with_the_shoe(pk: int) -> bool:
@@ -223,9 +227,7 @@ def _author(at_once: LimitPlan | None, plans: Iterable[Plan | None]) -> str:
     return BY_THE_CLOCK
 
 
-def _set(table: Table, head: Head, target: PlannedLimits, house_seq: int, at_once: LimitPlan | None) -> bool:
-    if not _differs(table, target.settings):
-        return False
+def _set(table: Table, head: Head, target: PlannedLimits, house_seq: int, at_once: LimitPlan | None) -> None:
     changed = changed_names(limits_in(table), limits_in(target.settings))
     plans = ByPlans(
         moment=policies.spelled(head.moment),
@@ -237,7 +239,6 @@ def _set(table: Table, head: Head, target: PlannedLimits, house_seq: int, at_onc
     key = _key(table, head, house_seq, msgspec.to_builtins(limits))
     by = _author(at_once, (target.layers[name].plan if name in target.layers else None for name in changed))
     table_settings.set_by_plans(table, head, limits, plans=plans, key=key, by=by)
-    return True
 
 
 def layer_name(layers: Layers, name: str) -> str:
@@ -246,11 +247,7 @@ def layer_name(layers: Layers, name: str) -> str:
     return str(plan) if plan else ""
 
 
-def _announce(
-    table: Table, state: TableState, target: PlannedLimits, house_seq: int, at_once: LimitPlan | None
-) -> bool:
-    if not _notice_differs(state, target):
-        return False
+def _announce(table: Table, target: PlannedLimits, house_seq: int, at_once: LimitPlan | None) -> None:
     head, plan = log.lock(table.book_id), target.raising
     least, effective = target.announced or ({}, head.moment)
     why = plan.note or plan.name if plan else "as the house sets it"
@@ -263,7 +260,6 @@ def _announce(
     )
     by = _author(at_once, (plan,))
     log.append(head, Draft.of(event, by, key=_key(table, head, house_seq, event.content())))
-    return True
 
 
 def _key(table: Table, head: Head, house_seq: int, content: Any) -> UUID:

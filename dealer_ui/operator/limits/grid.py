@@ -176,8 +176,6 @@ class GridPage(LimitEdit):
             games=sorted({(row.table.game, GAMES[row.table.game].title) for row in every}, key=lambda pair: pair[1]),
             pit=pit,
             game=game,
-            may_change=self.request.user.has_perm("tables.change_table"),
-            may_export=self.request.user.has_perm("tables.export_lists"),
             faults=[(cell.table, COLUMNS[cell.column], sentence) for cell, sentence in faults.items()],
         )
 

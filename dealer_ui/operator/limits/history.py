@@ -97,7 +97,6 @@ class LimitHistory(OperatorPage):
             older=_position(entries[-1]) if len(entries) == PAGE else None,
             tables=sorted(Table.objects.values_list("name", flat=True)),
             table=table,
-            may_export=request.user.has_perm("tables.export_lists"),
         )
 
 

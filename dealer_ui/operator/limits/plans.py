@@ -108,7 +108,7 @@ class PlansPage(OperatorPage):
             viewer, table = viewer_of(self.request), tables[chosen]
             context["in_force"] = limits_in_force(table, viewer, table_state.of(table))
             context["weeks"] = weeks(limits[chosen], resolver.plans(moment), moment)
-        return super().get_context_data(may_add=self.request.user.has_perm("tables.add_limitplan"), **context)
+        return super().get_context_data(**context)
 
 
 class PlanPage(OperatorFormPage):

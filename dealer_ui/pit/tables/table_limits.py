@@ -23,8 +23,8 @@ from tables.state import table_state
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
-    """Something that is to change: what, how far it is, and what the viewer may do about it."""
+class ProposalCard:
+    """A proposal on the page of its table: its changes, its state, and what the viewer may do about it."""
 
     proposal: Proposal
     title: str
@@ -36,14 +36,14 @@ class Next:
     comments: list[LogEntry]
 
 
-def next_changes(table: Table, viewer: Staff) -> list[Next]:
+def next_changes(table: Table, viewer: Staff) -> list[ProposalCard]:
     """The next changes of a table, approved or waiting for approval."""
-    return [_next(proposal, viewer) for proposal in proposals.next_changes(table.name)]
+    return [_card(proposal, viewer) for proposal in proposals.next_changes(table.name)]
 
 
-def _next(proposal: Proposal, viewer: Staff) -> Next:
+def _card(proposal: Proposal, viewer: Staff) -> ProposalCard:
     waits = not hasattr(proposal, "end")
-    return Next(
+    return ProposalCard(
         proposal=proposal,
         title=proposals.title_of_proposal(proposal),
         changes=proposals.changes(proposal),
@@ -82,7 +82,7 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _entered(data: QueryDict, table: Table, viewer: Staff, request: HttpRequest) -> None:
-    """Carry out the button's action. Raises Refused."""
+    """Carry out the action of the pressed button. Raises Refused."""
     if not proposals.may_propose("limits", viewer):
         raise Refused("not_permitted", "In this house you do not propose what a table is set to.", 403)
     match LimitActionForm(data).values()["do"]:
