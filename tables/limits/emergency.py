@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Final
 
 from django.db import transaction
@@ -47,10 +48,9 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
     if not reason.strip():
         raise Refused("no_reason", "Say why in a few words: the operators hear of it at once.", 422)
     refuse_faults("bad_plan", _looser(table, values))
-    name = emergency_name(table.name)
     with transaction.atomic():
         moment = site_log.lock().moment
-        newest = LimitPlan.objects.versions(name).first()
+        name, newest = _own_plan(table, moment)
         starts, tightened = _running(newest, moment)
         event = LimitPlanSet(
             name=name,
@@ -70,6 +70,21 @@ def tighten(table: Table, values: Mapping[str, Value], reason: str, *, by: Staff
         alerts.raise_alert(table.book, "limits_emergency", message, {"plan": row.name, "version": row.version})
         enforcement.bring_to(table.pk, at_once=row)
     return row
+
+
+def _own_plan(table: Table, moment: datetime) -> tuple[str, LimitPlan | None]:
+    """The name of the plan of an emergency, and its newest version. A plan that an operator extended stays in force
+    below it, and so does one of another table: they keep their names."""
+    names = (emergency_name(table.name, number) for number in count(1))
+    plans_by_name = ((name, LimitPlan.objects.versions(name).first()) for name in names)
+    return next((name, row) for name, row in plans_by_name if row is None or _may_follow(row, table, moment))
+
+
+def _may_follow(row: LimitPlan, table: Table, moment: datetime) -> bool:
+    """Whether a version is of this table, and ends no later than an emergency that starts now."""
+    event = LIMIT_PLANS.event_of(row)
+    ends_first = isinstance(event.schedule, Occasion) and max(event.schedule.edges(moment)) <= moment + LASTS
+    return event.of == table.name and (row.retired or ends_first)
 
 
 def _running(row: LimitPlan | None, moment: datetime) -> tuple[str, Values]:

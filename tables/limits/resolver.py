@@ -27,8 +27,8 @@ from tables.log.limit_plans import (
     by_name,
     called,
     changed_names,
-    emergency_name,
     in_force,
+    is_emergency,
     limits_in,
     own_limits,
     plain,
@@ -177,7 +177,7 @@ def _reason(
             layer,
             *_state_of(layer, applied, limits.facts),
             origins.get(layer.plan.seq if layer.plan else name, LimitOrigin()),
-            is_emergency=layer.name == emergency_name(limits.facts.table),
+            is_emergency=is_emergency(layer.name, limits.facts.table),
         )
         for layer in layers
     )

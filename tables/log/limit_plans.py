@@ -231,9 +231,17 @@ LONGEST: Final = 40
 """The longest name of a plan."""
 
 
-def emergency_name(table: str) -> str:
-    """The name of the plan by which a pit boss tightens the limits of a table."""
-    return f"Emergency {table}"[:LONGEST].strip()
+def emergency_name(table: str, number: int = 1) -> str:
+    """A name of a plan by which a pit boss tightens the limits of a table. A number tells apart the plans of tables
+    whose names begin alike, and those that an operator extended."""
+    suffix = f", {number}" if number > 1 else ""
+    return f"Emergency {table}"[: LONGEST - len(suffix)].strip() + suffix
+
+
+def is_emergency(plan: str, table: str) -> bool:
+    """Whether a plan's name is one of those for the emergencies of a table."""
+    number = plan.rpartition(", ")[2]
+    return plan in (emergency_name(table), emergency_name(table, int(number) if number.isdecimal() else 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,19 +7,22 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from msgspec import structs
 
 from ledger import site_log
 from ledger.models import Alert, LogEntry
 from tables.approvals import proposals
-from tables.limits import cells, emergency, enforcement, plans
+from tables.limits import cells, emergency, enforcement, plans, resolver
 from tables.limits.cells import Timing
 from tables.log.entries.limit_plans import LimitPlanSet
-from tables.log.limit_plans import Always
-from tables.models import LimitPlan, Staff
+from tables.log.limit_plans import Always, Occasion
+from tables.models import LimitPlan, Staff, Table
+from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import policies, table_settings
 from tables.setup.dual_control import BY_THE_CLOCK
+from tables.state import table_state
 from tests import floor
 from tests.clock import Clock
 from tests.floor import Hand
@@ -128,6 +131,49 @@ def test_a_second_emergency_does_not_lift_what_an_operator_lowered(boss: Hand, o
     boss.table.refresh_from_db()
     assert (boss.table.max_cents, boss.table.seat_max_cents) == (3_000, 5_000)
     assert fault() == ""
+
+
+@pytest.mark.parametrize("hours", [24, None])
+def test_an_emergency_leaves_the_longer_limits_of_an_operator(
+    boss: Hand, operator: Staff, clock: Clock, hours: int | None
+) -> None:
+    """Harm: an operator extends an emergency limit, a pit boss tightens another limit, and four hours later nobody
+    limits the table any more."""
+    first = emergency.tighten(boss.table, {"max_cents": 5_000}, "A past-poster", by=boss.by)
+    event, end = LIMIT_PLANS.event_of(first), timezone.now() + timedelta(hours=hours or 0)
+    longer = Occasion(starts=policies.spelled(timezone.now()), ends=policies.spelled(end)) if hours else Always()
+    extended = structs.replace(event, schedule=longer, effective="")
+    plans.set_plan(extended, expected_version=first.version, by=operator)
+    emergency.tighten(boss.table, {"seat_max_cents": 4_000}, "It goes on", by=boss.by)
+    table = Table.objects.get()
+    assert (table.max_cents, table.seat_max_cents) == (5_000, 4_000)
+    limits = resolver.at_tables([table], timezone.now())[table.name]
+    reasons = resolver.why(table, limits, table_state.of(table), timezone.now())
+    [seat] = [reason for reason in reasons if reason.name == "seat_max_cents"]
+    assert seat.applied is not None
+    assert seat.applied.is_emergency
+    clock.stand(timezone.now() + timedelta(hours=4, minutes=1))
+    enforcement.bring_into_force()
+    table.refresh_from_db()
+    assert (table.max_cents, table.seat_max_cents) == (5_000, None)
+    site_log.flush_queue()
+    assert fault() == ""
+
+
+def test_tables_with_long_names_have_emergencies_of_their_own(operator: Staff) -> None:
+    """Harm: the emergency limit of one table lifts that of the table beside it, whose name begins alike."""
+    boss = floor.staff(Role.PIT_BOSS, "bella", "201")
+    first, second = (floor.table(f"Baccarat in the high limit room, {number}") for number in (1, 2))
+    emergency.tighten(first, {"max_cents": 5_000}, "A past-poster", by=boss)
+    emergency.tighten(second, {"max_cents": 6_000}, "His friend", by=boss)
+    enforcement.bring_into_force()
+    assert list(Table.objects.order_by("name").values_list("max_cents", flat=True)) == [5_000, 6_000]
+    emergency.tighten(first, {"max_cents": 4_000}, "He is back", by=boss)
+    assert list(Table.objects.order_by("name").values_list("max_cents", flat=True)) == [4_000, 6_000]
+    assert LimitPlan.objects.values("name").distinct().count() == 2
+    limits = resolver.at_tables([second], timezone.now())[second.name]
+    for reason in resolver.why(second, limits, table_state.of(second), timezone.now()):
+        assert reason.name != "max_cents" or (reason.applied is not None and reason.applied.is_emergency)
 
 
 def test_a_wager_of_its_own_is_lowered_and_never_raised(operator: Staff) -> None:
