@@ -129,12 +129,9 @@ def own_to_come() -> Own:
     """The changes that proposals will make: a minimum that they raise is announced like that of a plan."""
     own: dict[str, list[Proposal]] = {}
     for proposal in proposals.to_come():
-        if proposal.matter in _OF_TABLES:
+        if proposal.matter in table_settings.MATTERS:
             own.setdefault(proposal.about, []).append(proposal)
     return own
-
-
-_OF_TABLES: Final = ("limits", "take", "pays")
 
 
 def due(

@@ -348,11 +348,10 @@ def _hindrance(proposal: ApprovedProposal, table: Table, state: TableState) -> s
     return " ".join((change_faults(table, _changes(table, proposal), state) | sentences).values())
 
 
+MATTERS: Final = (dual_control.EDGE, "limits", "take", "pays")
+"""The subjects of proposals that change a table."""
 handles(
-    dual_control.EDGE,
-    "limits",
-    "take",
-    "pays",
+    *MATTERS,
     matter=ApprovalHandler(
         _present_values,
         _apply,

@@ -16,6 +16,7 @@ from ledger.models import LogEntry
 from tables.approvals import proposals
 from tables.limits import enforcement
 from tables.limits import plans as limit_plans
+from tables.log import dual_control
 from tables.log.entries.limits import LimitsAnnounced
 from tables.log.entries.pits import PitSectionSet
 from tables.log.entries.settings import ByPlans, TableSet
@@ -308,3 +309,24 @@ def test_a_decided_minimum_is_announced_and_then_holds(dealer: Hand, olga: Staff
     enforcement.bring_into_force()
     assert dealer.now.announced is None
     assert fault() == ""
+
+
+def test_a_minimum_approved_with_a_wager_in_the_players_favour_is_announced(
+    dealer: Hand, olga: Staff, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Harm: two people approve new options and a higher minimum for tonight. No player hears of it, so the change waits
+    for players to leave until it lapses."""
+    monkeypatch.setattr(table_settings, "_edges", lambda game, rules: {"main": "0.1000 %"})
+    omar = floor.staff(Role.OPERATOR, "omar", "302")
+    seated_round(dealer)
+    evening = timezone.now() + timedelta(minutes=45)
+    options = {**table_settings.settings_of(dealer.table).options, "burn": 6}
+    draft = table_settings.draft_of(dealer.table, {"min_cents": 2_000, "options": options}, effective=evening)
+    assert draft is not None
+    assert draft.matter == dual_control.EDGE
+    proposals.approve(proposals.propose(draft, "Saturday", by=olga), by=omar)
+    clock.stand(evening - timedelta(minutes=29))
+    enforcement.bring_into_force()
+    announced = dealer.now.announced
+    assert announced is not None
+    assert dict(announced.least) == {"min_cents": 2_000}
