@@ -20,6 +20,7 @@ from tables.edge.cached_sheets import Worths
 from tables.games.catalog import GAMES
 from tables.games.protocol import MAIN, Bet, Limits
 from tables.limits import plans
+from tables.log import dual_control
 from tables.log.catalog import read_as
 from tables.log.entries.rounds import Played
 from tables.log.game_kinds import kind_of
@@ -77,7 +78,7 @@ class Effect:
 
 def of_proposal(proposal: Proposal) -> list[Effect]:
     """The effect of a proposal at each table concerned; empty if it does not affect bets."""
-    if proposal.matter in ("limits", "pays") and proposal.before:
+    if proposal.matter in (dual_control.EDGE, "limits", "pays") and proposal.before:
         table = Table.objects.filter(name=proposal.about).first()
         if table is None:
             return []

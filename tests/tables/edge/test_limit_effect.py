@@ -11,6 +11,7 @@ from django.utils import timezone
 from tables.approvals import proposals
 from tables.edge import limit_effect
 from tables.limits import plans
+from tables.log import dual_control
 from tables.models import Proposal
 from tables.roles import Role
 from tables.setup import table_settings
@@ -58,6 +59,18 @@ def test_a_proposed_plan_is_told_at_each_table_that_it_is_for(dealer: Hand) -> N
     rocket1, rocket2 = limit_effect.of_proposal(Proposal.objects.get())
     assert (rocket1.table, rocket1.rounds, rocket1.after.exposure_cents) == ("Rocket 1", 4, 50_000)
     assert (rocket2.table, rocket2.rounds, rocket2.after.theoretical_cents) == ("Rocket 2", 0, None)
+
+
+def test_options_in_the_players_favour_show_what_they_cost(dealer: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Harm: the second person approves an option by which the casino loses, and sees no amount."""
+    monkeypatch.setattr(table_settings, "_edges", lambda game, rules: {"main": "0.1000 %"})
+    olga = floor.staff(Role.OPERATOR, "olga", "301")
+    options = {**table_settings.settings_of(dealer.table).options, "burn": 6}
+    draft = table_settings.draft_of(dealer.table, {"options": options})
+    assert draft is not None
+    assert draft.matter == dual_control.EDGE
+    [effect] = limit_effect.of_proposal(proposals.propose(draft, "", by=olga))
+    assert (effect.table, effect.rounds) == ("Rocket 1", 4)
 
 
 def test_every_table_of_a_plan_is_told_and_goes_out_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
