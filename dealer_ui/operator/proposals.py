@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect
 from dealer_ui.guards import viewer_of
 from dealer_ui.operator.limits.files import download
 from dealer_ui.operator.pages import ButtonField, OperatorFormPage
+from dealer_ui.pit.tables.table_limits import proposal_card
 from tables.admin.forms import CharField
 from tables.admin.pages import number
 from tables.approvals import proposals
@@ -63,13 +64,12 @@ class ProposalPage(OperatorFormPage):
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         proposal, viewer = self.proposal, viewer_of(self.request)
         waiting = not hasattr(proposal, "end")
+        card = proposal_card(proposal, viewer)
         return super().get_context_data(
-            title=f"{proposal}: {proposals.title_of_proposal(proposal)}", proposal=proposal,
-            changes=proposals.changes(proposal), status=proposals.status(proposal),
+            title=f"{proposal}: {card.title}", proposal=proposal, card=card,
             may_approve=waiting and proposal in proposals.waiting_for(viewer),
-            may_withdraw=waiting and proposal.proposed_by == viewer.username,
             may_call_off=proposal in proposals.to_come() and proposals.may_propose("call_off", viewer),
-            may_comment=waiting, comments=proposals.comments(proposal),
+            may_comment=waiting,
             stale=proposals.stale(proposal) if waiting else "",
             effects=limit_effect.of_proposal(proposal) if waiting else [], **context,
         )  # fmt: skip

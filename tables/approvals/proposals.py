@@ -52,7 +52,7 @@ from tables.log.message import text_of
 from tables.log.policies import described, title_of
 from tables.log.signatory import Signatory, with_badge_from
 from tables.models import Proposal, ProposalEnd, Staff
-from tables.models.proposals import STANDS
+from tables.models.proposals import CARRIED_OUT
 from tables.projections import site_rows
 from tables.refusals import Refused
 from tables.setup import pit_assignments, policies
@@ -81,7 +81,7 @@ def to_come(about: str | None = None) -> list[Proposal]:
     table, chip or person."""
     dated = [name for name, handler in HANDLERS.items() if handler.dates_itself]
     waits = Q(effective__gt=F("end__at")) | Q(after__takes="shoe")
-    approved = Proposal.objects.filter(waits, end__outcome__in=STANDS).exclude(matter__in=dated)
+    approved = Proposal.objects.filter(waits, end__outcome__in=CARRIED_OUT).exclude(matter__in=dated)
     if about is not None:
         approved = approved.filter(about=about)
     rows = list(approved.select_related("end").order_by("effective", "number"))
@@ -462,7 +462,7 @@ def stale_all(rows: Iterable[Proposal]) -> dict[int, str]:
     return {
         row.number: _stale(row, builtins(present))
         for matter, group in _by_matter(rows).items()
-        for row, present in zip(group, HANDLERS[matter].stands(group), strict=True)
+        for row, present in zip(group, HANDLERS[matter].present_values(group), strict=True)
     }
 
 
@@ -501,7 +501,7 @@ def status(proposal: Proposal) -> str:
 def statuses(rows: Sequence[Proposal]) -> dict[int, str]:
     """The states of several proposals, by number, with as many queries per matter as for one."""
     texts = {row.number: _outcome(row) for row in rows}
-    later = [row for row in rows if _stands_for_later(row)]
+    later = [row for row in rows if _waits_for_later(row)]
     settled, moment = _settled(later) if later else {}, timezone.now()
     due = [row for row in later if row.number not in settled and not _is_early(row, moment)]
     hindrances = _hindrances(due)
@@ -524,9 +524,9 @@ def _outcome(proposal: Proposal) -> str:
     return f"{end.outcome.capitalize()} by {end.by}, {_clock(end.at)}{remark}"
 
 
-def _stands_for_later(proposal: Proposal) -> bool:
+def _waits_for_later(proposal: Proposal) -> bool:
     end = getattr(proposal, "end", None)
-    return end is not None and end.outcome in STANDS and is_to_come(proposal, end.at)
+    return end is not None and end.outcome in CARRIED_OUT and is_to_come(proposal, end.at)
 
 
 def _settlement(entry: LogEntry) -> str:

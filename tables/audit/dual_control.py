@@ -46,7 +46,7 @@ from tables.log.event import AuditFailure
 from tables.log.policies import Value
 from tables.log.terms import Settings, settings_after
 from tables.models import LimitPlan, Proposal, ProposalEnd, Table
-from tables.models.proposals import STANDS
+from tables.models.proposals import CARRIED_OUT
 from tables.projections import site_rows
 from tables.setup import pit_assignments, policies
 from tables.setup.dual_control import HANDLERS
@@ -227,7 +227,9 @@ def require_approval(matter: str | None, number: int | None, entry: Entry, value
         if matter is not None and _is_needed(matter, entry):
             raise AuditFailure(f"{dual_control.title_of(matter)}: it took two people, and no second one approved it")
         return
-    end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
+    end = (
+        ProposalEnd.objects.filter(proposal__number=number, outcome__in=CARRIED_OUT).select_related("proposal").first()
+    )
     if end is None:
         raise AuditFailure(f"it names proposal {number}, which nobody approved")
     # One person decided it; a policy that was changed meanwhile may now require two.
@@ -387,7 +389,9 @@ def check_called_off(event: ProposalCalledOff, entry: Entry) -> None:
 def _approved_for_later(number: int, entry: Entry) -> ProposalEnd:
     """The approval of the pending proposal that an entry settles. Raises AuditFailure if there is none, or the entry
     has another key."""
-    end = ProposalEnd.objects.filter(proposal__number=number, outcome__in=STANDS).select_related("proposal").first()
+    end = (
+        ProposalEnd.objects.filter(proposal__number=number, outcome__in=CARRIED_OUT).select_related("proposal").first()
+    )
     if end is None or end.seq >= entry.seq or not proposals.is_to_come(end.proposal, end.at):
         raise AuditFailure(f"proposal {number} was not approved for a moment to come")
     # The key is unique in the log, so no second entry can settle this proposal.

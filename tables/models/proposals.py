@@ -40,7 +40,7 @@ class Proposal(AppendOnly):
         return bool(self.after.get("takes") == "shoe")
 
 
-STANDS: Final = ("approved", "decided")
+CARRIED_OUT: Final = ("approved", "decided")
 """The outcomes by which a proposal is carried out: by two persons, or by one where the policies permit it."""
 
 
@@ -62,7 +62,7 @@ class ProposalEnd(AppendOnly):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.CheckConstraint(
                 name="tables_proposalend_outcome",
-                condition=models.Q(outcome__in=(*STANDS, "declined", "withdrawn", "expired")),
+                condition=models.Q(outcome__in=(*CARRIED_OUT, "declined", "withdrawn", "expired")),
             ),
             models.CheckConstraint(
                 name="tables_proposalend_by_two",

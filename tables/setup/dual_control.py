@@ -47,7 +47,7 @@ class ApprovedProposal(Protocol):
 class ApprovalHandler:
     """How a package handles proposals of its settings."""
 
-    stands: Callable[[Sequence[Any]], list[Mapping[str, Any]]]
+    present_values: Callable[[Sequence[Any]], list[Mapping[str, Any]]]
     """The current values that correspond to the ``before`` of each proposal; one query for all proposals."""
     apply: Callable[[Any, Any], object]
     """Carry out a proposal in the name of the approver. Raises Refused."""

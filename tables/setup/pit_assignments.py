@@ -339,7 +339,7 @@ def draft(post: AssignmentChange, effective: datetime | None = None) -> Proposal
     return ProposalDraft(matter, post.username, current, post.facts(), effective)
 
 
-def _stand_now(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
+def _present_values(proposals: Sequence[ApprovedProposal]) -> list[Mapping[str, Any]]:
     rows, moment = Post.objects.filter(username__in=[proposal.about for proposal in proposals]), timezone.now()
     posts: dict[str, list[Post]] = {}
     for row in rows.order_by("effective", "seq"):
@@ -357,7 +357,7 @@ def _apply(proposal: ApprovedProposal, by: Staff) -> None:
     set_post(post, by=by, effective=effective, proposal=proposal.number)
 
 
-handles(dual_control.POST, matter=ApprovalHandler(_stand_now, _apply, SETS, dates_itself=True))
+handles(dual_control.POST, matter=ApprovalHandler(_present_values, _apply, SETS, dates_itself=True))
 
 
 # --- Temporary assignments -------------------------------------------------------------------------------------

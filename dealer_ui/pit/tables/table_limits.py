@@ -24,7 +24,7 @@ from tables.state import table_state
 
 @dataclass(frozen=True, slots=True)
 class ProposalCard:
-    """A proposal on the page of its table: its changes, its state, and what the viewer may do about it."""
+    """A proposal for a page: its changes, its state, and what the viewer may do about it."""
 
     proposal: Proposal
     title: str
@@ -38,10 +38,11 @@ class ProposalCard:
 
 def next_changes(table: Table, viewer: Staff) -> list[ProposalCard]:
     """The next changes of a table, approved or waiting for approval."""
-    return [_card(proposal, viewer) for proposal in proposals.next_changes(table.name)]
+    return [proposal_card(proposal, viewer) for proposal in proposals.next_changes(table.name)]
 
 
-def _card(proposal: Proposal, viewer: Staff) -> ProposalCard:
+def proposal_card(proposal: Proposal, viewer: Staff) -> ProposalCard:
+    """A proposal for a viewer."""
     waits = not hasattr(proposal, "end")
     return ProposalCard(
         proposal=proposal,
