@@ -110,6 +110,11 @@ class PlanForm(forms.Form):
             self.fields[name] = MoneyField(label=kind.title.capitalize(), required=False, help_text=kind.help_text)
         if named:
             self.fields["name"].disabled = True
+        place, target = self.initial.get("target", ""), self.fields["target"]
+        assert isinstance(target, forms.ChoiceField)  # noqa: S101 -- as it is declared
+        if place and not target.valid_value(place):
+            # Without its own place among the choices, a browser would choose the first one: the whole house.
+            target.choices = [(place, f"{place.partition(':')[2]}: not in use"), *targets()]
 
     @classmethod
     def initial_of(cls, row: LimitPlan) -> dict[str, Any]:

@@ -183,6 +183,20 @@ def high_stakes(olga: Staff) -> Table:
     return floor.table("Rocket 2", unit_cents=1_000, min_cents=10_000, max_cents=100_000)
 
 
+def test_a_plan_of_a_place_that_is_gone_names_no_other_place(desk: Client) -> None:
+    """Harm: an operator changes the note of a plan for a retired table, the browser chooses the first place of the
+    list, and the limits apply to the whole house."""
+    floor.table("Rocket 2")
+    assert desk.post(LIST + "add/", typed(target="table:Rocket 2")).status_code == 302
+    Table.objects.filter(name="Rocket 2").update(retired_at=timezone.now())
+    change = reverse("admin:tables_limitplan_change", args=[LimitPlan.objects.get().pk])
+    page = desk.get(change).content.decode()
+    assert '<option value="table:Rocket 2" selected>Rocket 2: not in use</option>' in page
+    answer = desk.post(change, typed(target="table:Rocket 2", version="1"))
+    assert "There is no table Rocket 2, or it is retired." in answer.content.decode()
+    assert LimitPlan.objects.count() == 1
+
+
 def test_a_plan_is_set_for_several_tables_and_comes_back_so(desk: Client, olga: Staff) -> None:
     """Harm: an operator types a plan for each table, or the form of a plan for two tables drops one of them."""
     floor.table("Rocket 2")
