@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -34,9 +34,9 @@ def refusals_as_errors(form: forms.BaseForm) -> Iterator[None]:
         form.add_error(None, as_error(refused))
 
 
-def table_choices() -> list[tuple[str, str]]:
-    """The names of the tables in use, for fields that name tables."""
-    names = Table.objects.in_use().values_list("name", flat=True)
+def table_choices(further: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """The names of the tables in use and of further ones, for fields that name tables."""
+    names = {*Table.objects.in_use().values_list("name", flat=True), *further}
     return [(name, name) for name in sorted(names, key=pits.natural)]
 
 

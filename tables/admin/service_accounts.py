@@ -63,6 +63,10 @@ class ServiceAccountForm(DomainForm):
             if self.instance.pk is None:
                 latest = timezone.localtime(timezone.now() + timedelta(days=days))
                 self.initial.setdefault("expires_at", latest.strftime("%Y-%m-%d %H:%M"))
+        tables = self.fields.get("tables")
+        if isinstance(tables, forms.MultipleChoiceField):
+            # Without the retired tables of the account none would be ticked, which stands for all tables.
+            tables.choices = table_choices(self.instance.tables)
         if self.instance.pk:
             self.initial["addresses"] = "\n".join(self.instance.addresses)
 

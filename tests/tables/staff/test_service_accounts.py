@@ -72,6 +72,24 @@ def kinds() -> list[str]:
 # --- Setting ---------------------------------------------------------------------------------------------------
 
 
+def test_the_form_keeps_a_retired_table_of_an_account(olga: Staff) -> None:
+    """Harm: an operator corrects the purpose of an account whose one table is retired, and the API client may read
+    every table of the house."""
+    floor.table("Rocket 1")
+    floor.table("Rocket 2")
+    account = service_accounts.set_account("Lounge", allowed(tables=("Rocket 2",)), by=olga)
+    Table.objects.filter(name="Rocket 2").update(retired_at=timezone.now())
+    browser, address = floor.client(olga), reverse("admin:tables_serviceaccount_change", args=[account.pk])
+    form = browser.get(address).context["adminform"].form
+    ticked = [box.data["value"] for box in form["tables"].subwidgets if box.data["selected"]]
+    assert ticked == ["Rocket 2"]
+    typed = {"purpose": "Shows the boards", "scopes": ["read:board"], "addresses": "", "tables": ticked}
+    expires = f"{timezone.localtime(account.expires_at):%Y-%m-%d %H:%M}"
+    assert browser.post(address, typed | {"expires_at": expires}).status_code == 302
+    account.refresh_from_db()
+    assert (account.purpose, account.tables) == ("Shows the boards", ["Rocket 2"])
+
+
 def test_an_account_its_token_and_their_end_are_in_the_log(account: ServiceAccount, token: str, olga: Staff) -> None:
     """Harm: the log does not name the operator who gave access, each request writes a row, or a reader of the log or
     the database gets the token."""
