@@ -80,9 +80,11 @@ class StaffRow(forms.Form):
 
     @property
     def basis(self) -> frozenset[str]:
-        """The boxes as they were when the page was shown; none if the field is invalid."""
+        """The boxes as they were when the page was shown; none if the field is invalid. The box of a pit that ended is
+        left out: it cannot be ticked, and its absence is no change."""
         names = self.initial["was"] if not self.is_bound else self.typed.get("was")
-        return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+        texts = (name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+        return frozenset(texts).intersection(self._boxes)
 
     @property
     def is_changed(self) -> bool:

@@ -85,3 +85,17 @@ def test_an_invalid_row_is_compared_with_no_boxes(desk: Client, boss: Staff, was
     assert desk.post(reverse("posts"), row(boss, was=was)).status_code == 422
     assert desk.post(reverse("posts"), row(boss, "Pit 9", was=was)).status_code == 422
     assert not Post.objects.exists()
+
+
+def test_a_row_whose_pit_has_ended_is_not_saved_with_another_one(desk: Client, boss: Staff) -> None:
+    """Harm: an operator changes the pits of one person, and a pit boss whose pit has ended may act at every table."""
+    ben, olga = floor.staff(Role.PIT_BOSS, "ben", "202"), Staff.objects.get(username="olga")
+    desk.post(reverse("posts"), row(boss, "Pit 2"))
+    newest = Post.objects.get()
+    pits.set_section(PitSectionSet(pit="Pit 2", tables=()), by=olga)
+    rows = row(boss, was='["Pit 2"]', seen=newest.seq) | row(ben, "Pit 1")
+    assert desk.post(reverse("posts"), rows).status_code == 302
+    assert list(Post.objects.values_list("username", "pits").order_by("seq")) == [
+        ("bella", ["Pit 2"]),
+        ("ben", ["Pit 1"]),
+    ]
