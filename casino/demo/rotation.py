@@ -15,7 +15,7 @@ from tables.rotation.line_ups import Basis, LineUpChange
 
 STRING: Final = "A"
 TABLES: Final = ("Rocket 1", "Rocket 2", "Blackjack 1")
-TURN_MINUTES: Final = 60
+TURN_MINUTES: Final = 20
 
 
 def set_up() -> None:
@@ -29,7 +29,7 @@ def set_up() -> None:
         tables=TABLES,
         dealers=tuple(dealers[: len(TABLES) + 1]),
         turn_minutes=TURN_MINUTES,
-        push_at=moment + timedelta(minutes=2 * TURN_MINUTES),
+        push_at=moment + timedelta(hours=2),
         ends=moment + timedelta(hours=9),
     )
     boss = Staff.objects.get(username=seed_demo.PIT_BOSS.username)
