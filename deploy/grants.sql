@@ -130,7 +130,8 @@ GRANT SELECT, INSERT, UPDATE (head_seq, head_hash) ON ledger_book TO :"app_role"
 GRANT SELECT, INSERT, UPDATE (seq) ON ledger_notice TO :"app_role";
 
 -- A message that leaves the site is never changed; when and how often it was tried is.
-GRANT SELECT, INSERT, UPDATE (due_at, failures, asked_at) ON tables_delivery TO :"app_role";
+REVOKE UPDATE, DELETE ON tables_delivery FROM :"app_role";
+GRANT UPDATE (due_at, failures, asked_at) ON tables_delivery TO :"app_role";
 
 -- Only the owner migrates.
 REVOKE ALL ON django_migrations FROM :"app_role";
