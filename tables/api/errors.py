@@ -41,12 +41,8 @@ def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     if refused is None:
         return None
     response = problems.answer(refused, context["request"].path)
-    if refused.status == 401 and (view := context.get("view")):
-        response["WWW-Authenticate"] = view.get_authenticate_header(view.request)
-    elif challenge := getattr(error, "auth_header", None):
-        response["WWW-Authenticate"] = challenge
-    if wait := getattr(error, "wait", None):
-        response["Retry-After"] = str(int(wait) + 1)
+    if refused.status == 401:
+        response["WWW-Authenticate"] = context["view"].get_authenticate_header(context["request"])
     if seconds := refused.facts.get("retry_after"):
         response["Retry-After"] = str(seconds)
     return response
