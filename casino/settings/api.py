@@ -7,7 +7,7 @@ from casino.settings.base import env
 API_REQUESTS_A_MINUTE = env("API_REQUESTS_A_MINUTE", whole, 600)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["tables.api.access.Bearer", "tables.api.access.SignedIn"],
-    "DEFAULT_PERMISSION_CLASSES": ["tables.api.access.MayAsk"],
+    "DEFAULT_PERMISSION_CLASSES": ["tables.api.access.IsStaffOrApiClient", "tables.api.access.NoActionRequired"],
     "DEFAULT_THROTTLE_CLASSES": ["tables.api.access.RequestThrottle"],
     "DEFAULT_VERSIONING_CLASS": "rest_framework.versioning.NamespaceVersioning",
     "DEFAULT_VERSION": "api",

@@ -16,8 +16,8 @@ from tables.api.versions import V1
 from tables.log.scopes import SCOPES
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
-from tables.roles import Role
-from tables.staff import guess_counts, service_tokens
+from tables.roles import WORDS, Role
+from tables.staff import guess_counts, required_actions, service_tokens
 from tables.staff.guess_counts import GuessLimit, Usage
 
 
@@ -48,17 +48,57 @@ class SignedIn(SessionAuthentication):
             raise Refused("csrf_failed", f"{denied.detail}", 403) from None
 
 
-class MayAsk(BasePermission):
-    """Admits staff, and API clients, whose scope the operation checks (``refuse_program``)."""
+class IsStaffOrApiClient(BasePermission):
+    """Admits staff and API clients."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Whether anybody is known."""
+        """False for an anonymous request."""
         return isinstance(request.user, Staff | ServiceAccount) and request.user.is_active
 
 
+class WatchesFloor(BasePermission):
+    """Admits callers who may see the whole floor."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """False for a dealer."""
+        return bool(request.user.has_perm("tables.watch_floor"))
+
+
+class NoActionRequired(BasePermission):
+    """Refuses users who first have to set a password or a passkey."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """True, or raises Refused."""
+        required_actions.refuse(django_request(request))
+        return True
+
+
+class OperationPermission(BasePermission):
+    """Admits callers with what the operation declares: people with a permission, API clients with a scope."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """True, or raises Refused. A method that is not allowed has no operation: the view answers 405."""
+        declared, caller = view.operation, request.user
+        if declared is None:
+            return True
+        if isinstance(caller, ServiceAccount):
+            refuse_program(caller, declared.scope, of_all_tables=declared.of_all_tables)
+        elif not declared.for_people:
+            raise Refused("not_permitted", "Only a card reader enters that: the dealer keys cards.", 403)
+        elif declared.may and not any(map(caller.has_perm, declared.may)):
+            words = ", or ".join(WORDS.get(permission, _plain(permission)) for permission in declared.may)
+            raise Refused("not_permitted", f"That takes somebody who may {words}.", 403)
+        return True
+
+
+def _plain(permission: str) -> str:
+    """A permission that no role review describes, in words: "view proposal"."""
+    return permission.partition(".")[2].replace("_", " ")
+
+
 def refuse_program(account: ServiceAccount, scope: str, *, of_all_tables: bool) -> None:
-    """Raises Refused where a program has not the scope of an operation; or where that answers of all tables, and the
-    program is for some of them."""
+    """Raises Refused for an API client without the scope of an operation, or for one that is limited to some tables
+    if the operation answers for all."""
     if not scope:
         raise Refused("not_for_programs", "That takes a person who is signed in.", 403)
     if scope not in account.scopes:
@@ -69,14 +109,8 @@ def refuse_program(account: ServiceAccount, scope: str, *, of_all_tables: bool) 
         raise Refused("not_your_table", says, 403)
 
 
-def refuse_person(*, for_people: bool) -> None:
-    """Raises Refused for a session where an operation accepts tokens only."""
-    if not for_people:
-        raise Refused("not_permitted", "Only a card reader enters that: the dealer keys cards.", 403)
-
-
 def refuse_other_table(account: ServiceAccount, table: Table) -> None:
-    """Raises Refused for a table that a program is not for."""
+    """Raises Refused for a table that an API client may not reach."""
     if not account.reaches(table):
         raise Refused("not_your_table", f"{account} is for other tables.", 403)
 

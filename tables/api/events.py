@@ -12,7 +12,7 @@ from msgspec import Meta
 from tables.api.access import refuse_other_table
 from tables.api.operations import Call, operation
 from tables.api.versions import Version, to_wire
-from tables.api.views import FloorView
+from tables.api.views import FloorViewSet
 from tables.feed import feed_records, long_polling
 from tables.feed.feed_records import MOST, EventFilter, Feed
 from tables.models import ServiceAccount, Staff, Table
@@ -31,7 +31,7 @@ class EventsAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Seconds that an empty answer may wait for something to happen."""
 
 
-class Events(FloorView):
+class Events(FloorViewSet):
     """What happened in the house, in one order."""
 
     @operation(
@@ -45,7 +45,7 @@ class Events(FloorView):
         narrows=True,
         refuses=(404,),
     )
-    def get(self, call: Call[EventsAsked, Any]) -> Feed | StreamingHttpResponse:
+    def list(self, call: Call[EventsAsked, Any]) -> Feed | StreamingHttpResponse:
         """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
         end: keep the cursor, and ask again; with `wait` the answer comes as soon as there is something."""
         query = call.query

@@ -15,7 +15,7 @@ from tables.api.access import role_of
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Asked, Call, operation
 from tables.api.signing import Signed
-from tables.api.views import FloorView, FloorViewSet
+from tables.api.views import FloorViewSet
 from tables.models import DayClose, Table
 from tables.refusals import Refused
 from tables.reports import blind_figures, day_close, figures, gaming_hours, to_date_figures
@@ -119,7 +119,7 @@ class DaySigned(Signed, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of the figures that the second signer saw; empty for the first signature."""
 
 
-class FiguresOfSpan(FloorView):
+class FiguresOfSpan(FloorViewSet):
     """Win, drop and hold."""
 
     @operation(
@@ -133,7 +133,7 @@ class FiguresOfSpan(FloorView):
         scope="read:figures",
         reads_replica=True,
     )
-    def get(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
+    def retrieve(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
         query, today = call.query, gaming_hours.day_of(timezone.now())
         day = min(query.day or today, today)

@@ -11,7 +11,7 @@ from msgspec import Meta
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH
 from tables.api.cursors import Page, Paged, SpanQuery, page, position
 from tables.api.operations import Call, operation
-from tables.api.views import FloorView, reach
+from tables.api.views import FloorViewSet, reach
 from tables.audit import round_list
 from tables.audit.round_list import RoundLine
 from tables.cage import cage_desk
@@ -77,7 +77,7 @@ class HoldingsForm(msgspec.Struct, frozen=True):
     on_the_way: int | None
 
 
-class Rounds(FloorView):
+class Rounds(FloorViewSet):
     """The rounds of a table."""
 
     @operation(
@@ -88,7 +88,7 @@ class Rounds(FloorView):
         answers=Page[RoundSummary],
         scope="read:rounds",
     )
-    def get(self, call: Call[RoundsAsked, Any], pk: int) -> Page[RoundSummary]:
+    def list(self, call: Call[RoundsAsked, Any], pk: int) -> Page[RoundSummary]:
         """The newest first. A dealer sees those of the table that they deal at."""
         table, state = reach(call.caller, pk)
         query, name = call.query, f"{ROUNDS} {pk}"
@@ -99,7 +99,7 @@ class Rounds(FloorView):
         return page(name, query, list(rows), form=round_summary, place=lambda line: line.number - 1)
 
 
-class StaffOnDuty(FloorView):
+class StaffOnDuty(FloorViewSet):
     """Who deals where."""
 
     @operation(
@@ -111,7 +111,7 @@ class StaffOnDuty(FloorView):
         may=("tables.watch_floor",),
         scope="read:board",
     )
-    def get(self, call: Call[Paged, Any]) -> Page[OnDuty]:
+    def list(self, call: Call[Paged, Any]) -> Page[OnDuty]:
         """In the order of the tables' numbers."""
         after = position(ON_DUTY, call.query) or 0
         tables = list(Table.objects.select_related("book").order_by("pk"))
@@ -131,11 +131,11 @@ class StaffOnDuty(FloorView):
         )
 
 
-class Holdings(FloorView):
+class Holdings(FloorViewSet):
     """What lies where in the house."""
 
     @operation("read_holdings", "What the house holds.", tag="Cage", answers=HoldingsForm, may=("tables.watch_cage",))
-    def get(self, call: Call[Any, Any]) -> HoldingsForm:
+    def retrieve(self, call: Call[Any, Any]) -> HoldingsForm:
         """Counts are blind: a role that may count a place gets neither what should lie there nor what reveals it."""
         held, unseen = cage_desk.holdings(), cage_desk.unseen_by(call.by)
         blind = bool({CAGE, VAULT} & unseen)

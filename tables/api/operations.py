@@ -20,13 +20,11 @@ from rest_framework.request import Request
 
 from ledger import replica
 from tables.api import versions
-from tables.api.access import refuse_person, refuse_program
 from tables.api.versions import V1, Version
 from tables.audit.downloads import AS_OF
 from tables.log import moments
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, unreadable
-from tables.roles import WORDS
 
 LONGEST: Final = 8_192
 """Bytes that a body may have, unless an operation says otherwise."""
@@ -128,6 +126,11 @@ class Operation:
         return 201 if version == V1 and self.creates and self.status == 200 else self.status
 
     @property
+    def of_all_tables(self) -> bool:
+        """Whether an API client gets an answer about tables other than its own."""
+        return "pk" not in self.path and not self.narrows
+
+    @property
     def is_signed(self) -> bool:
         """Whether the request body contains a badge and a PIN, which only an enrolled terminal can send."""
         return self.body is not None and "pin" in self.body.__struct_fields__
@@ -196,29 +199,12 @@ def _parts(path: Mapping[str, Any]) -> dict[str, Any]:
 def _call(declared: Operation, request: Request) -> Call[Any, Any]:
     plain, by = request._request, request.user
     assert isinstance(by, Staff | ServiceAccount)  # noqa: S101 -- the permission classes saw to it
-    if isinstance(by, ServiceAccount):
-        refuse_program(by, declared.scope, of_all_tables="pk" not in declared.path and not declared.narrows)
-    else:
-        refuse_person(for_people=declared.for_people)
-        refuse_without(by, *declared.may)
     version = versions.of_request(request)
     query = versions.from_wire(declared.query, _query(versions.wire_type(version, declared.query), plain))
     if declared.body is None:
         return Call(plain, version, by, query, Asked(), UUID(int=0))
     body = _body(declared, versions.wire_type(version, declared.body), plain)
     return Call(plain, version, by, query, versions.from_wire(declared.body, body), _key(plain, body))
-
-
-def refuse_without(by: Staff, *permissions: str) -> None:
-    """Raises Refused for a person who has none of these permissions. Without permissions, it never does."""
-    if permissions and not any(by.has_perm(permission) for permission in permissions):
-        words = ", or ".join(WORDS.get(permission, _plain(permission)) for permission in permissions)
-        raise Refused("not_permitted", f"That takes somebody who may {words}.", 403)
-
-
-def _plain(permission: str) -> str:
-    """A permission that is no business of a review, in its own words: "view proposal"."""
-    return permission.partition(".")[2].replace("_", " ")
 
 
 def _query(form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:

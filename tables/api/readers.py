@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from tables.api import acknowledgement
 from tables.api.operations import Call, operation
-from tables.api.views import FloorView
+from tables.api.views import FloorViewSet
 from tables.floor import card_readers, recorder
 from tables.floor.inputs import Input, ReadCard, StartReader
 from tables.log.reader_messages import key_of
@@ -57,7 +57,7 @@ class ReaderState(msgspec.Struct, frozen=True):
     """Whether this message had counted before."""
 
 
-class Reader(FloorView):
+class Reader(FloorViewSet):
     """Messages of a table's card reader, and its state."""
 
     @operation(
@@ -68,7 +68,7 @@ class Reader(FloorView):
         scope="enter:cards",
         for_people=False,
     )
-    def get(self, call: Call[Any, Any], pk: int) -> ReaderState:
+    def retrieve(self, call: Call[Any, Any], pk: int) -> ReaderState:
         """Asked every few seconds, it says too that the reader is there."""
         account, table = _own(call, pk)
         card_readers.hear(account)
@@ -85,7 +85,7 @@ class Reader(FloorView):
         for_people=False,
         refuses=(404, 409),
     )
-    def post(self, call: Call[Any, ReaderMessage], pk: int) -> ReaderState:
+    def name_card(self, call: Call[Any, ReaderMessage], pk: int) -> ReaderState:
         """Number 0 begins a session, each further one names a card, for the dealer who is signed in. The same message
         again is answered as before. A number that is left out is refused (`reader_gap`) with the one that is due. A
         card that cannot be stops the round (`reader_stopped`). After `taken_over` the card is left out."""

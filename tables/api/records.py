@@ -12,7 +12,7 @@ from ledger.models import Run
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Address, Call, Write, operation
-from tables.api.views import FloorView, FloorViewSet
+from tables.api.views import FloorViewSet
 from tables.audit import jobs
 from tables.audit.jobs import AuditJob, JobState
 from tables.log.moments import Moment
@@ -84,7 +84,7 @@ class ExportAsked(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     day: date | None = None
 
 
-class Log(FloorView):
+class Log(FloorViewSet):
     """The log."""
 
     @operation(
@@ -97,7 +97,7 @@ class Log(FloorView):
         refuses=(422,),
         reads_replica=True,
     )
-    def get(self, call: Call[LogAsked, Any]) -> Page[EntryForm]:
+    def list(self, call: Call[LogAsked, Any]) -> Page[EntryForm]:
         """The newest first; by person, subject, kind, table, round, seat, time, words or amount. Pit bosses
         search the tables' books, operators and auditors the house's as well. A page may have fewer lines than
         requested, or none, while `next` leads on: a page searches a fixed number of entries."""

@@ -16,7 +16,7 @@ from uritemplate import variables
 
 from tables.api import examples, problems, versions, webhooks
 from tables.api.cursors import SpanQuery
-from tables.api.operations import DECLARED, KEY_HEADER, OPERATIONS, Operation
+from tables.api.operations import KEY_HEADER, OPERATIONS, Operation
 from tables.api.problems import Problem
 from tables.api.versions import ROOTS, UNVERSIONED, V1, Version
 from tables.audit.downloads import AS_OF
@@ -82,7 +82,7 @@ _OF_WRITES: Final = (400, 409, 413, 415, 422)
 
 
 def _security(declared: Operation) -> list[dict[str, list[str]]]:
-    """The alternatives that its permission check accepts (``operations._call``). The role of a token is its scope."""
+    """The alternatives that ``access.OperationPermission`` accepts. The role of a token is its scope."""
     ways: list[dict[str, list[str]]] = []
     if declared.for_people:
         ways.append({"session": [], "terminal": []} if declared.is_signed else {"session": []})
@@ -279,7 +279,8 @@ class DeclaredSchema(AutoSchema):
     @property
     def declared(self) -> Operation:
         """The operation of the view's method."""
-        return DECLARED[getattr(type(self.view), getattr(self.view, "action", self.method.lower()))]
+        declared: Operation = self.view.operation  # type: ignore[attr-defined]  # described views are a FloorViewSet
+        return declared
 
     @property
     def version(self) -> Version:

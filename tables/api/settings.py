@@ -16,7 +16,7 @@ from ledger.proof.spelling import canonical
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Accepted, Address, Call, Write, operation
-from tables.api.views import FloorView, FloorViewSet, reach, table_of
+from tables.api.views import FloorViewSet, reach, table_of
 from tables.approvals import proposals
 from tables.limits import plans, resolver
 from tables.limits.resolver import TableLimits
@@ -504,11 +504,11 @@ def _proposal_form(proposal: Proposal, status: str, stale: str) -> ProposalForm:
 # --- Limits and plans --------------------------------------------------------------------------------------------
 
 
-class TableLimitsNow(FloorView):
+class TableLimitsNow(FloorViewSet):
     """The limits of a table, and why."""
 
     @operation("read_limits", "The limits of a table, and why.", tag="Limits", answers=LimitsForm, scope="read:limits")
-    def get(self, call: Call[Any, Any], pk: int) -> LimitsForm:
+    def retrieve(self, call: Call[Any, Any], pk: int) -> LimitsForm:
         """What the next round is opened under, what the plans say, and the next change."""
         table, _ = reach(call.caller, pk)
         return limits_form(table, resolver.at_tables([table], timezone.now())[table.name])

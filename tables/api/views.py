@@ -12,15 +12,22 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
-from rest_framework.viewsets import ViewSetMixin
+from rest_framework.viewsets import GenericViewSet
 
 from ledger.models import Book
 from ledger.proof.chain import Head
 from tables.api import acknowledgement, forms, problems, reference, schema
-from tables.api.access import MayAsk, django_request, refuse_other_table
+from tables.api.access import (
+    IsStaffOrApiClient,
+    NoActionRequired,
+    OperationPermission,
+    WatchesFloor,
+    django_request,
+    refuse_other_table,
+)
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
-from tables.api.operations import Call, operation
+from tables.api.operations import DECLARED, Call, Operation, operation
 from tables.api.versions import of_request
 from tables.audit import round_steps
 from tables.board import table_view
@@ -29,7 +36,7 @@ from tables.floor import inputs, recorder, table_opening
 from tables.log.state import TableState
 from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
-from tables.staff import required_actions, terminals
+from tables.staff import terminals
 from tables.state import table_state
 
 
@@ -42,18 +49,28 @@ class AnyForm(DefaultContentNegotiation):
 
 
 class FloorView(APIView):
-    """What every view here has in common."""
+    """Base of the API's views."""
 
     parser_classes = ()  # bodies are read by forms.read alone, once it is known who asks
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then refuse a user who first has to set a password or a passkey."""
-        super().initial(request, *args, **kwargs)
-        required_actions.refuse(django_request(request))
+    def check_permissions(self, request: Request) -> None:
+        """Count the request first: a refused request uses up its caller's limit, too."""
+        super().check_throttles(request)
+        super().check_permissions(request)
+
+    def check_throttles(self, request: Request) -> None:
+        """Nothing more: ``check_permissions`` has counted the request."""
 
 
-class FloorViewSet(ViewSetMixin, FloorView):
+class FloorViewSet(FloorView, GenericViewSet[Any]):
     """Operations on one kind of resource; ``urls.py`` binds each to a method and an address."""
+
+    permission_classes = (IsStaffOrApiClient, NoActionRequired, OperationPermission)
+
+    @property
+    def operation(self) -> Operation | None:
+        """The operation of the request; None for a method that is not allowed."""
+        return DECLARED.get(getattr(type(self), self.action or "", None))
 
 
 LIST: Final = "list_tables"
@@ -127,7 +144,7 @@ class Tables(FloorViewSet):
         return Acknowledged(answer.entry, answer.seq, answer.again)
 
 
-class OneRound(FloorView):
+class OneRound(FloorViewSet):
     """A round that was dealt, or is being dealt."""
 
     @operation(
@@ -138,7 +155,7 @@ class OneRound(FloorView):
         refuses=(409,),
         scope="read:rounds",
     )
-    def get(self, call: Call[Any, Any], pk: int, number: int) -> RoundForm:
+    def retrieve(self, call: Call[Any, Any], pk: int, number: int) -> RoundForm:
         """A `round-record/1` document, and the stretch of the table's log that proves it. The record of a game with
         facedown cards opens when it is over."""
         table, state = reach(call.caller, pk)
@@ -183,18 +200,10 @@ class Nowhere(FloorView):
         raise Refused("not_found", "There is nothing at this address.", 404)
 
 
-class Watches(MayAsk):
-    """Admits those who may see the whole floor."""
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        """Not a dealer."""
-        return super().has_permission(request, view) and bool(request.user.has_perm("tables.watch_floor"))
-
-
 class Reference(FloorView):
     """The description of the API as a page."""
 
-    permission_classes = (Watches,)
+    permission_classes = (IsStaffOrApiClient, NoActionRequired, WatchesFloor)
     content_negotiation_class = AnyForm
 
     @extend_schema(exclude=True)
@@ -208,7 +217,7 @@ class Reference(FloorView):
 class Schema(FloorView):
     """The OpenAPI description."""
 
-    permission_classes = (Watches,)
+    permission_classes = (IsStaffOrApiClient, NoActionRequired, WatchesFloor)
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
