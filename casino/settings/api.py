@@ -14,8 +14,8 @@ REST_FRAMEWORK = {
     "ALLOWED_VERSIONS": ["api", "v1"],
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "tables.api.errors.answer",
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["tables.api.bodies.StructRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["tables.api.bodies.StructParser"],
     "DEFAULT_SCHEMA_CLASS": "tables.api.schema.DeclaredSchema",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }

@@ -56,6 +56,8 @@ def refusal(error: Exception) -> Refused | None:
         return outage(error)
     if isinstance(error, WrongClock):
         return by_the_clock(error)
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        return Refused("unsupported_media_type", "Send application/json.", 415)
     fault = _api_error(error)
     return None if fault is None else Refused(_code(fault), str(fault.detail), fault.status_code)
 

@@ -10,7 +10,7 @@ from django.utils.text import slugify
 from msgspec import Meta
 
 from tables.api.operations import Asked, Call, operation
-from tables.api.views import AnyForm, FloorViewSet, reach
+from tables.api.views import FloorViewSet, IgnoreClientContentNegotiation, reach
 from tables.audit import downloads, jobs
 from tables.audit.downloads import LOG, ROUNDS, TableQuery
 from tables.log.scopes import EXPORTS
@@ -35,7 +35,7 @@ class LogFileAsked(FileAsked, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Files(FloorViewSet):
     """Downloads. A file has one media type, whatever is accepted."""
 
-    content_negotiation_class = AnyForm
+    content_negotiation_class = IgnoreClientContentNegotiation
 
     @operation(
         "download_rounds",

@@ -17,6 +17,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from ledger import replica
 from tables.api import versions
@@ -26,8 +27,6 @@ from tables.log import moments
 from tables.models import ServiceAccount, Staff
 from tables.refusals import Refused, unreadable
 
-LONGEST: Final = 8_192
-"""Bytes that a body may have, unless an operation says otherwise."""
 KEY_HEADER: Final = "Idempotency-Key"
 
 Query = TypeVar("Query", bound=msgspec.Struct)
@@ -47,23 +46,23 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Query, Body]):
-    """A request as an operation is given it."""
+    """The request that an operation answers."""
 
     request: HttpRequest
     version: Version
     caller: Staff | ServiceAccount
-    """Who asks. A program comes only to operations that declare a scope."""
+    """An API client calls only operations that declare a scope."""
     query: Query
     body: Body
     key: UUID
     """The idempotency key of a write."""
-    headers: dict[str, str] = field(default_factory=dict)
-    """Further headers of the answer."""
+    headers: dict[str, str]
+    """Headers of the answer: those of the view."""
 
     @property
     def by(self) -> Staff:
-        """Who asks, where only people do."""
-        assert isinstance(self.caller, Staff)  # noqa: S101 -- an operation without a scope lets no program in
+        """The caller of an operation for people."""
+        assert isinstance(self.caller, Staff)  # noqa: S101 -- an operation without a scope admits no API client
         return self.caller
 
 
@@ -80,14 +79,6 @@ class Address:
         return reverse(f"{version}:{self.route}", kwargs=dict(self.parameters), query=self.query or None)
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """The answer where a change waits for a second person: 202, the proposal, and its address."""
-
-    form: Any
-    address: Address
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """What is declared of an operation."""
@@ -101,7 +92,7 @@ class Operation:
     creates: Callable[[Any], Address] | None = None
     """The address of what it creates, from its answer: v1 answers 201 with ``Location``."""
     accepts: Any = None
-    """What it answers, with 202 and a ``Location``, where it takes two people and was proposed instead."""
+    """The form of a proposal, which is answered with 202 and a ``Location`` if the change needs a second person."""
     query: type[msgspec.Struct] = Asked
     body: type[msgspec.Struct] | None = None
     may: tuple[str, ...] = ()
@@ -115,7 +106,6 @@ class Operation:
     refuses: tuple[int, ...] = ()
     """Statuses of refusals that do not follow from the method, such as 409."""
     media_type: tuple[str, ...] = ("application/json",)
-    longest: int = LONGEST
     reads_replica: bool = False
     """Whether it is read from the replica, where the house has one, and says of when it is."""
     path: Mapping[str, Any] = field(default_factory=dict)
@@ -124,6 +114,10 @@ class Operation:
     def success(self, version: Version) -> int:
         """The status of its answer."""
         return 201 if version == V1 and self.creates and self.status == 200 else self.status
+
+    def form(self, status: int) -> Any:
+        """The form of an answer with this status."""
+        return self.accepts if self.accepts and status == 202 else self.answers
 
     @property
     def of_all_tables(self) -> bool:
@@ -170,7 +164,7 @@ def operation(
 
         @wraps(method)
         def answered(view: Any, request: Request, **path: Any) -> HttpResponseBase:
-            call, path = _call(declared, request), _parts(path)
+            call, path = _call(declared, view, request), _parts(path)
             if not declared.reads_replica:
                 return _response(declared, call, method(view, call, **path))
             with replica.reading() as as_of:
@@ -196,19 +190,15 @@ def _parts(path: Mapping[str, Any]) -> dict[str, Any]:
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
-def _call(declared: Operation, request: Request) -> Call[Any, Any]:
-    plain, by = request._request, request.user
-    assert isinstance(by, Staff | ServiceAccount)  # noqa: S101 -- the permission classes saw to it
+def _call(declared: Operation, view: Any, request: Request) -> Call[Any, Any]:
     version = versions.of_request(request)
-    query = versions.from_wire(declared.query, _query(versions.wire_type(version, declared.query), plain))
-    if declared.body is None:
-        return Call(plain, version, by, query, Asked(), UUID(int=0))
-    body = _body(declared, versions.wire_type(version, declared.body), plain)
-    return Call(plain, version, by, query, versions.from_wire(declared.body, body), _key(plain, body))
+    query = versions.from_wire(declared.query, _query(versions.wire_type(version, declared.query), request))
+    body, key = (request.data, _key(request)) if declared.body else (Asked(), UUID(int=0))
+    return Call(request._request, version, request.user, query, body, key, view.headers)
 
 
-def _query(form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
-    typed = request.GET.dict()
+def _query(form: type[msgspec.Struct], request: Request) -> msgspec.Struct:
+    typed = request.query_params.dict()
     if any("\x00" in text for text in typed.values()):
         raise Refused("bad_input", "The query holds a character that no text of the house has.", 400)
     try:
@@ -219,26 +209,9 @@ def _query(form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
     return query
 
 
-def _body(declared: Operation, form: type[msgspec.Struct], request: HttpRequest) -> msgspec.Struct:
-    """The body of a request. Raises Refused that says what is wrong and where."""
-    if request.content_type != "application/json":
-        raise Refused("unsupported_media_type", "Send application/json.", 415)
-    text = request.read(declared.longest + 1)
-    if len(text) > declared.longest:
-        raise Refused("too_large", f"A body has at most {declared.longest} bytes here.", 413)
-    try:
-        body = msgspec.json.decode(text, type=form)
-    except msgspec.ValidationError as error:
-        raise unreadable(error, "body") from None
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        raise Refused("bad_input", "The body is not JSON.", 400) from None
-    moments.refuse(body)
-    return body
-
-
-def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
+def _key(request: Request) -> UUID:
     """The key of a write, from its header or its body. Raises Refused."""
-    header, own = request.headers.get(KEY_HEADER), getattr(body, "key", None)
+    header, own = request.headers.get(KEY_HEADER), getattr(request.data, "key", None)
     try:
         named = UUID(header) if header is not None else own
     except ValueError:
@@ -257,21 +230,13 @@ def _key(request: HttpRequest, body: msgspec.Struct) -> UUID:
 def _response(declared: Operation, call: Call[Any, Any], outcome: Any) -> HttpResponseBase:
     if isinstance(outcome, HttpResponseBase):
         return outcome
-    form, status, headers = declared.answers, declared.success(call.version), dict(call.headers)
-    if isinstance(outcome, Accepted):
-        form, status, headers["Location"] = declared.accepts, 202, outcome.address.in_version(call.version)
-        outcome = outcome.form
-    elif call.version == V1 and declared.creates:
-        headers["Location"] = declared.creates(outcome).in_version(V1)
-    body = msgspec.json.encode(versions.to_wire(call.version, form, outcome))
-    response = HttpResponse(body, content_type="application/json", status=status, headers=headers)
-    return _conditional(call.request, response)
+    is_new = call.version == V1 and declared.creates
+    headers = {"Location": declared.creates(outcome).in_version(V1)} if is_new else None
+    return Response(outcome, status=declared.success(call.version), headers=headers)
 
 
-def _conditional(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """The answer with its ETag, or 304 where the caller has just that answer."""
-    if request.method != "GET":
-        return response
+def conditional(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """The answer with its ETag, or 304 to a client that has this answer."""
     tag = f'"{sha256(response.content).hexdigest()[:32]}"'
     if tag in request.headers.get("If-None-Match", ""):
         headers = {name: value for name, value in response.items() if name != "Content-Type"}

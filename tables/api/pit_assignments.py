@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
+from rest_framework.response import Response
 
 from tables.api import repeats
-from tables.api.operations import Accepted, Call, Write, operation
+from tables.api.operations import Call, Write, operation
 from tables.api.settings import ProposalForm, decided, proposal_form
 from tables.api.views import FloorViewSet
 from tables.approvals import proposals
@@ -106,7 +107,7 @@ class Posts(FloorViewSet):
         accepts=ProposalForm,
         may=(SETS,),
     )
-    def set_post(self, call: Call[Any, PostWanted]) -> dict[str, Any] | Accepted:
+    def set_post(self, call: Call[Any, PostWanted]) -> dict[str, Any] | Response:
         """It takes the place of the person's post. What takes two people in this house is proposed instead, and
         answered 202 with the proposal: assigning more to a person does where access does."""
         body = call.body

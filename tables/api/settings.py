@@ -11,11 +11,12 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from django.utils import timezone
 from msgspec import UNSET, Meta, UnsetType
+from rest_framework.response import Response
 
 from ledger.proof.spelling import canonical
 from tables.api import repeats
 from tables.api.cursors import Page, Paged, page, position
-from tables.api.operations import Accepted, Address, Call, Write, operation
+from tables.api.operations import Address, Call, Write, operation
 from tables.api.views import FloorViewSet, reach, table_of
 from tables.approvals import proposals
 from tables.limits import plans, resolver
@@ -277,7 +278,7 @@ class TableSettings(FloorViewSet):
         accepts=ProposalForm,
         may=("tables.change_table",),
     )
-    def change(self, call: Call[Any, SettingsChanged], pk: int) -> dict[str, Any] | Accepted:
+    def change(self, call: Call[Any, SettingsChanged], pk: int) -> dict[str, Any] | Response:
         """Limits hold with the next round; what a round rests on waits for its end. What takes two people in this
         house is proposed instead, and what waits for the next shoe is decided: 202 with the proposal."""
         table = table_of(call.by, pk)
@@ -355,10 +356,13 @@ def _refuse_more_than_limits(by: Staff, changes: Mapping[str, Any]) -> None:
         raise Refused("not_permitted", f"An operator proposes that: {', '.join(more)}.", 403)
 
 
-def decided(call: Call[Any, Any], act: Callable[[], msgspec.Struct]) -> Any:
-    """Done, or proposed where it takes two people; once."""
+def decided(call: Call[Any, Any], act: Callable[[], msgspec.Struct]) -> dict[str, Any] | Response:
+    """The answer to a change: the form that ``act`` returns, or 202 with a proposal if it needs a second person."""
     form = repeats.once(call, lambda: msgspec.to_builtins(act()), dict[str, Any])
-    return Accepted(form, proposal_address(form["number"])) if "proposed_by" in form else form
+    if "proposed_by" not in form:
+        return form
+    location = proposal_address(form["number"]).in_version(call.version)
+    return Response(form, status=202, headers={"Location": location})
 
 
 def proposal_address(number: int) -> Address:
@@ -545,7 +549,7 @@ class LimitPlans(FloorViewSet):
         accepts=ProposalForm,
         may=("tables.add_limitplan",),
     )
-    def set_plan(self, call: Call[Any, PlanSet]) -> dict[str, Any] | Accepted:
+    def set_plan(self, call: Call[Any, PlanSet]) -> dict[str, Any] | Response:
         """A plan is never changed: this is its next version. Was another set meanwhile, it is refused
         (`changed_meanwhile`) and says by whom. What takes two people in this house, a retirement among it, is proposed
         instead, and answered 202 with the proposal."""

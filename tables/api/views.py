@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from drf_spectacular.utils import extend_schema
 from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import TemplateHTMLRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
@@ -27,7 +29,7 @@ from tables.api.access import (
 )
 from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
-from tables.api.operations import DECLARED, Call, Operation, operation
+from tables.api.operations import DECLARED, Call, Operation, conditional, operation
 from tables.api.versions import of_request
 from tables.audit import round_steps
 from tables.board import table_view
@@ -40,18 +42,16 @@ from tables.staff import terminals
 from tables.state import table_state
 
 
-class AnyForm(DefaultContentNegotiation):
-    """For pages: a browser asks for HTML."""
+class IgnoreClientContentNegotiation(DefaultContentNegotiation):
+    """For pages and files, which have one media type."""
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        """The only one, whatever is accepted."""
+        """The first renderer, whatever the client accepts."""
         return renderers[0], renderers[0].media_type
 
 
 class FloorView(APIView):
     """Base of the API's views."""
-
-    parser_classes = ()  # bodies are read by forms.read alone, once it is known who asks
 
     def check_permissions(self, request: Request) -> None:
         """Count the request first: a refused request uses up its caller's limit, too."""
@@ -71,6 +71,19 @@ class FloorViewSet(FloorView, GenericViewSet[Any]):
     def operation(self) -> Operation | None:
         """The operation of the request; None for a method that is not allowed."""
         return DECLARED.get(getattr(type(self), self.action or "", None))
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """The request with its body, which DRF takes for empty if it is sent in chunks, without a Content-Length."""
+        wrapped = super().initialize_request(request, *args, **kwargs)
+        wrapped._stream = request
+        return wrapped
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """The response, which gets an ETag once it is rendered."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if isinstance(response, Response) and request.method == "GET":
+            response.add_post_render_callback(partial(conditional, django_request(request)))
+        return response
 
 
 LIST: Final = "list_tables"
@@ -166,36 +179,34 @@ class OneRound(FloorViewSet):
 
 
 class OneProblem(FloorView):
-    """What the code of a refusal says; for anybody, for it is of no house."""
+    """The public page that explains the code of a refusal."""
 
     authentication_classes = ()
     permission_classes = ()
-    content_negotiation_class = AnyForm
+    content_negotiation_class = IgnoreClientContentNegotiation
+    renderer_classes = (TemplateHTMLRenderer,)
+    template_name = "tables/api/problem.html"
 
     @extend_schema(exclude=True)
-    def get(self, request: Request, code: str) -> HttpResponse:
-        """As a page to be read."""
+    def get(self, request: Request, code: str) -> Response:
+        """HTML."""
         statuses = problems.statuses().get(code)
         if statuses is None:
             raise Refused("not_found", "No refusal has this code.", 404)
-        context = {
-            "code": code,
-            "title": problems.title(code),
-            "advice": [(status, problems.ADVICE.get(status, "")) for status in statuses],
-        }
-        return render(django_request(request), "tables/api/problem.html", context)
+        advice = [(status, problems.ADVICE.get(status, "")) for status in statuses]
+        return Response({"code": code, "title": problems.title(code), "advice": advice})
 
 
 class Nowhere(FloorView):
-    """Every other address under the API's."""
+    """All other addresses below that of the API."""
 
     @extend_schema(exclude=True)
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Whatever the method."""
+        """The answer to any method."""
         return super().dispatch(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse, once it is known who asks."""
+        """Raises Refused, after the permission check."""
         super().initial(request, *args, **kwargs)
         raise Refused("not_found", "There is nothing at this address.", 404)
 
@@ -204,14 +215,15 @@ class Reference(FloorView):
     """The description of the API as a page."""
 
     permission_classes = (IsStaffOrApiClient, NoActionRequired, WatchesFloor)
-    content_negotiation_class = AnyForm
+    content_negotiation_class = IgnoreClientContentNegotiation
+    renderer_classes = (TemplateHTMLRenderer,)
+    template_name = "tables/api/reference.html"
 
     @extend_schema(exclude=True)
-    def get(self, request: Request) -> HttpResponse:
-        """As a page, with an example of each operation."""
+    def get(self, request: Request) -> Response:
+        """HTML, with an example of each operation."""
         version = of_request(request)
-        context = {"chapters": reference.chapters(version), "version": schema.VERSIONS[version]}
-        return render(django_request(request), "tables/api/reference.html", context)
+        return Response({"chapters": reference.chapters(version), "version": schema.VERSIONS[version]})
 
 
 class Schema(FloorView):

@@ -3,10 +3,14 @@
 import json
 import uuid
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
 import pytest
+from django.contrib.sessions.backends.base import SessionBase
+from django.core.handlers.asgi import ASGIRequest
 from django.db import connection
+from django.urls import resolve
 from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -210,6 +214,17 @@ def test_a_body_that_is_too_large_is_refused(dealer: Caller) -> None:
     with nothing_written():
         for size in (8_193, 3_000_000):
             problem(dealer.send(body(BET) + b" " * size), 413, "too_large")
+
+
+def test_a_body_without_its_length_is_read(house: Floor) -> None:
+    """Harm: DRF takes a body that is sent in chunks for an empty one, so such a client can write nothing."""
+    path = f"/api/v1/tables/{house.table.pk}/inputs/"
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [(b"content-type", b"application/json")]}
+    request = ASGIRequest(scope, BytesIO(body({"do": "steal"})))
+    route = request.resolver_match = resolve(path)
+    request.session, request.user, request._dont_enforce_csrf_checks = SessionBase(), house.dealer.by, True
+    answer = route.func(request, *route.args, **route.kwargs)
+    assert b"Invalid value 'steal'" in answer.content
 
 
 def test_a_broken_form_upload_is_refused(house: Floor) -> None:
