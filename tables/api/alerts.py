@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from rest_framework.response import Response
 
 from ledger.models import Alert
 from tables.alerts import inbox
@@ -15,12 +16,11 @@ from tables.alerts.alert_types import LEVELS, Severity, sort_of
 from tables.alerts.inbox import AlertFilter
 from tables.api import repeats
 from tables.api.access import role_of
-from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Call, Write, operation
+from tables.api.pagination import Page, PageQuery
 from tables.api.views import FloorViewSet
 from tables.models import Table
 
-LIST: Final = "list_alerts"
 _STATES: Final = {"open": inbox.OPEN, "acknowledged": inbox.ACKNOWLEDGED, "all": ""}
 
 
@@ -47,8 +47,8 @@ class AlertForm(msgspec.Struct, frozen=True):
     """Message of the last repeat."""
 
 
-class AlertsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which alerts are listed."""
+class AlertsQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of alerts."""
 
     state: Literal["open", "acknowledged", "all"] = "open"
     severity: Literal["", "notice", "attention", "urgent"] = ""
@@ -78,21 +78,21 @@ class Alerts(FloorViewSet):
     """The inbox of the caller."""
 
     @operation(
-        LIST,
+        "list_alerts",
         "Alerts.",
         tag="Alerts",
-        query=AlertsAsked,
+        query=AlertsQuery,
         answers=Page[AlertForm],
         may=("tables.watch_floor",),
         scope="read:alerts",
     )
-    def list(self, call: Call[AlertsAsked, Any]) -> Page[AlertForm]:
+    def list(self, call: Call[AlertsQuery, Any]) -> Response:
         """The newest first. People see what their role hears of; auditors and the surveillance may see all."""
         query = call.query
         books = None
         if query.table is not None:
             books = frozenset(Table.objects.filter(pk=query.table).values_list("book_id", flat=True))
-        chosen = inbox.chosen(
+        alerts = inbox.chosen(
             AlertFilter(
                 state=_STATES[query.state],
                 hearer=inbox.may_hear(role_of(call.caller), query.hearer),
@@ -101,13 +101,10 @@ class Alerts(FloorViewSet):
                 books=books,
                 text=query.text,
             )
-        ).order_by("-pk")
-        before = position(LIST, query)
-        rows = list((chosen if before is None else chosen.filter(pk__lt=before))[: query.limit + 1])
-        heard = heard_all(rows) if rows else {}
-        return page(
-            LIST, query, rows, form=lambda alert: alert_form(alert, heard[alert.pk]), place=lambda alert: alert.pk
         )
+        rows = self.paginator.paginate_queryset(alerts.order_by("-pk"))
+        heard = heard_all(rows) if rows else {}
+        return self.get_paginated_response([alert_form(alert, heard[alert.pk]) for alert in rows])
 
     @operation(
         "acknowledge_alerts",

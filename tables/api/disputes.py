@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from rest_framework.response import Response
 
 from ledger.proof.slip_name import SlipName
 from tables.api import signing
-from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Address, Call, Write, operation
+from tables.api.pagination import Page, PageQuery
 from tables.api.signing import Signed
 from tables.api.views import FloorViewSet, table_for, table_of
 from tables.disputes import cases, correction_records, corrections, register
@@ -29,15 +30,10 @@ from tables.floor.inputs import (
     RuleDispute,
     SignCorrection,
 )
-from tables.log.entries.disputes import Dispute
 from tables.models import Table
 from tables.refusals import Refused
 from tables.staff import terminals
 
-DISPUTES: Final = "list_disputes"
-CORRECTIONS: Final = "list_corrections"
-_BY_NUMBER: Final = f"{CORRECTIONS} by number"
-"""Cursors of before named a moment: they are refused."""
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Cents = Annotated[int, Meta(ge=-(10**12), le=10**12)]
 Words = Annotated[str, Meta(max_length=2_000)]
@@ -107,8 +103,8 @@ class DisputeForm(msgspec.Struct, frozen=True):
         return f"{self.table}-{self.number}"
 
 
-class DisputesAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which disputes are listed."""
+class DisputesQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of disputes."""
 
     state: Literal["open", "closed"] = "open"
     """Those that are open, by table; or those that are closed, the latest first."""
@@ -176,8 +172,8 @@ class CorrectionForm(msgspec.Struct, frozen=True):
         return Address("correction", {"pk": self.table, "year": name.year, "number": name.number})
 
 
-class CorrectionsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which corrections are listed."""
+class CorrectionsQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of corrections."""
 
     state: Literal["", "proposed", "signed", "declined"] = ""
 
@@ -213,23 +209,24 @@ class Disputes(FloorViewSet):
     """Disputes: those of the floor, one, and what is entered about it."""
 
     @operation(
-        DISPUTES,
+        "list_disputes",
         "Disputes.",
         tag="Disputes",
-        query=DisputesAsked,
+        query=DisputesQuery,
         answers=Page[DisputeLine],
         may=("tables.watch_floor",),
         scope="read:disputes",
     )
-    def list(self, call: Call[DisputesAsked, Any]) -> Page[DisputeLine]:
+    def list(self, call: Call[DisputesQuery, Any]) -> Response:
         """One line each."""
-        before, count = position(DISPUTES, call.query), call.query.limit + 1
+        place, count = self.paginator.place, call.query.limit + 1
         if call.query.state == "closed":
-            moment = (datetime.fromisoformat(before[0]), int(before[1])) if before else None
-            return page(DISPUTES, call.query, cases.closed(count, moment), form=_closed_line, place=_closed_place)
-        after = tuple(before) if before else (0, 0)
-        rows = sorted(cases.open_ones(after, count), key=_open_place)
-        return page(DISPUTES, call.query, rows, form=dispute_line, place=_open_place)
+            before = (datetime.fromisoformat(place[0]), int(place[1])) if place else None
+            closed = self.paginator.paginate(cases.closed(count, before), _closed_place)
+            return self.get_paginated_response([dispute_line(listed) for listed, _ in closed])
+        cases_open = sorted(cases.open_ones(tuple(place) if place else (0, 0), count), key=_open_place)
+        rows = self.paginator.paginate(cases_open, _open_place)
+        return self.get_paginated_response([dispute_line(listed) for listed in rows])
 
     @operation(
         "open_dispute",
@@ -341,12 +338,21 @@ def dispute_form(case: Case) -> DisputeForm:
 
 
 def dispute_line(listed: Listed) -> DisputeLine:
-    """One line."""
-    return _line(listed.table_id, listed.table, listed.dispute, listed.opened_at)
-
-
-def _closed_line(row: tuple[Listed, datetime]) -> DisputeLine:
-    return dispute_line(row[0])
+    """A dispute as a line of a list."""
+    dispute = listed.dispute
+    return DisputeLine(
+        table=listed.table_id,
+        table_name=listed.table,
+        number=dispute.number,
+        round=dispute.round,
+        seat=dispute.seat,
+        claimant=dispute.claimant,
+        claim=dispute.claim,
+        claim_cents=dispute.claim_cents,
+        state=dispute.state,
+        ruling=dispute.ruling,
+        opened_at=listed.opened_at,
+    )
 
 
 def _closed_place(row: tuple[Listed, datetime]) -> list[Any]:
@@ -358,22 +364,6 @@ def _open_place(listed: Listed) -> tuple[int, int]:
     return listed.table_id, listed.dispute.number
 
 
-def _line(pk: int, name: str, dispute: Dispute, opened_at: datetime | None) -> DisputeLine:
-    return DisputeLine(
-        table=pk,
-        table_name=name,
-        number=dispute.number,
-        round=dispute.round,
-        seat=dispute.seat,
-        claimant=dispute.claimant,
-        claim=dispute.claim,
-        claim_cents=dispute.claim_cents,
-        state=dispute.state,
-        ruling=dispute.ruling,
-        opened_at=opened_at,
-    )
-
-
 # --- Corrections -------------------------------------------------------------------------------------------------
 
 
@@ -381,21 +371,20 @@ class Corrections(FloorViewSet):
     """Corrections: those of the floor, one, its proposal and its second signature."""
 
     @operation(
-        CORRECTIONS,
+        "list_corrections",
         "Corrections.",
         tag="Disputes",
-        query=CorrectionsAsked,
+        query=CorrectionsQuery,
         answers=Page[CorrectionForm],
         may=("tables.watch_floor",),
         scope="read:disputes",
     )
-    def list(self, call: Call[CorrectionsAsked, Any]) -> Page[CorrectionForm]:
+    def list(self, call: Call[CorrectionsQuery, Any]) -> Response:
         """Those that were proposed last come first. A page of one state may have fewer lines than
         requested, or none, while `next` leads on: a page examines a fixed number of them."""
-        asked = call.query
-        before = position(_BY_NUMBER, asked)
-        lines, older = correction_records.page(before and tuple(before), asked.limit, asked.state)
-        return Page([correction_form(paper) for paper in lines], older and cursor(_BY_NUMBER, asked, older))
+        place, query = self.paginator.place, call.query
+        lines, self.paginator.next_place = correction_records.page(place and tuple(place), query.limit, query.state)
+        return self.get_paginated_response([correction_form(paper) for paper in lines])
 
     @operation(
         "propose_correction",

@@ -19,8 +19,8 @@ from tables.models import ServiceAccount, Staff, Table
 from tables.refusals import Refused
 
 
-class EventsAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where to go on, and what of it."""
+class EventsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the feed."""
 
     cursor: Annotated[str, Meta(max_length=80, description="As an earlier answer had it; none: the first event.")] = ""
     limit: Annotated[int, Meta(ge=1, le=MOST, description="Events of a page.")] = 100
@@ -38,14 +38,14 @@ class Events(FloorViewSet):
         "read_events",
         "What happened, in one order.",
         tag="Events",
-        query=EventsAsked,
+        query=EventsQuery,
         answers=Feed,
         may=("ledger.view_logentry",),
         scope="read:events",
         narrows=True,
         refuses=(404,),
     )
-    def list(self, call: Call[EventsAsked, Any]) -> Feed | StreamingHttpResponse:
+    def list(self, call: Call[EventsQuery, Any]) -> Feed | StreamingHttpResponse:
         """The events after a cursor. None is ever left out, and none comes twice at the same cursor. The feed has no
         end: keep the cursor, and ask again; with `wait` the answer comes as soon as there is something."""
         query = call.query

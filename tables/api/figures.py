@@ -9,11 +9,12 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from django.utils import timezone
 from msgspec import Meta
+from rest_framework.response import Response
 
 from tables.api import signing
 from tables.api.access import role_of
-from tables.api.cursors import Page, Paged, page, position
-from tables.api.operations import Asked, Call, operation
+from tables.api.operations import Call, OperationQuery, operation
+from tables.api.pagination import Page, PageQuery
 from tables.api.signing import Signed
 from tables.api.views import FloorViewSet
 from tables.models import DayClose, Table
@@ -22,8 +23,6 @@ from tables.reports import blind_figures, day_close, figures, gaming_hours, to_d
 from tables.reports.day_close import DaySignature
 from tables.reports.figures import Figures, SpanFigures
 from tables.setup import pits
-
-DAYS: Final = "list_days"
 
 
 class FiguresLine(msgspec.Struct, frozen=True):
@@ -72,8 +71,8 @@ class FiguresForm(msgspec.Struct, frozen=True):
     """Tables that the caller's role is counting: their figures are withheld today."""
 
 
-class FiguresAsked(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which span, and which tables."""
+class SpanFiguresQuery(OperationQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of figures: the span and the tables."""
 
     day: date | None = None
     """The gaming day; without one, today's."""
@@ -126,14 +125,14 @@ class FiguresOfSpan(FloorViewSet):
         "read_figures",
         "What the tables won.",
         tag="Figures",
-        query=FiguresAsked,
+        query=SpanFiguresQuery,
         answers=FiguresForm,
         refuses=(422,),
         may=("tables.watch_floor",),
         scope="read:figures",
         reads_replica=True,
     )
-    def retrieve(self, call: Call[FiguresAsked, Any]) -> FiguresForm:
+    def retrieve(self, call: Call[SpanFiguresQuery, Any]) -> FiguresForm:
         """Of a gaming day, of each of its shifts, or of a month or a year up to it; of all tables, one, or a pit."""
         query, today = call.query, gaming_hours.day_of(timezone.now())
         day = min(query.day or today, today)
@@ -147,20 +146,19 @@ class Days(FloorViewSet):
     """Gaming days, and the two signatures under the figures of one."""
 
     @operation(
-        DAYS,
+        "list_days",
         "Closed gaming days.",
         tag="Figures",
-        query=Paged,
+        query=PageQuery,
         answers=Page[DayLine],
         may=("tables.watch_floor",),
         scope="read:figures",
         reads_replica=True,
     )
-    def list(self, call: Call[Paged, Any]) -> Page[DayLine]:
+    def list(self, call: Call[PageQuery, Any]) -> Response:
         """Those that were closed last come first."""
-        closes, before = DayClose.objects.order_by("-seq"), position(DAYS, call.query)
-        rows = list((closes if before is None else closes.filter(seq__lt=before))[: call.query.limit + 1])
-        return page(DAYS, call.query, rows, form=_day_line, place=lambda close: close.seq)
+        rows = self.paginator.paginate_queryset(DayClose.objects.order_by("-seq"))
+        return self.get_paginated_response([_day_line(close) for close in rows])
 
     @operation(
         "read_day",
@@ -206,7 +204,7 @@ def _reports(span: str, day: date, tables: Sequence[Table] | None) -> Iterable[t
     yield from ((name, report) for name, report in figures.by_shift(day, tables).items() if name in begun)
 
 
-def _among(query: FiguresAsked) -> list[Table] | None:
+def _among(query: SpanFiguresQuery) -> list[Table] | None:
     if query.table is None and not query.pit:
         return None
     tables = Table.objects.select_related("book").order_by("name")

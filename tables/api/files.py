@@ -9,7 +9,7 @@ from django.http import HttpResponseBase
 from django.utils.text import slugify
 from msgspec import Meta
 
-from tables.api.operations import Asked, Call, operation
+from tables.api.operations import Call, OperationQuery, operation
 from tables.api.views import FloorViewSet, IgnoreClientContentNegotiation, reach
 from tables.audit import downloads, jobs
 from tables.audit.downloads import LOG, ROUNDS, TableQuery
@@ -20,14 +20,14 @@ from tables.reports.log_search import SUBJECTS
 _LIST: Final = (downloads.CSV, downloads.XLSX)
 
 
-class FileAsked(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """In which form."""
+class FileQuery(OperationQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of a file."""
 
     form: Literal["csv", "xlsx"] = "csv"
 
 
-class LogFileAsked(FileAsked, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """And of which subject; all of them if none is named."""
+class LogFileQuery(FileQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the log as a file; without a subject, entries of all subjects."""
 
     subject: Annotated[str, Meta(max_length=40)] = ""
 
@@ -41,14 +41,14 @@ class Files(FloorViewSet):
         "download_rounds",
         "The rounds of a table as CSV or as a workbook.",
         tag="Files",
-        query=FileAsked,
+        query=FileQuery,
         answers=bytes,
         media_type=_LIST,
         may=ROUNDS.permission,
         scope=EXPORTS,
         reads_replica=True,
     )
-    def rounds(self, call: Call[FileAsked, Any], pk: int) -> HttpResponseBase:
+    def rounds(self, call: Call[FileQuery, Any], pk: int) -> HttpResponseBase:
         """From the newest down to the first. For those who may take lists out of the house; two files at a time.
         A CSV file begins with a byte order mark."""
         table, state = reach(call.caller, pk)
@@ -59,14 +59,14 @@ class Files(FloorViewSet):
         "download_log",
         "The log of a table as CSV or as a workbook.",
         tag="Files",
-        query=LogFileAsked,
+        query=LogFileQuery,
         answers=bytes,
         media_type=_LIST,
         may=LOG.permission,
         scope=EXPORTS,
         reads_replica=True,
     )
-    def log(self, call: Call[LogFileAsked, Any], pk: int) -> HttpResponseBase:
+    def log(self, call: Call[LogFileQuery, Any], pk: int) -> HttpResponseBase:
         """The newest entry first, with the bytes that its hash is made of. What a game still hides is in none.
         A CSV file begins with a byte order mark."""
         subject = call.query.subject

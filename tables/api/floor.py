@@ -7,10 +7,11 @@ from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
+from rest_framework.response import Response
 
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH
-from tables.api.cursors import Page, Paged, SpanQuery, page, position
 from tables.api.operations import Call, operation
+from tables.api.pagination import Page, PageQuery, SpanQuery
 from tables.api.views import FloorViewSet, reach
 from tables.audit import round_list
 from tables.audit.round_list import RoundLine
@@ -20,14 +21,12 @@ from tables.models import Table
 from tables.reports import figure_records
 from tables.state import table_state
 
-ROUNDS: Final = "list_rounds"
-ON_DUTY: Final = "list_staff_on_duty"
 MOST_ROUNDS: Final = 100
 """Maximum of rounds that a page replays."""
 
 
-class RoundsAsked(SpanQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a page of rounds begins."""
+class RoundsQuery(SpanQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of rounds."""
 
     limit: Annotated[int, Meta(ge=1, le=MOST_ROUNDS, description="Lines of a page.")] = 25
 
@@ -81,53 +80,50 @@ class Rounds(FloorViewSet):
     """The rounds of a table."""
 
     @operation(
-        ROUNDS,
+        "list_rounds",
         "The rounds of a table.",
         tag="Rounds",
-        query=RoundsAsked,
+        query=RoundsQuery,
         answers=Page[RoundSummary],
         scope="read:rounds",
     )
-    def list(self, call: Call[RoundsAsked, Any], pk: int) -> Page[RoundSummary]:
+    def list(self, call: Call[RoundsQuery, Any], pk: int) -> Response:
         """The newest first. A dealer sees those of the table that they deal at."""
         table, state = reach(call.caller, pk)
-        query, name = call.query, f"{ROUNDS} {pk}"
-        first, last = _rounds_within(table.book_id, query, state.round.number if state.round else 0)
-        through = min(position(name, query) or last, last)
-        count = min(query.limit + 1, through - first + 1)
-        rows = round_list.rounds(table.book_id, through=through, count=count).lines if count > 0 else ()
-        return page(name, query, list(rows), form=round_summary, place=lambda line: line.number - 1)
+        first, last = _rounds_within(table.book_id, call.query, state.round.number if state.round else 0)
+        through = min(self.paginator.place or last, last)
+        count = min(call.query.limit + 1, through - first + 1)
+        lines = round_list.rounds(table.book_id, through=through, count=count).lines if count > 0 else ()
+        rows = self.paginator.paginate(lines, lambda line: line.number - 1)
+        return self.get_paginated_response([round_summary(line) for line in rows])
 
 
 class StaffOnDuty(FloorViewSet):
     """Who deals where."""
 
     @operation(
-        ON_DUTY,
+        "list_staff_on_duty",
         "Who deals where.",
         tag="Staff",
-        query=Paged,
+        query=PageQuery,
         answers=Page[OnDuty],
         may=("tables.watch_floor",),
         scope="read:board",
     )
-    def list(self, call: Call[Paged, Any]) -> Page[OnDuty]:
+    def list(self, call: Call[PageQuery, Any]) -> Response:
         """In the order of the tables' numbers."""
-        after = position(ON_DUTY, call.query) or 0
         tables = list(Table.objects.select_related("book").order_by("pk"))
-        standings = table_state.at_all([table_state.head_of(table) for table in tables])
-        staffed = [table for table in tables if table.pk > after and standings[table.book_id].dealer]
-        rows = staffed[: call.query.limit + 1]
-        came = {table.book_id: _since(standings[table.book_id]) for table in rows}
-        moments = figure_records.moments(sorted(came.items()))
-        return page(
-            ON_DUTY,
-            call.query,
-            rows,
-            form=lambda table: _on_duty(
-                table, standings[table.book_id], moments.get((table.book_id, came[table.book_id]))
-            ),
-            place=lambda table: table.pk,
+        states = table_state.at_all([table_state.head_of(table) for table in tables])
+        after = self.paginator.place or 0
+        staffed = [table for table in tables if table.pk > after and states[table.book_id].dealer]
+        rows = self.paginator.paginate(staffed[: call.query.limit + 1], lambda table: table.pk)
+        entries = [(table.book_id, _since(states[table.book_id])) for table in rows]
+        moments = figure_records.moments(sorted(entries))
+        return self.get_paginated_response(
+            [
+                _on_duty(table, states[table.book_id], moments.get(entry))
+                for table, entry in zip(rows, entries, strict=True)
+            ]
         )
 
 

@@ -33,8 +33,8 @@ Query = TypeVar("Query", bound=msgspec.Struct)
 Body = TypeVar("Body", bound=msgspec.Struct)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An operation that is asked for nothing further."""
+class OperationQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of an operation: none, unless a subclass adds some."""
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,7 +93,7 @@ class Operation:
     """The address of what it creates, from its answer: v1 answers 201 with ``Location``."""
     accepts: Any = None
     """The form of a proposal, which is answered with 202 and a ``Location`` if the change needs a second person."""
-    query: type[msgspec.Struct] = Asked
+    query: type[msgspec.Struct] = OperationQuery
     body: type[msgspec.Struct] | None = None
     may: tuple[str, ...] = ()
     """The permissions of which it takes one; empty where the operation looks closer."""
@@ -164,7 +164,8 @@ def operation(
 
         @wraps(method)
         def answered(view: Any, request: Request, **path: Any) -> HttpResponseBase:
-            call, path = _call(declared, view, request), _parts(path)
+            call = view.call = _call(declared, view, request)
+            path = _parts(path)
             if not declared.reads_replica:
                 return _response(declared, call, method(view, call, **path))
             with replica.reading() as as_of:
@@ -193,7 +194,7 @@ def _parts(path: Mapping[str, Any]) -> dict[str, Any]:
 def _call(declared: Operation, view: Any, request: Request) -> Call[Any, Any]:
     version = versions.of_request(request)
     query = versions.from_wire(declared.query, _query(versions.wire_type(version, declared.query), request))
-    body, key = (request.data, _key(request)) if declared.body else (Asked(), UUID(int=0))
+    body, key = (request.data, _key(request)) if declared.body else (None, UUID(int=0))
     return Call(request._request, version, request.user, query, body, key, view.headers)
 
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from rest_framework.response import Response
 
 from ledger.models import Run
 from tables.api import repeats
-from tables.api.cursors import Page, Paged, cursor, page, position
 from tables.api.operations import Address, Call, Write, operation
+from tables.api.pagination import Page, PageQuery
 from tables.api.views import FloorViewSet
 from tables.audit import jobs
 from tables.audit.jobs import AuditJob, JobState
@@ -21,8 +22,6 @@ from tables.refusals import Refused
 from tables.reports import log_search
 from tables.reports.log_search import LONGEST, Hit, LogQuery, PagePosition
 
-LOG: Final = "search_log"
-LIST: Final = "list_exports"
 _WHOLE: Final = "ledger.view_logentry"
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
@@ -43,8 +42,8 @@ class EntryForm(msgspec.Struct, frozen=True):
     hash: str
 
 
-class LogAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is searched for; what is not named does not matter."""
+class LogSearchQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of a search: criteria that are left out match every entry."""
 
     person: Annotated[str, Meta(max_length=LONGEST)] = ""
     subject: Annotated[str, Meta(max_length=40)] = ""
@@ -88,16 +87,16 @@ class Log(FloorViewSet):
     """The log."""
 
     @operation(
-        LOG,
+        "search_log",
         "Search the log.",
         tag="Log",
-        query=LogAsked,
+        query=LogSearchQuery,
         answers=Page[EntryForm],
         may=("tables.watch_floor",),
         refuses=(422,),
         reads_replica=True,
     )
-    def list(self, call: Call[LogAsked, Any]) -> Page[EntryForm]:
+    def list(self, call: Call[LogSearchQuery, Any]) -> Response:
         """The newest first; by person, subject, kind, table, round, seat, time, words or amount. Pit bosses
         search the tables' books, operators and auditors the house's as well. A page may have fewer lines than
         requested, or none, while `next` leads on: a page searches a fixed number of entries."""
@@ -117,28 +116,29 @@ class Log(FloorViewSet):
             cents=query.cents,
             with_rounds=query.rounds,
         )
-        before = PagePosition.read(position(LOG, query))
+        before = PagePosition.read(self.paginator.place)
         hits = log_search.search(criteria, before=before, whole=call.by.has_perm(_WHOLE), count=query.limit)
-        return _log_page(query, hits)
+        self.paginator.next_place = str(hits.older) if hits.older else None
+        return self.get_paginated_response([entry_form(hit) for hit in hits.hits])
 
 
 class Exports(FloorViewSet):
     """Proofs and bundles that the worker makes."""
 
     @operation(
-        LIST,
+        "list_exports",
         "Proofs and bundles.",
         tag="Log",
-        query=Paged,
+        query=PageQuery,
         answers=Page[ExportForm],
         may=(_WHOLE,),
         scope=EXPORTS,
     )
-    def list(self, call: Call[Paged, Any]) -> Page[ExportForm]:
+    def list(self, call: Call[PageQuery, Any]) -> Response:
         """Those that were asked for last come first."""
-        before = position(LIST, call.query)
-        runs = jobs.asked_for(before, call.query.limit + 1)
-        return page(LIST, call.query, runs, form=export_form, place=lambda state: state.run.pk)
+        runs = jobs.asked_for(self.paginator.place, call.query.limit + 1)
+        rows = self.paginator.paginate(runs, lambda state: state.run.pk)
+        return self.get_paginated_response([export_form(state) for state in rows])
 
     @operation(
         "start_export",
@@ -168,11 +168,6 @@ class Exports(FloorViewSet):
         if run is None:
             raise Refused("not_found", "There is no such export.", 404)
         return export_form(jobs.state_of(run))
-
-
-def _log_page(query: LogAsked, hits: log_search.LogPage) -> Page[EntryForm]:
-    following = cursor(LOG, query, str(hits.older)) if hits.older else None
-    return Page([entry_form(hit) for hit in hits.hits], following)
 
 
 def entry_form(hit: Hit) -> EntryForm:

@@ -15,8 +15,8 @@ from drf_spectacular.plumbing import ComponentRegistry
 from uritemplate import variables
 
 from tables.api import examples, problems, versions, webhooks
-from tables.api.cursors import SpanQuery
 from tables.api.operations import KEY_HEADER, OPERATIONS, Operation
+from tables.api.pagination import SpanQuery
 from tables.api.problems import Problem
 from tables.api.versions import ROOTS, UNVERSIONED, V1, Version
 from tables.audit.downloads import AS_OF

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 
 from ledger.proof.spelling import canonical
 from tables.api import repeats
-from tables.api.cursors import Page, Paged, page, position
 from tables.api.operations import Address, Call, Write, operation
+from tables.api.pagination import Page, PageQuery
 from tables.api.views import FloorViewSet, reach, table_of
 from tables.approvals import proposals
 from tables.limits import plans, resolver
@@ -30,8 +30,6 @@ from tables.projections.site_rows import LIMIT_PLANS
 from tables.refusals import Refused
 from tables.setup import policies, table_settings
 
-PROPOSALS: Final = "list_proposals"
-PLANS: Final = "list_limit_plans"
 Cents = Annotated[int, Meta(ge=0, le=10**12)]
 Reason = Annotated[str, Meta(max_length=500)]
 TableNames = Annotated[tuple[Annotated[str, Meta(max_length=80)], ...], Meta(max_length=1_000)]
@@ -134,8 +132,8 @@ class ProposalForm(msgspec.Struct, frozen=True):
     """What was changed meanwhile, so that it cannot be approved; empty if nothing was."""
 
 
-class ProposalsAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which proposals are listed."""
+class ProposalsQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of proposals."""
 
     state: Literal["waiting", "all"] = "waiting"
     about: Annotated[str, Meta(max_length=80)] = ""
@@ -200,8 +198,8 @@ class PlanForm(msgspec.Struct, frozen=True):
     """The tables of its place at which it does not apply."""
 
 
-class PlansAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which versions are listed."""
+class PlansQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of limit plans."""
 
     name: Annotated[str, Meta(max_length=40)] = ""
 
@@ -377,29 +375,23 @@ class Proposals(FloorViewSet):
     """Proposals that wait for a second person, and those that were decided."""
 
     @operation(
-        PROPOSALS,
+        "list_proposals",
         "Proposals.",
         tag="Limits",
-        query=ProposalsAsked,
+        query=ProposalsQuery,
         answers=Page[ProposalForm],
         may=("tables.view_proposal", "tables.propose_limits"),
     )
-    def list(self, call: Call[ProposalsAsked, Any]) -> Page[ProposalForm]:
+    def list(self, call: Call[ProposalsQuery, Any]) -> Response:
         """The newest first. People who set up nothing see those of limits."""
-        rows, before = Proposal.objects.select_related("end").order_by("-number"), position(PROPOSALS, call.query)
+        rows = Proposal.objects.select_related("end").order_by("-number")
         if not call.by.has_perm("tables.view_proposal"):
             rows = rows.filter(matter__in=_OF_THE_FLOOR)
         if call.query.state == "waiting":
             rows = rows.filter(end=None)
         if call.query.about:
             rows = rows.filter(about=call.query.about)
-        if before is not None:
-            rows = rows.filter(number__lt=before)
-        shown = list(rows[: call.query.limit + 1])
-        forms = proposal_forms(shown)
-        return page(
-            PROPOSALS, call.query, shown, form=lambda row: forms[row.number], place=lambda proposal: proposal.number
-        )
+        return self.get_paginated_response(proposal_forms(self.paginator.paginate_queryset(rows)))
 
     @operation(
         "read_proposal",
@@ -474,14 +466,14 @@ def _proposal(call: Call[Any, Any], number: int) -> Proposal:
 
 def proposal_form(proposal: Proposal) -> ProposalForm:
     """A proposal with its end, if it has one."""
-    return proposal_forms([proposal])[proposal.number]
+    return proposal_forms([proposal])[0]
 
 
-def proposal_forms(rows: Sequence[Proposal]) -> dict[int, ProposalForm]:
-    """Proposals with their ends, by number. The state that they are compared with is read once."""
+def proposal_forms(rows: Sequence[Proposal]) -> list[ProposalForm]:
+    """Proposals with their ends. The state that they are compared with is read once."""
     statuses = proposals.statuses(rows)
     stale = proposals.stale_all(row for row in rows if not hasattr(row, "end"))
-    return {row.number: _proposal_form(row, statuses[row.number], stale.get(row.number, "")) for row in rows}
+    return [_proposal_form(row, statuses[row.number], stale.get(row.number, "")) for row in rows]
 
 
 def _proposal_form(proposal: Proposal, status: str, stale: str) -> ProposalForm:
@@ -522,22 +514,20 @@ class LimitPlans(FloorViewSet):
     """Limit plans, version by version."""
 
     @operation(
-        PLANS,
+        "list_limit_plans",
         "Limit plans, version by version.",
         tag="Limits",
-        query=PlansAsked,
+        query=PlansQuery,
         answers=Page[PlanForm],
         may=("tables.watch_floor",),
         scope="read:limits",
     )
-    def list(self, call: Call[PlansAsked, Any]) -> Page[PlanForm]:
+    def list(self, call: Call[PlansQuery, Any]) -> Response:
         """Those that were set last come first; of one plan, if it is named."""
-        rows, before = LimitPlan.objects.order_by("-seq"), position(PLANS, call.query)
+        rows = LimitPlan.objects.order_by("-seq")
         if call.query.name:
             rows = rows.filter(name=call.query.name)
-        if before is not None:
-            rows = rows.filter(seq__lt=before)
-        return page(PLANS, call.query, list(rows[: call.query.limit + 1]), form=plan_form, place=lambda row: row.seq)
+        return self.get_paginated_response([plan_form(row) for row in self.paginator.paginate_queryset(rows)])
 
     @operation(
         "set_limit_plan",

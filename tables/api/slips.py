@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from rest_framework.response import Response
 
 from ledger import models
 from ledger.proof.slip_name import SlipName
 from tables.api import signing
 from tables.api.access import role_of
-from tables.api.cursors import Page, SpanQuery, page, position
 from tables.api.operations import Address, Call, operation
+from tables.api.pagination import Page, SignedCursorPagination, SpanQuery
 from tables.api.signing import Signed
 from tables.api.views import FloorViewSet, table_of
 from tables.cage import cage_desk, slip_records, table_desk
@@ -30,7 +31,6 @@ from tables.refusals import Refused
 from tables.roles import Role
 from tables.setup import role_choices
 
-LIST: Final = "list_slips"
 Caller = Staff | ServiceAccount
 Count = Annotated[int, Meta(ge=0, le=10_000_000)]
 Value = Annotated[int, Meta(ge=1, description="What one is worth, in cents.")]
@@ -130,8 +130,8 @@ class SlipForm(msgspec.Struct, frozen=True):
         return self.name.replace("/", "-")
 
 
-class SlipsAsked(SpanQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which slips are listed."""
+class SlipsQuery(SpanQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of slips."""
 
     state: Literal["waiting", "all"] = "all"
     """Those that wait for a signature, those waiting longest first; or all, the newest first."""
@@ -141,10 +141,11 @@ class SlipsAsked(SpanQuery, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Slips(FloorViewSet):
     """Slips, as far as the caller's role sees them."""
 
-    @operation(LIST, "Slips.", tag="Slips", query=SlipsAsked, answers=Page[SlipForm], scope="read:slips")
-    def list(self, call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
+    @operation("list_slips", "Slips.", tag="Slips", query=SlipsQuery, answers=Page[SlipForm], scope="read:slips")
+    def list(self, call: Call[SlipsQuery, Any]) -> Response:
         """A dealer sees those that wait at their own table. Of other roles each sees the series that concern it."""
-        return _waiting(call) if call.query.state == "waiting" else _all(call)
+        list_page = _waiting_page if call.query.state == "waiting" else _page_of_all
+        return self.get_paginated_response([slip_form(sheet) for sheet in list_page(call, self.paginator)])
 
     @operation(
         "begin_slip",
@@ -185,7 +186,7 @@ class Slips(FloorViewSet):
         return _sign(call, table, VoidSlip(str(name), call.body.reason))
 
 
-def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
+def _waiting_page(call: Call[SlipsQuery, Any], paginator: SignedCursorPagination) -> list[SlipRecord]:
     series = call.query.series
     since, until = call.query.since, call.query.until
     sheets = [
@@ -196,22 +197,22 @@ def _waiting(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
         and (not until or sheet.began < until)
     ]
     rows = sorted(sheets, key=_age)
-    after = position(LIST, call.query)
+    after = paginator.place
     later = [sheet for sheet in rows if after is None or _age(sheet) > tuple(after)]
-    return page(LIST, call.query, later[: call.query.limit + 1], form=slip_form, place=_age)
+    return paginator.paginate(later[: call.query.limit + 1], _age)
 
 
 def _age(sheet: SlipRecord) -> tuple[str, str]:
     return sheet.since.isoformat() if sheet.since else "", sheet.slip.name
 
 
-def _all(call: Call[SlipsAsked, Any]) -> Page[SlipForm]:
+def _page_of_all(call: Call[SlipsQuery, Any], paginator: SignedCursorPagination) -> list[SlipRecord]:
     role = role_of(call.caller)
     theirs = () if role == Role.DEALER else slip_records.seen_by(role)
     names = [name for name in theirs if call.query.series in ("", name)]
     since, until = (moment or None for moment in (call.query.since, call.query.until))
-    rows = slip_records.recent(names, position(LIST, call.query), call.query.limit + 1, since=since, until=until)
-    return page(LIST, call.query, rows, form=lambda row: slip_form(row[1]), place=lambda row: row[0])
+    rows = slip_records.recent(names, paginator.place, call.query.limit + 1, since=since, until=until)
+    return [sheet for _, sheet in paginator.paginate(rows, lambda row: row[0])]
 
 
 def _here(by: Caller) -> Table | None:

@@ -64,8 +64,8 @@ ADDED: Final[Mapping[str, Mapping[str, tuple[Any, Any]]]] = {
 }
 """Members of v1 alone, by form: type and default. A property of the form has the value."""
 ONLY_V1: Final[Mapping[str, frozenset[str]]] = {
-    "RoundsAsked": frozenset({"since", "until"}),
-    "SlipsAsked": frozenset({"since", "until"}),
+    "RoundsQuery": frozenset({"since", "until"}),
+    "SlipsQuery": frozenset({"since", "until"}),
 }
 """Members that the unversioned alias does not have, by form."""
 

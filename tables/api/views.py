@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, Final
+from functools import cached_property, partial
+from typing import Any
 
 import msgspec
 from django.db.models import QuerySet
@@ -27,9 +27,9 @@ from tables.api.access import (
     django_request,
     refuse_other_table,
 )
-from tables.api.cursors import Page, Paged, page, position
 from tables.api.forms import Acknowledged, Entered, RoundForm, TableLine
 from tables.api.operations import DECLARED, Call, Operation, conditional, operation
+from tables.api.pagination import LIST_NAMES, Page, PageQuery, SignedCursorPagination
 from tables.api.versions import of_request
 from tables.audit import round_steps
 from tables.board import table_view
@@ -66,6 +66,14 @@ class FloorViewSet(FloorView, GenericViewSet[Any]):
     """Operations on one kind of resource; ``urls.py`` binds each to a method and an address."""
 
     permission_classes = (IsStaffOrApiClient, NoActionRequired, OperationPermission)
+    call: Call[Any, Any]
+
+    @cached_property
+    def paginator(self) -> SignedCursorPagination:  # type: ignore[override]  # of lists alone
+        """The paginator of the request."""
+        assert self.operation is not None  # noqa: S101 -- an operation asks for it
+        name = LIST_NAMES.get(self.operation.name, self.operation.name)
+        return SignedCursorPagination(" ".join([name, *map(str, self.kwargs.values())]), self.call.query)
 
     @property
     def operation(self) -> Operation | None:
@@ -86,11 +94,8 @@ class FloorViewSet(FloorView, GenericViewSet[Any]):
         return response
 
 
-LIST: Final = "list_tables"
-
-
-class TablesAsked(Paged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which tables are listed."""
+class TablesQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Query parameters of the list of tables."""
 
     retired: bool = False
     """Those that are retired too."""
@@ -100,27 +105,20 @@ class Tables(FloorViewSet):
     """Tables: those that the caller may see, the board of one, and its inputs."""
 
     @operation(
-        LIST,
+        "list_tables",
         "The tables that the caller may see.",
         tag="Tables",
-        query=TablesAsked,
+        query=TablesQuery,
         answers=Page[TableLine],
         scope="read:board",
         narrows=True,
     )
-    def list(self, call: Call[TablesAsked, Any]) -> Page[TableLine]:
+    def list(self, call: Call[TablesQuery, Any]) -> Response:
         """In the order in which they were set up. A dealer sees only the table that they deal at."""
-        after = position(LIST, call.query) or 0
-        tables = _visible_tables(call.caller, retired=call.query.retired).filter(pk__gt=after)
-        rows = list(tables.order_by("pk")[: call.query.limit + 1])
-        standings = table_state.at_all([_head(table.book) for table in rows])
-        return page(
-            LIST,
-            call.query,
-            rows,
-            form=lambda table: forms.table_line(table, standings[table.book_id]),
-            place=lambda table: table.pk,
-        )
+        tables = _visible_tables(call.caller, retired=call.query.retired)
+        rows = self.paginator.paginate_queryset(tables.order_by("pk"))
+        states = table_state.at_all([_head(table.book) for table in rows])
+        return self.get_paginated_response([forms.table_line(table, states[table.book_id]) for table in rows])
 
     @operation("read_board", "The board of a table.", tag="Tables", answers=Board, scope="read:board")
     def retrieve(self, call: Call[Any, Any], pk: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core import signing
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -20,7 +21,7 @@ from tables.roles import Role
 from tables.setup import policies
 from tables.setup.dual_control import ProposalDraft
 from tests import floor
-from tests.api.conftest import Floor, problem
+from tests.api.conftest import Floor, note_case, problem
 from tests.floor import CHIPS
 from tests.terms import read_again
 
@@ -127,6 +128,22 @@ def test_a_cursor_of_another_list_or_of_other_filters_is_refused(house: Floor) -
     problem(caller.get(f"alerts/?state=all&cursor={cursor}"), 400, "bad_cursor")
     problem(caller.get(f"alerts/?cursor={cursor}x"), 400, "bad_cursor")
     problem(caller.get("tables/?cursor=1"), 400, "bad_cursor")
+
+
+def test_a_cursor_that_a_client_stored_survives_an_upgrade(house: Floor) -> None:
+    """Harm: each upgrade refuses the cursors that clients hold, and their imports begin again at the first page."""
+    pk, caller = house.table.pk, house.as_(house.auditor)
+    stored = {
+        "tables/": (house.table.pk, 'list_tables {"retired":false}'),
+        f"tables/{pk}/rounds/": (1, f"list_rounds {pk} {{}}"),
+        "slips/": (9, 'list_slips {"series":"","state":"all"}'),
+        "corrections/": ([2026, 1], 'list_corrections by number {"state":""}'),
+        "proposals/": (7, 'list_proposals {"about":"","state":"waiting"}'),
+    }
+    for path, (place, name) in stored.items():
+        cursor = signing.dumps(place, salt=f"tables.api.cursor {name}")
+        with note_case(path):
+            assert caller.get(f"{path}?cursor={cursor}").status_code == 200
 
 
 def test_a_list_costs_no_query_a_line(house: Floor) -> None:
