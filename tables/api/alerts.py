@@ -16,6 +16,7 @@ from tables.alerts.alert_types import LEVELS, Severity, sort_of
 from tables.alerts.inbox import AlertFilter
 from tables.api import repeats
 from tables.api.access import role_of
+from tables.api.forms import form_of
 from tables.api.operations import Call, Write, operation
 from tables.api.pagination import Page, PageQuery
 from tables.api.views import FloorViewSet
@@ -125,19 +126,17 @@ class Alerts(FloorViewSet):
 
 
 def alert_form(alert: Alert, heard: Heard) -> AlertForm:
-    """An alert that was read with its steps."""
+    """An alert with its escalation level."""
     note, sort = getattr(alert, "acknowledgement", None), sort_of(alert.kind)
     table = getattr(alert.book, "table", None) if alert.book else None
     count, newest = repeats_of(alert)
-    return AlertForm(
-        id=alert.pk,
-        at=alert.at,
+    return form_of(
+        AlertForm,
+        alert,
         table=table.pk if table else None,
-        kind=alert.kind,
         title=sort.title,
         severity=sort.severity.name.lower(),
         level=LEVELS[heard.level],
-        message=alert.message,
         acknowledged_by=note.by if note else None,
         acknowledged_at=note.at if note else None,
         note=note.note if note else None,

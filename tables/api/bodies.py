@@ -24,7 +24,7 @@ class StructParser(BaseParser):
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> msgspec.Struct:
+    ) -> Any:
         """The body. Raises Refused that says what is wrong and where."""
         context = parser_context or {}
         declared, version = context["view"].operation, context["request"].version

@@ -11,10 +11,11 @@ from rest_framework.response import Response
 
 from ledger.proof.slip_name import SlipName
 from tables.api import signing
+from tables.api.forms import form_of
 from tables.api.operations import Address, Call, Write, operation
 from tables.api.pagination import Page, PageQuery
 from tables.api.signing import Signed
-from tables.api.views import FloorViewSet, table_for, table_of
+from tables.api.views import FloorViewSet, table_of
 from tables.disputes import cases, correction_records, corrections, register
 from tables.disputes.cases import Case, Listed
 from tables.disputes.correction_records import CorrectionRecord
@@ -256,7 +257,7 @@ class Disputes(FloorViewSet):
     )
     def retrieve(self, call: Call[Any, Any], pk: int, number: int) -> DisputeForm:
         """With the claim, its evidence by the hash of the round, everything that was written, and the ruling."""
-        return _form(table_for(call.caller, pk), number)
+        return _form(table_of(call.caller, pk), number)
 
     @operation(
         "note_dispute",
@@ -309,49 +310,24 @@ def _form(table: Table, number: int) -> DisputeForm:
 
 
 def dispute_form(case: Case) -> DisputeForm:
-    """A case as it is read."""
-    dispute = case.dispute
-    return DisputeForm(
+    """A dispute with its statements and corrections."""
+    return form_of(
+        DisputeForm,
+        case.dispute,
         table=case.table_id,
         table_name=case.table,
-        number=dispute.number,
-        round=dispute.round,
-        seat=dispute.seat,
-        claimant=dispute.claimant,
-        claim=dispute.claim,
-        claim_cents=dispute.claim_cents,
-        reportable=dispute.reportable,
-        state=dispute.state,
-        ruling=dispute.ruling,
-        reason=dispute.reason,
-        ruled_by=dispute.ruled_by,
         opened_at=case.opened_at,
         closed_at=case.closed_at,
-        last_entry=dispute.last_seq,
-        last_hash=dispute.last_hash,
-        record_hash=dispute.record_hash,
-        words=[
-            DisputeWord(word.seq, word.written_at, word.by, word.kind, word.heard, word.text) for word in case.words
-        ],
-        corrections=list(case.corrections),
+        last_entry=case.dispute.last_seq,
+        words=[form_of(DisputeWord, word, at=word.written_at) for word in case.words],
+        corrections=case.corrections,
     )
 
 
 def dispute_line(listed: Listed) -> DisputeLine:
     """A dispute as a line of a list."""
-    dispute = listed.dispute
-    return DisputeLine(
-        table=listed.table_id,
-        table_name=listed.table,
-        number=dispute.number,
-        round=dispute.round,
-        seat=dispute.seat,
-        claimant=dispute.claimant,
-        claim=dispute.claim,
-        claim_cents=dispute.claim_cents,
-        state=dispute.state,
-        ruling=dispute.ruling,
-        opened_at=listed.opened_at,
+    return form_of(
+        DisputeLine, listed.dispute, table=listed.table_id, table_name=listed.table, opened_at=listed.opened_at
     )
 
 
@@ -414,7 +390,7 @@ class Corrections(FloorViewSet):
     )
     def retrieve(self, call: Call[Any, Any], pk: int, year: int, number: int) -> CorrectionForm:
         """On its slip."""
-        return _correction(table_for(call.caller, pk), SlipName(corrections.SERIES, year, number))
+        return _correction(table_of(call.caller, pk), SlipName(corrections.SERIES, year, number))
 
     @operation(
         "sign_correction",
@@ -462,23 +438,14 @@ def _correction(table: Table, name: SlipName) -> CorrectionForm:
 
 def correction_form(paper: CorrectionRecord) -> CorrectionForm:
     """A correction with its signatures."""
-    correction = paper.correction
-    return CorrectionForm(
-        slip=correction.slip,
+    return form_of(
+        CorrectionForm,
+        paper.correction,
         table=paper.table_id,
         table_name=paper.table,
         state=paper.state,
-        round=correction.round,
-        seat=correction.seat,
-        recorded_cents=correction.recorded_cents,
-        due_cents=correction.due_cents,
-        handed_cents=correction.handed_cents,
-        difference_cents=correction.difference_cents,
-        reason=correction.reason,
-        dispute=correction.dispute,
-        earlier=correction.earlier,
         proposed_at=paper.proposed_at,
-        proposed_by=correction.proposed_as,
+        proposed_by=paper.correction.proposed_as,
         decided_at=paper.decided_at,
         decided_by=paper.by,
         text=paper.text,

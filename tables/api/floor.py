@@ -10,6 +10,7 @@ from msgspec import Meta
 from rest_framework.response import Response
 
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH
+from tables.api.forms import form_of
 from tables.api.operations import Call, operation
 from tables.api.pagination import Page, PageQuery, SpanQuery
 from tables.api.views import FloorViewSet, reach
@@ -148,23 +149,8 @@ class Holdings(FloorViewSet):
 
 
 def round_summary(line: RoundLine) -> RoundSummary:
-    """A round as its line."""
-    return RoundSummary(
-        number=line.number,
-        first_seq=line.first_seq,
-        last_seq=line.last_seq,
-        began=line.began,
-        ended=line.ended,
-        dealers=list(line.dealers),
-        shoe=line.shoe,
-        seats=[seat.seat for seat in line.seats],
-        staked_cents=line.staked_cents,
-        house_net_cents=line.house_net_cents,
-        taken_back=line.taken_back,
-        refused=line.refused,
-        voided=line.voided,
-        fault=line.fault,
-    )
+    """A round as a line of a list."""
+    return form_of(RoundSummary, line, seats=[seat.seat for seat in line.seats])
 
 
 def _rounds_within(book_id: int, query: SpanQuery, latest: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -15,6 +15,8 @@ from tables.games.protocol import AskCard, Prompt
 from tables.log.state import TableState
 from tables.models import Table
 from tables.refusals import Refused
+
+Form = TypeVar("Form", bound=msgspec.Struct)
 
 
 class Entered(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,21 +74,23 @@ class RoundForm(msgspec.Struct, frozen=True):
 # --- Answering -------------------------------------------------------------------------------------------------
 
 
-def table_line(table: Table, standing: TableState) -> TableLine:
-    """A table as it stands."""
-    dealer = standing.dealer.name if standing.dealer else None
-    number = standing.next_number if standing.round is None or not standing.round_open else standing.round.number
-    return TableLine(
-        id=table.pk,
-        name=table.name,
-        game=table.game,
-        seats=table.seats,
-        source=table.source,
-        seq=standing.seq,
-        is_open=standing.is_open,
-        dealer=dealer,
-        round=number,
-        round_open=standing.round_open,
+def form_of(form: type[Form], source: object, **facts: Any) -> Form:
+    """A form with ``facts``, and with the attributes of ``source`` that have the names of its other fields: what a
+    ModelSerializer is in DRF."""
+    attributes = {name: getattr(source, name) for name in form.__struct_fields__ if name not in facts}
+    return form(**attributes, **facts)
+
+
+def table_line(table: Table, state: TableState) -> TableLine:
+    """A table and its present state as a line of a list."""
+    return form_of(
+        TableLine,
+        table,
+        seq=state.seq,
+        is_open=state.is_open,
+        dealer=state.dealer.name if state.dealer else None,
+        round=state.next_number if state.round is None or not state.round_open else state.round.number,
+        round_open=state.round_open,
     )
 
 
@@ -113,12 +117,10 @@ def round_form(table: Table, story: Story) -> RoundForm:
     if story.record is None:
         raise Refused("round_broken", f"Round {story.line.number} cannot be played again: {story.line.fault}.", 409)
     lines = tuple(
-        EntryLine(
-            seq=entry.seq,
+        form_of(
+            EntryLine,
+            entry,
             at=timestamp(entry.heading.at),
-            subject=entry.subject,
-            kind=entry.kind,
-            by=entry.by,
             prev_hash=bytes(entry.prev_hash).hex() if entry.prev_hash else None,
             hash=bytes(entry.hash).hex(),
         )

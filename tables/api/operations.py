@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import sha256
@@ -132,7 +133,7 @@ class Operation:
 
 OPERATIONS: Final[dict[str, Operation]] = {}
 """Every operation, by its name."""
-DECLARED: Final[dict[Callable[..., HttpResponseBase], Operation]] = {}
+DECLARED: Final[dict[Any, Operation]] = {}
 """Every operation, by the view's method that answers it."""
 
 
@@ -166,9 +167,7 @@ def operation(
         def answered(view: Any, request: Request, **path: Any) -> HttpResponseBase:
             call = view.call = _call(declared, view, request)
             path = _parts(path)
-            if not declared.reads_replica:
-                return _response(declared, call, method(view, call, **path))
-            with replica.reading() as as_of:
+            with replica.reading() if declared.reads_replica else nullcontext() as as_of:
                 response = _response(declared, call, method(view, call, **path))
             if as_of is not None:
                 response[AS_OF] = as_of.moment.isoformat(timespec="milliseconds")
@@ -192,10 +191,11 @@ def _parts(path: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call(declared: Operation, view: Any, request: Request) -> Call[Any, Any]:
-    version = versions.of_request(request)
+    version, caller = versions.of_request(request), request.user
+    assert isinstance(caller, Staff | ServiceAccount)  # noqa: S101 -- the permission classes admit nobody else
     query = versions.from_wire(declared.query, _query(versions.wire_type(version, declared.query), request))
     body, key = (request.data, _key(request)) if declared.body else (None, UUID(int=0))
-    return Call(request._request, version, request.user, query, body, key, view.headers)
+    return Call(request._request, version, caller, query, body, key, view.headers)
 
 
 def _query(form: type[msgspec.Struct], request: Request) -> msgspec.Struct:
@@ -231,9 +231,10 @@ def _key(request: Request) -> UUID:
 def _response(declared: Operation, call: Call[Any, Any], outcome: Any) -> HttpResponseBase:
     if isinstance(outcome, HttpResponseBase):
         return outcome
-    is_new = call.version == V1 and declared.creates
-    headers = {"Location": declared.creates(outcome).in_version(V1)} if is_new else None
-    return Response(outcome, status=declared.success(call.version), headers=headers)
+    response = Response(outcome, status=declared.success(call.version))
+    if call.version == V1 and declared.creates:
+        response["Location"] = declared.creates(outcome).in_version(V1)
+    return response
 
 
 def conditional(request: HttpRequest, response: HttpResponse) -> HttpResponse:

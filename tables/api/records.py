@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from ledger.models import Run
 from tables.api import repeats
+from tables.api.forms import form_of
 from tables.api.operations import Address, Call, Write, operation
 from tables.api.pagination import Page, PageQuery
 from tables.api.views import FloorViewSet
@@ -171,19 +172,15 @@ class Exports(FloorViewSet):
 
 
 def entry_form(hit: Hit) -> EntryForm:
-    """An entry with its words."""
-    entry = hit.entry
-    return EntryForm(
+    """An entry of the log with its description."""
+    return form_of(
+        EntryForm,
+        hit.entry,
         table=hit.table.pk if hit.table else None,
-        seq=entry.seq,
         at=hit.moment,
-        by=entry.by,
-        subject=entry.subject,
-        kind=entry.kind,
-        round=entry.round,
         says=hit.says,
-        transfers=entry.legs,
-        hash=bytes(entry.hash).hex(),
+        transfers=hit.entry.legs,
+        hash=bytes(hit.entry.hash).hex(),
     )
 
 

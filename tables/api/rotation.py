@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from tables.api import repeats
+from tables.api.forms import form_of
 from tables.api.operations import Call, Write, operation
 from tables.api.views import FloorViewSet
 from tables.log.moments import Moment
@@ -100,13 +101,5 @@ class LineUps(FloorViewSet):
 
 
 def _form(current: StringLineUp) -> LineUpForm:
-    line_up = current.line_up
-    return LineUpForm(
-        string=line_up.string,
-        tables=list(line_up.tables),
-        dealers=list(line_up.dealers),
-        turn_minutes=current.row.turn_minutes,
-        push_at=line_up.push_at,
-        ends_at=line_up.ends,
-        entry=current.row.seq,
-    )
+    line_up, row = current.line_up, current.row
+    return form_of(LineUpForm, line_up, turn_minutes=row.turn_minutes, ends_at=line_up.ends, entry=row.seq)

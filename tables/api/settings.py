@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from ledger.proof.spelling import canonical
 from tables.api import repeats
+from tables.api.forms import form_of
 from tables.api.operations import Address, Call, Write, operation
 from tables.api.pagination import Page, PageQuery
 from tables.api.views import FloorViewSet, reach, table_of
@@ -318,11 +319,9 @@ class TableSettings(FloorViewSet):
 
 
 def settings_form(table: Table) -> SettingsForm:
-    """All of it but what is the surveillance's."""
+    """The settings of a table, without those of the surveillance."""
     settings = table_settings.settings_of(table)
-    facts = {name: value for name, value in asdict(settings).items() if name in SettingsForm.__struct_fields__}
-    form: Mapping[str, Any] = facts | {"denominations": list(settings.denominations)}
-    return SettingsForm(table=table.pk, name=table.name, version=_version(table), **form)
+    return form_of(SettingsForm, settings, table=table.pk, name=table.name, version=_version(table))
 
 
 def _version(table: Table) -> str:
@@ -478,17 +477,11 @@ def proposal_forms(rows: Sequence[Proposal]) -> list[ProposalForm]:
 
 def _proposal_form(proposal: Proposal, status: str, stale: str) -> ProposalForm:
     end = getattr(proposal, "end", None)
-    return ProposalForm(
-        number=proposal.number,
-        matter=proposal.matter,
-        about=proposal.about,
+    return form_of(
+        ProposalForm,
+        proposal,
         title=proposals.title_of_proposal(proposal),
-        before=proposal.before,
-        after=proposal.after,
         changes=[ChangeForm(*change) for change in proposals.changes(proposal)],
-        comment=proposal.comment,
-        effective=proposal.effective,
-        expires=proposal.expires,
         proposed_by=proposal.by,
         proposed_at=proposal.at,
         status=status,
@@ -597,23 +590,6 @@ def _otherwise(change: NextChange | None) -> Limits:
 
 
 def plan_form(row: LimitPlan) -> PlanForm:
-    """One version."""
+    """A version of a limit plan."""
     event = LIMIT_PLANS.event_of(row)
-    return PlanForm(
-        name=event.name,
-        version=event.version,
-        seq=row.seq,
-        scope=event.scope,
-        of=event.of,
-        schedule=event.schedule,
-        values=event.values,
-        note=event.note,
-        takes=event.takes,
-        keeps_seated=event.keeps_seated,
-        retired=event.retired,
-        effective=row.effective,
-        by=row.by,
-        at=row.at,
-        tables=event.tables,
-        excluded=event.excluded,
-    )
+    return form_of(PlanForm, event, seq=row.seq, effective=row.effective, by=row.by, at=row.at)

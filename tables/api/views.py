@@ -16,8 +16,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from ledger.models import Book
-from ledger.proof.chain import Head
 from tables.api import acknowledgement, forms, problems, reference, schema
 from tables.api.access import (
     IsStaffOrApiClient,
@@ -69,7 +67,7 @@ class FloorViewSet(FloorView, GenericViewSet[Any]):
     call: Call[Any, Any]
 
     @cached_property
-    def paginator(self) -> SignedCursorPagination:  # type: ignore[override]  # of lists alone
+    def paginator(self) -> SignedCursorPagination:
         """The paginator of the request."""
         assert self.operation is not None  # noqa: S101 -- an operation asks for it
         name = LIST_NAMES.get(self.operation.name, self.operation.name)
@@ -83,7 +81,7 @@ class FloorViewSet(FloorView, GenericViewSet[Any]):
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """The request with its body, which DRF takes for empty if it is sent in chunks, without a Content-Length."""
         wrapped = super().initialize_request(request, *args, **kwargs)
-        wrapped._stream = request
+        wrapped._stream = request  # type: ignore[assignment]  # as DRF does
         return wrapped
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -117,7 +115,7 @@ class Tables(FloorViewSet):
         """In the order in which they were set up. A dealer sees only the table that they deal at."""
         tables = _visible_tables(call.caller, retired=call.query.retired)
         rows = self.paginator.paginate_queryset(tables.order_by("pk"))
-        states = table_state.at_all([_head(table.book) for table in rows])
+        states = table_state.at_all([table_state.head_of(table) for table in rows])
         return self.get_paginated_response([forms.table_line(table, states[table.book_id]) for table in rows])
 
     @operation("read_board", "The board of a table.", tag="Tables", answers=Board, scope="read:board")
@@ -250,23 +248,14 @@ def _visible_tables(caller: Staff | ServiceAccount, *, retired: bool) -> QuerySe
     return tables.filter(pk=own.pk) if own else tables.none()
 
 
-def _head(book: Book) -> Head:
-    return Head(book.pk, book.name, book.head_seq, bytes(book.head_hash) if book.head_hash else None)
-
-
 def table_of(caller: Staff | ServiceAccount, pk: int) -> Table:
-    """A table by its id. Raises Refused, which tells a caller that may not see the floor nothing about other tables."""
+    """A table by its id; for an API client, one of its own. Raises Refused, which does not reveal to a caller that may
+    not see the floor which tables there are."""
     table = Table.objects.filter(pk=pk).first()
-    if table is not None:
-        return table
-    if caller.has_perm("tables.watch_floor"):
+    if table is None and caller.has_perm("tables.watch_floor"):
         raise Refused("no_such_table", f"There is no table {pk}.", 404)
-    raise _other_table()
-
-
-def table_for(caller: Staff | ServiceAccount, pk: int) -> Table:
-    """A table by its id; for an API client, one of its own. Raises Refused."""
-    table = table_of(caller, pk)
+    if table is None:
+        raise _other_table()
     if isinstance(caller, ServiceAccount):
         refuse_other_table(caller, table)
     return table
@@ -276,12 +265,9 @@ def reach(caller: Staff | ServiceAccount, pk: int) -> tuple[Table, TableState]:
     """A table that the caller may see, and its state. Raises Refused."""
     table = table_of(caller, pk)
     state = table_state.of(table)
-    if isinstance(caller, ServiceAccount):
-        refuse_other_table(caller, table)
+    if isinstance(caller, ServiceAccount) or caller.has_perm("tables.watch_floor"):
         return table, state
-    dealer = state.dealer
-    deals_here = dealer is not None and dealer.username == caller.username and caller.has_perm("tables.deal")
-    if not (deals_here or caller.has_perm("tables.watch_floor")):
+    if state.dealer is None or state.dealer.username != caller.username or not caller.has_perm("tables.deal"):
         raise _other_table()
     return table, state
 
