@@ -22,27 +22,27 @@ from tables.staff.guess_counts import GuessLimit, Usage
 
 
 class Bearer(BaseAuthentication):
-    """A program, by ``Authorization: Bearer casino_...``. It has no session, and so no CSRF token to show."""
+    """Authenticates an API client by ``Authorization: Bearer casino_...``, without a session or a CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[ServiceAccount, None] | None:
-        """None where no token is shown: then a session may tell who asks."""
+        """The account of a token; None without one, so that the session is tried. Raises Refused."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
         return service_tokens.known(token.strip(), django_request(request)), None
 
     def authenticate_header(self, request: Request) -> str:
-        """What a refusal asks for, of people and of programs."""
+        """The value of ``WWW-Authenticate`` in a refusal."""
         return "Session, Bearer"
 
 
 class SignedIn(SessionAuthentication):
-    """The session of the screens, with its CSRF token."""
+    """Authenticates a person by the session of the screens and its CSRF token."""
 
     def enforce_csrf(self, request: Request) -> None:
-        """The refusal has a code of its own, for the client can do something about it."""
+        """Raises Refused with its own code, so that a client knows that it has to send the token."""
         try:
-            # The plain request looks for a token in forms alone, and parses no other body before it is found.
+            # DRF's request would parse the body in search of the token; Django's parses only forms.
             super().enforce_csrf(django_request(request))  # type: ignore[arg-type]
         except PermissionDenied as denied:
             raise Refused("csrf_failed", f"{denied.detail}", 403) from None
@@ -120,9 +120,9 @@ MINUTE: Final = 60
 
 
 class RequestThrottle(BaseThrottle):
-    """Limits how often a person or an API client may ask, and tells v1 clients of the limit.
+    """Limits how often a person or an API client may send requests.
 
-    The headers are those of draft-ietf-httpapi-ratelimit-headers: the quota, and what is left of it.
+    In v1 the headers of draft-ietf-httpapi-ratelimit-headers name the quota and what is left of it.
     """
 
     def allow_request(self, request: Request, view: Any) -> bool:
@@ -141,8 +141,8 @@ class RequestThrottle(BaseThrottle):
 
 
 def request_limit(caller: Staff | ServiceAccount) -> GuessLimit | None:
-    """How often a caller may ask, counted in the database for all processes. Dealers are not limited, because nothing
-    may make a table wait."""
+    """The request limit of a caller, counted in the database for all processes; None for dealers, because a table must
+    never wait."""
     if isinstance(caller, ServiceAccount):
         return service_tokens.request_limit(caller)
     if caller.role == Role.DEALER:
@@ -161,11 +161,11 @@ def refuse_beyond(
 
 
 def role_of(caller: Staff | ServiceAccount) -> str:
-    """The role whose view a caller gets: an API client counts and signs nothing, and reads as an auditor does."""
+    """The role whose view a caller gets. An API client counts and signs nothing, so it reads what an auditor reads."""
     return Role.AUDITOR if isinstance(caller, ServiceAccount) else caller.role
 
 
 def django_request(request: Request) -> HttpRequest:
-    """The request beneath that of the framework."""
+    """Django's request, which DRF's wraps."""
     plain: HttpRequest = request._request
     return plain

@@ -1,7 +1,7 @@
-"""What a program keeps of a table: the newest entry that it was told of, signed, in a header of each answer about it.
+"""Receipts of API clients: a signed header of each answer about a table names the newest entry that it reports.
 
-It sends the header back with its next request at that table, so that a house which was put back to an earlier moment
-knows what the program was acknowledged beyond it.
+The client returns the header with its next request at that table. A site that was restored to an earlier moment then
+knows which entries it had acknowledged after that moment.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ HEADER: Final = "Casino-Acknowledged"
 
 
 def receipt_of(call: Call[Any, Any], table: Table) -> Acknowledged | None:
-    """The newest entry of a table that the caller was told of, from its header; None without one."""
+    """The newest entry of a table that was reported to the caller, from its header; None without one."""
     header = call.request.headers.get(HEADER)
     return acknowledgement.read(table.book_id, header) if header else None
 
 
 def heed(call: Call[Any, Any], table: Table) -> bool:
-    """Compare the caller's receipt with a table that was read with its log. Returns whether the table now waits to be
-    confirmed."""
+    """Compare the caller's receipt with a table that was read with its log. Returns True if the table now waits for
+    confirmation."""
     return recorder.show(table, standings.head_of(table), receipt_of(call, table), call.caller)
 
 

@@ -1,4 +1,4 @@
-"""Whatever a view raises becomes one kind of refusal: a machine-readable code, a status, and one sentence."""
+"""The exception handler of DRF: each exception of a view becomes a Refused with a code, a status and a sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ledger.replica import Unread
 from tables.api import problems
 from tables.refusals import Refused
 
-# What a database raises that is away, starting, stopping, or no primary any more (InternalError).
+# Exceptions of a database that is away, starting, stopping, or no longer the primary (InternalError).
 DATABASE_AWAY: Final = (OperationalError, InterfaceError, InternalError)
 
 AWAY: Final = Refused(
@@ -36,7 +36,7 @@ _MALFORMED: Final = (BadRequest, DataError, SuspiciousOperation, MultiPartParser
 
 
 def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """The answer to an exception of a view; None for one that is no refusal."""
+    """The problem details for an exception of a view; None for a server error."""
     refused = refusal(error)
     if refused is None:
         return None
@@ -49,7 +49,7 @@ def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 
 
 def refusal(error: Exception) -> Refused | None:
-    """The refusal that an exception means; None for one that is no refusal."""
+    """The refusal for an exception; None for a server error."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, DATABASE_AWAY):
@@ -63,13 +63,13 @@ def refusal(error: Exception) -> Refused | None:
 
 
 def by_the_clock(wrong: WrongClock) -> Refused:
-    """Nothing is written by a clock that is wrong; the pit hears of it once."""
+    """The refusal of a write while the clock is wrong. Raises an alert the first time."""
     about_the_clock(wrong)
     return Refused(wrong.code, wrong.sentence, 503)
 
 
 def outage(error: BaseException | None) -> Refused:
-    """Why the database let a request down. In every case nothing was recorded, and doing the same again is right."""
+    """The refusal for a failure of the database. Nothing was recorded, so the client may repeat the request."""
     while error is not None:
         if isinstance(error, Unread):
             return Refused("replica_unavailable", error.sentence, 503)
@@ -98,7 +98,7 @@ def _api_error(error: Exception) -> exceptions.APIException | None:
 
 
 class TooLarge(exceptions.APIException):
-    """The body is larger than anything that the house reads."""
+    """The body is larger than any that the site reads."""
 
     status_code = 413
     default_code = "too_large"

@@ -1,4 +1,4 @@
-"""One example of each operation, as it was sent and answered once; a test checks each against its form."""
+"""One example of each operation: a request and its answer, recorded by a test."""
 
 from __future__ import annotations
 

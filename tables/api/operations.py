@@ -1,6 +1,6 @@
-"""One operation of the API: the types that it reads and answers.
+"""Operations of the API: a decorator that declares the types which a view's method reads and answers.
 
-The decorator reads requests and writes answers by these types, and the description is generated from them.
+The parser, the renderer and the OpenAPI description follow from the declaration.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class OperationQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A write, and the key that makes it one write however often it is sent."""
+    """Body of a write. A write that is repeated under its key is done once."""
 
     key: UUID | None = None
-    """Here or in the header ``Idempotency-Key``."""
+    """The idempotency key, unless the header ``Idempotency-Key`` has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,33 +82,33 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What is declared of an operation."""
+    """The declaration of an operation."""
 
     name: str
-    says: str
-    about: str
+    summary: str
+    description: str
     tag: str
     answers: Any
     status: int = 200
     creates: Callable[[Any], Address] | None = None
-    """The address of what it creates, from its answer: v1 answers 201 with ``Location``."""
+    """The address of the created resource, from the answer: v1 answers 201 with ``Location``."""
     accepts: Any = None
     """The form of a proposal, which is answered with 202 and a ``Location`` if the change needs a second person."""
     query: type[msgspec.Struct] = OperationQuery
     body: type[msgspec.Struct] | None = None
     may: tuple[str, ...] = ()
-    """The permissions of which it takes one; empty where the operation looks closer."""
+    """The permissions of which a person needs one; empty if the method decides."""
     scope: str = ""
-    """What a program needs to ask for it (``tables/log/scopes.py``); empty where only people may."""
+    """The scope that an API client needs (``tables/log/scopes.py``); empty for an operation of people only."""
     for_people: bool = True
-    """Whether a session is accepted; False where only a token is."""
+    """True if a session is accepted; False if only a token is."""
     narrows: bool = False
-    """Whether it answers a program of its own tables alone, though its address names none."""
+    """True if an API client that is limited to tables gets an answer about these, although the address names none."""
     refuses: tuple[int, ...] = ()
     """Statuses of refusals that do not follow from the method, such as 409."""
     media_type: tuple[str, ...] = ("application/json",)
     reads_replica: bool = False
-    """Whether it is read from the replica, where the house has one, and says of when it is."""
+    """True if it may be read from the replica. The header ``AS_OF`` then has the time of the data."""
     path: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of its address, and their types."""
 
@@ -122,12 +122,12 @@ class Operation:
 
     @property
     def of_all_tables(self) -> bool:
-        """Whether an API client gets an answer about tables other than its own."""
+        """True if the answer is about all tables, also to an API client that is limited to some."""
         return "pk" not in self.path and not self.narrows
 
     @property
     def is_signed(self) -> bool:
-        """Whether the request body contains a badge and a PIN, which only an enrolled terminal can send."""
+        """True if the body contains a badge and a PIN, which only an enrolled terminal can send."""
         return self.body is not None and "pin" in self.body.__struct_fields__
 
 
@@ -139,22 +139,22 @@ DECLARED: Final[dict[Any, Operation]] = {}
 
 def operation(
     name: str,
-    says: str,
+    summary: str,
     *,
     tag: str,
     answers: Any,
     body: type[msgspec.Struct] | None = None,
     **facts: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
-    """Declare a method of a view as an operation. It is given a ``Call`` and the address's parameters, and returns the
-    form that is answered; or a whole response, for a file."""
+    """Declare a method of a viewset as an operation. Its parameters are a ``Call`` and those of the address; it returns
+    the form to answer, or a response."""
 
     def declare(method: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
         _, _, *parameters = inspect.signature(method, eval_str=True).parameters.values()
         declared = Operation(
             name=name,
-            says=says,
-            about=inspect.getdoc(method) or "",
+            summary=summary,
+            description=inspect.getdoc(method) or "",
             tag=tag,
             answers=answers,
             body=body,
@@ -164,7 +164,7 @@ def operation(
         OPERATIONS[name] = declared
 
         @wraps(method)
-        def answered(view: Any, request: Request, **path: Any) -> HttpResponseBase:
+        def handler(view: Any, request: Request, **path: Any) -> HttpResponseBase:
             call = view.call = _call(declared, view, request)
             path = _parts(path)
             with replica.reading() if declared.reads_replica else nullcontext() as as_of:
@@ -173,14 +173,14 @@ def operation(
                 response[AS_OF] = as_of.moment.isoformat(timespec="milliseconds")
             return response
 
-        DECLARED[answered] = declared
-        return answered
+        DECLARED[handler] = declared
+        return handler
 
     return declare
 
 
 def _parts(path: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of an address. An id that has several is read as a mapping of them (``urls.SlipId``)."""
+    """The parameters of an address. An id that consists of several is read as a mapping of them (``urls.SlipId``)."""
     parts: dict[str, Any] = {}
     for name, value in path.items():
         parts |= value if isinstance(value, Mapping) else {name: value}
@@ -214,15 +214,15 @@ def _key(request: Request) -> UUID:
     """The key of a write, from its header or its body. Raises Refused."""
     header, own = request.headers.get(KEY_HEADER), getattr(request.data, "key", None)
     try:
-        named = UUID(header) if header is not None else own
+        key = UUID(header) if header is not None else own
     except ValueError:
         raise Refused("bad_input", f"{KEY_HEADER}: expected a UUID.", 400) from None
-    if named is None:
-        says = f"A write has a key: send a UUID as {KEY_HEADER}, or as key in the body."
-        raise Refused("bad_input", f"Key: {says[:1].lower()}{says[1:]}", 400).in_field("/key", says)
-    if own is not None and own != named:
+    if key is None:
+        sentence = f"A write has a key: send a UUID as {KEY_HEADER}, or as key in the body."
+        raise Refused("bad_input", f"Key: {sentence[:1].lower()}{sentence[1:]}", 400).in_field("/key", sentence)
+    if own is not None and own != key:
         raise Refused("bad_input", f"Key: {KEY_HEADER} and the body name two keys; send one.", 400)
-    return UUID(str(named))
+    return UUID(str(key))
 
 
 # --- Answering -------------------------------------------------------------------------------------------------

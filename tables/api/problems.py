@@ -1,4 +1,4 @@
-"""Refusals as programs are told them: problem details (RFC 9457), and the page that the type of each leads to."""
+"""Refusals as problem details (RFC 9457), and the page to which the type of each refers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTENT_TYPE: Final = "application/problem+json"
 RETRY_AFTER: Final = "1"
 """Seconds."""
 CODES: Final = Path(__file__).with_name("problem_codes.txt")
-"""Every code with the statuses that it comes with, as ``manage.py api_files`` gathers them from the code."""
+"""All codes with their statuses: ``casino/api_files.py`` collects them from the code."""
 
 ADVICE: Final = {
     400: "The request is not in the form that the schema describes: the detail names the place. Sent again as it is, it"
@@ -38,7 +38,7 @@ ADVICE: Final = {
     503: "The house is busy or its database away, and nothing was recorded. Wait for as many seconds as Retry-After"
     " says, then send the same again under the same key.",
 }
-"""What to do about a problem, by its status."""
+"""Advice to a client, by status."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def document(refused: Refused, path: str) -> dict[str, Any]:
-    """The body of an answer that refuses, in the version of the address."""
+    """The problem details of a refusal, in the version of the address."""
     version = versions.of_path(path)
     problem = Problem(
         type=page_of(refused.code, version),
@@ -72,7 +72,8 @@ def document(refused: Refused, path: str) -> dict[str, Any]:
 
 
 def answer(refused: Refused, path: str) -> HttpResponse:
-    """The whole answer."""
+    """The response to a refusal. It is no ``Response`` of DRF, because requests are also refused outside of its views
+    (``casino/web/failures.py``, ``casino/ops/metrics.py``), and no ``Accept`` header may suppress a refusal."""
     body = msgspec.json.encode(document(refused, path))
     response = HttpResponse(body, content_type=CONTENT_TYPE, status=refused.status)
     if refused.status == 503:
@@ -87,13 +88,13 @@ def page_of(code: str, version: Version = UNVERSIONED) -> str:
 
 
 def title(code: str) -> str:
-    """A code in words: it says what kind of problem it is, and nothing of this one."""
+    """A code in words: the kind of problem, without details of the request."""
     words = code.replace("_", " ")
     return words[:1].upper() + words[1:]
 
 
 @cache
 def statuses() -> dict[str, tuple[int, ...]]:
-    """Every code, with the statuses that it comes with."""
+    """All codes with their statuses."""
     lines = (line.split() for line in CODES.read_text().splitlines())
     return {code: tuple(map(int, numbers)) for code, *numbers in lines}

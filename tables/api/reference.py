@@ -1,4 +1,4 @@
-"""The API as a page that people read: made from the description, so it cannot say anything else."""
+"""The reference page of the API, generated from its OpenAPI description."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tables.api.operations import OPERATIONS, Operation
 from tables.api.versions import Version
 
 MOST_SHOWN: Final = 6_000
-"""Letters of an example: a whole board is read by asking for one."""
+"""Characters of an example; a longer one, such as a board, is cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What an address or a body takes."""
+    """A parameter of an address, a query or a header, or a member of a body."""
 
     name: str
     place: str
@@ -76,8 +76,8 @@ def _shown(version: Version, method: str, path: str, operation: Mapping[str, Any
         name=declared.name,
         method=method.upper(),
         path=path,
-        says=declared.says,
-        about=declared.about,
+        says=declared.summary,
+        about=declared.description,
         scope=declared.scope,
         parameters=(*map(_parameter, operation["parameters"]), *_members(declared, forms)),
         sent="" if declared.body is None else _spelled(examples.body(declared, version)),

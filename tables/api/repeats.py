@@ -1,6 +1,6 @@
-"""A write sent twice is done once: its answer is stored under its key, in the same transaction.
+"""Idempotency keys: a write stores its answer under its key, in its transaction, and a repetition gets that answer.
 
-Inputs and slips keep their keys in the log (``tables/floor/writer.py``). Other writes have no place there.
+Inputs and slips have their keys in the log instead (``tables/floor/writer.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tables.models import KeptAnswer
 from tables.refusals import Refused
 
 SECRETS: Final = ("pin", "second_pin", "attested")
-"""Kept in no digest: a PIN of a few figures would be guessed from it."""
+"""Members of bodies that no digest contains, because a PIN of few digits could be guessed from it."""
 
 Form = TypeVar("Form")
 
@@ -31,34 +31,35 @@ _CLAIM: Final = """
 
 
 def once(call: Call[Any, Any], act: Callable[[], Form], form: type[Form], *, username: str = "") -> Form:
-    """Do it, unless it was done under this key: then it is answered as before. Another body under the key is refused.
+    """The answer of ``act``, or the stored answer if the write was done under this key. Raises Refused for another
+    request under the key.
 
     A second request waits at the row until the first has committed or failed. A key belongs to the caller, or to
     the signer."""
     owner = username or call.by.username
-    asked = _digest(call)
+    request = _digest(call)
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(_CLAIM, {"username": owner, "key": call.key, "request": asked})
+            cursor.execute(_CLAIM, {"username": owner, "key": call.key, "request": request})
             is_first = cursor.rowcount == 1
         row = KeptAnswer.objects.get(username=owner, key=call.key)
         if not is_first:
-            return _again(row, asked, form)
+            return _stored_answer(row, request, form)
         outcome = act()
         row.answer = msgspec.json.encode(outcome).decode()
         row.save(update_fields=["answer"])
     return outcome
 
 
-def _again(row: KeptAnswer, asked: bytes, form: type[Form]) -> Form:
-    if bytes(row.request) != asked:
+def _stored_answer(row: KeptAnswer, request: bytes, form: type[Form]) -> Form:
+    if bytes(row.request) != request:
         raise Refused("key_reused", "This key was used for another request: send a new one.", 409)
     return msgspec.json.decode(row.answer, type=form)
 
 
 def _digest(call: Call[Any, Any]) -> bytes:
     body: dict[str, Any] = msgspec.to_builtins(call.body)
-    spelled = {name: value for name, value in body.items() if name not in ("key", *SECRETS)}
-    # One write, whichever version of the API repeats it.
-    address = {"path": call.request.path.replace(ROOTS[V1], ROOTS[UNVERSIONED], 1), "body": spelled}
+    members = {name: value for name, value in body.items() if name not in ("key", *SECRETS)}
+    # A write may be repeated in the other version of the API.
+    address = {"path": call.request.path.replace(ROOTS[V1], ROOTS[UNVERSIONED], 1), "body": members}
     return sha256(canonical(address)).digest()

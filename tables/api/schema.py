@@ -178,7 +178,7 @@ def _schema(form: Any, version: Version) -> dict[str, Any]:
 
 
 def finish(result: dict[str, Any], generator: SchemaGenerator, **_: Any) -> dict[str, Any]:
-    """What the generator does not know: the forms, the refusals, the ways to sign in."""
+    """A postprocessing hook of drf-spectacular: adds the components, which it builds for serializers alone."""
     version: Version = generator.api_version
     result["components"] = {
         "schemas": components(version),
@@ -201,7 +201,7 @@ def components(version: Version) -> dict[str, Any]:
     for hidden in ("gone", "decks"):
         del schemas["AskCard"]["properties"][hidden]
         schemas["AskCard"]["required"].remove(hidden)
-    _say_pairs_plainly(schemas)
+    _simplify_tuples(schemas)
     properties = schemas["Envelope"]["properties"]
     properties["type"]["enum"] = sorted(EVENTS)
     properties["data"] = {"anyOf": [{"$ref": _REF.format(name=EVENTS[type_].__name__)} for type_ in sorted(EVENTS)]}
@@ -212,24 +212,24 @@ def components(version: Version) -> dict[str, Any]:
 
 
 def _add_time_formats(form: dict[str, Any]) -> None:
-    """msgspec names the format of times that a form reads, and not of those that it writes."""
+    """Add the format of times in answers, which msgspec writes for request bodies only."""
     for name, member in form.get("properties", {}).items():
         for schema in member.get("anyOf", [member]):
             if name.endswith("_at") and schema.get("type") == "string" and "maxLength" not in schema:
                 schema["format"] = "date-time"
 
 
-def _say_pairs_plainly(schema: Any) -> None:
-    """Where all parts of a tuple are alike, ``items`` says it: not every generator reads ``prefixItems``."""
+def _simplify_tuples(schema: Any) -> None:
+    """Describe a tuple of equal parts by ``items``, because some generators do not read ``prefixItems``."""
     if isinstance(schema, list):
         for part in schema:
-            _say_pairs_plainly(part)
+            _simplify_tuples(part)
     elif isinstance(schema, dict):
         parts = schema.get("prefixItems", ())
         if parts and all(part == parts[0] for part in parts):
             schema["items"] = schema.pop("prefixItems")[0]
         for part in schema.values():
-            _say_pairs_plainly(part)
+            _simplify_tuples(part)
 
 
 def _ref_of_refusal(status: int) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def document(version: Version = UNVERSIONED) -> dict[str, Any]:
 
 
 class DeclaredSchema(AutoSchema):
-    """Describes an operation as it is declared."""
+    """Hooks of drf-spectacular that describe an operation by its declaration."""
 
     @property
     def declared(self) -> Operation:
@@ -298,10 +298,10 @@ class DeclaredSchema(AutoSchema):
         return self.declared.name
 
     def get_summary(self) -> str:
-        return self.declared.says
+        return self.declared.summary
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
-        return f"{self.declared.about}\n\n{_access_words(self.declared)}"
+        return f"{self.declared.description}\n\n{_access_words(self.declared)}"
 
     def get_tags(self) -> list[str]:
         return [self.declared.tag]

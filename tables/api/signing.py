@@ -1,4 +1,4 @@
-"""Signatures over the API: a badge and a PIN, taken on terminals alone and counted as those of the screens are."""
+"""Signatures over the API by badge and PIN, which only a terminal may send. Failures count as on the screens."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def attested(call: Call[Any, Any]) -> Attestation | None:
 def sign(
     call: Call[Any, Any], act: Callable[[Staff], Outcome], rehearse: Callable[[Staff], object] | None = None
 ) -> tuple[Staff, Outcome]:
-    """Do what this badge and PIN sign. Raises Refused."""
+    """The signer of the request and the outcome of ``act``, which their badge and PIN sign. Raises Refused."""
     terminal = terminals.here(call.request)
     if terminal is None:
         raise terminals.not_enrolled(call.request)

@@ -1,4 +1,4 @@
-"""The API's addresses."""
+"""The addresses of the API. Those of slips and disputes differ between the versions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tables.log.moments import is_possible
 
 
 class GamingDay:
-    """A day that a house can have seen, as 2026-01-31. Another one is no address of ours."""
+    """A gaming day in an address, such as 2026-01-31."""
 
     regex = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
     def to_python(self, value: str) -> date:
-        """The day. Raises ValueError, so that the address is nowhere."""
+        """The day. Raises ValueError for one outside the supported years, so that the address is not found."""
         day = date.fromisoformat(value)
         if not is_possible(day):
             raise ValueError(value)
@@ -42,7 +42,7 @@ class GamingDay:
 
 
 class SlipId:
-    """A slip in v1: `fill-2026-3`. It is read as the parameters that the views take."""
+    """The id of a slip in v1, such as `fill-2026-3`, which is read as the parameters of the views."""
 
     regex = "[a-z]{1,16}-[1-9][0-9]{3}-[1-9][0-9]{0,8}"
 
@@ -55,7 +55,7 @@ class SlipId:
 
 
 class DisputeId:
-    """A dispute in v1: the id of its table and its number there, as `1-12`."""
+    """The id of a dispute in v1: that of its table and its number there, such as `1-12`."""
 
     regex = "[0-9]+-[0-9]+"
 

@@ -72,7 +72,7 @@ ONLY_V1: Final[Mapping[str, frozenset[str]]] = {
 
 @cache
 def wire_type(version: Version, form: Any) -> Any:
-    """The form that a version reads or writes in place of one of the views' forms; the form itself where they agree."""
+    """The form that a version reads or writes for a form of the views; the form itself if there is no difference."""
     origin, parts = get_origin(form), get_args(form)
     kind = origin or form
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
@@ -112,7 +112,7 @@ def _default(field: FieldInfo) -> Any:
 
 
 def to_wire(version: Version, form: Any, value: Any) -> Any:
-    """A view's answer as a version writes it. ``value`` is of ``form``, or its JSON data."""
+    """An answer of a view, of ``form`` or its JSON data, in the form of a version."""
     wire = wire_type(version, form)
     if wire is form:
         return value
@@ -122,7 +122,7 @@ def to_wire(version: Version, form: Any, value: Any) -> Any:
 
 
 def from_wire(form: Any, value: msgspec.Struct) -> Any:
-    """What a version read, as the views' form."""
+    """The form of the views for data that were read in the form of a version."""
     return value if type(value) is form else msgspec.convert(value, form, from_attributes=True)
 
 

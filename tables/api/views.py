@@ -1,4 +1,4 @@
-"""The API's base views, and those of tables, problems and the description. Their forms are in forms.py."""
+"""The base views of the API, and the views of tables, problems and the description."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def test_every_operation_stands_on_the_page_with_an_example(house: Floor) -> Non
     page = answer.content.decode()
     for name, declared in OPERATIONS.items():
         [part] = re.findall(rf'<details class="reference" id="{name}">.*?</details>', page, re.DOTALL)
-        assert declared.says in part.replace("&#x27;", "'"), name
+        assert declared.summary in part.replace("&#x27;", "'"), name
         assert ("<h3>Sent</h3>" in part) is (declared.body is not None), name
         assert ("<h3>Answered</h3>" in part) is (declared.answers is not bytes), name
         assert '<pre class="reference__example" tabindex="0" role="region" aria-label="Example of' in part or (
