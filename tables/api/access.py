@@ -102,11 +102,11 @@ def refuse_program(account: ServiceAccount, scope: str, *, of_all_tables: bool) 
     if not scope:
         raise Refused("not_for_programs", "That takes a person who is signed in.", 403)
     if scope not in account.scopes:
-        says = f"{account} has not the scope {scope}: an operator gives it, in the administration under Programs."
-        raise Refused("no_scope", says, 403, scope=scope)
+        sentence = f"{account} has not the scope {scope}: an operator gives it, in the administration under Programs."
+        raise Refused("no_scope", sentence, 403, scope=scope)
     if of_all_tables and account.tables and SCOPES[scope].of_tables:
-        says = f"{account} is for {', '.join(account.tables)}, and this is about all tables."
-        raise Refused("not_your_table", says, 403)
+        sentence = f"{account} is for {', '.join(account.tables)}, and this is about all tables."
+        raise Refused("not_your_table", sentence, 403)
 
 
 def refuse_other_table(account: ServiceAccount, table: Table) -> None:
@@ -156,8 +156,8 @@ def refuse_beyond(
     """Raises Refused once a limit is used up."""
     if usage.tries > limit.most:
         subject = str(caller) if isinstance(caller, ServiceAccount) else "You"
-        says = f"{subject} may ask {limit.most} times a minute: wait, and ask again."
-        raise Refused("throttled", says, 429, retry_after=retry_after)
+        sentence = f"{subject} may ask {limit.most} times a minute: wait, and ask again."
+        raise Refused("throttled", sentence, 429, retry_after=retry_after)
 
 
 def role_of(caller: Staff | ServiceAccount) -> str:

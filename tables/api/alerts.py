@@ -104,8 +104,8 @@ class Alerts(FloorViewSet):
             )
         )
         rows = self.paginator.paginate_queryset(alerts.order_by("-pk"))
-        heard = heard_all(rows) if rows else {}
-        return self.get_paginated_response([alert_form(alert, heard[alert.pk]) for alert in rows])
+        levels = heard_all(rows) if rows else {}
+        return self.get_paginated_response([alert_form(alert, levels[alert.pk]) for alert in rows])
 
     @operation(
         "acknowledge_alerts",

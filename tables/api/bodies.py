@@ -25,7 +25,7 @@ class StructParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """The body. Raises Refused that says what is wrong and where."""
+        """The body. Raises Refused with the field at fault."""
         context = parser_context or {}
         declared, version = context["view"].operation, context["request"].version
         text = stream.read(MAX_BYTES + 1)

@@ -112,8 +112,8 @@ def prompt_form(prompt: Prompt) -> dict[str, Any]:
 def round_form(table: Table, story: Story) -> RoundForm:
     """A round as JSON data. Raises Refused for one that cannot be read back: its log was tampered with."""
     if story.sealed:
-        says = "Players hold facedown cards: the record of this game opens when it is over."
-        raise Refused("round_sealed", says, 409)
+        sentence = "Players hold facedown cards: the record of this game opens when it is over."
+        raise Refused("round_sealed", sentence, 409)
     if story.record is None:
         raise Refused("round_broken", f"Round {story.line.number} cannot be played again: {story.line.fault}.", 409)
     lines = tuple(

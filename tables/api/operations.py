@@ -199,11 +199,11 @@ def _call(declared: Operation, view: Any, request: Request) -> Call[Any, Any]:
 
 
 def _query(form: type[msgspec.Struct], request: Request) -> msgspec.Struct:
-    typed = request.query_params.dict()
-    if any("\x00" in text for text in typed.values()):
+    parameters = request.query_params.dict()
+    if any("\x00" in text for text in parameters.values()):
         raise Refused("bad_input", "The query holds a character that no text of the house has.", 400)
     try:
-        query = msgspec.convert(typed, form, strict=False)
+        query = msgspec.convert(parameters, form, strict=False)
     except msgspec.ValidationError as error:
         raise unreadable(error, "query") from None
     moments.refuse(query)
@@ -212,15 +212,15 @@ def _query(form: type[msgspec.Struct], request: Request) -> msgspec.Struct:
 
 def _key(request: Request) -> UUID:
     """The key of a write, from its header or its body. Raises Refused."""
-    header, own = request.headers.get(KEY_HEADER), getattr(request.data, "key", None)
+    header, key_of_body = request.headers.get(KEY_HEADER), getattr(request.data, "key", None)
     try:
-        key = UUID(header) if header is not None else own
+        key = UUID(header) if header is not None else key_of_body
     except ValueError:
         raise Refused("bad_input", f"{KEY_HEADER}: expected a UUID.", 400) from None
     if key is None:
         sentence = f"A write has a key: send a UUID as {KEY_HEADER}, or as key in the body."
         raise Refused("bad_input", f"Key: {sentence[:1].lower()}{sentence[1:]}", 400).in_field("/key", sentence)
-    if own is not None and own != key:
+    if key_of_body is not None and key_of_body != key:
         raise Refused("bad_input", f"Key: {KEY_HEADER} and the body name two keys; send one.", 400)
     return UUID(str(key))
 

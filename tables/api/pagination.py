@@ -87,11 +87,11 @@ class SignedCursorPagination(BasePagination):
 
     def paginate(self, rows: Iterable[Row], place: Callable[[Row], Any]) -> list[Row]:
         """The rows of the page, from at most ``limit + 1`` rows: the last one only shows that there are more."""
-        shown = list(rows)
-        if len(shown) > self.query.limit:
-            shown.pop()
-            self.next_place = place(shown[-1])
-        return shown
+        page = list(rows)
+        if len(page) > self.query.limit:
+            page.pop()
+            self.next_place = place(page[-1])
+        return page
 
     def get_paginated_response(self, data: list[Any]) -> Response:
         """The page, with the cursor of the next one."""

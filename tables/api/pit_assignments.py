@@ -36,7 +36,7 @@ class RunnerForm(msgspec.Struct, frozen=True):
     username: str
     name: str
     whole_floor: bool
-    """Whether they run every pit now: by a post, or as they have none."""
+    """True if they run every pit now, by a post or because they have none."""
     pits: list[str]
     """Those of the post, and those that they cover."""
     covers: list[CoverForm]

@@ -24,7 +24,7 @@ class ReaderMessage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """What a reader says: number 0 begins a session; each further number names one card."""
 
     session: UUID
-    """Made anew by each start of the device."""
+    """A new UUID at each start of the device."""
     number: Annotated[int, Meta(ge=0, le=2**31 - 1)]
     card: Annotated[int, Meta(ge=1, le=10)] | Annotated[str, Meta(min_length=1, max_length=2)] | None = None
     """As a round record writes it: 8, or "T", or "Th" where suits are looked at."""
@@ -43,9 +43,9 @@ class ReaderState(msgspec.Struct, frozen=True):
     state: str
     """``live``, ``taken_over`` by the dealer, ``stopped`` until the dealer says who is right, or ``none``."""
     card_due: bool
-    """Whether the reader's next card is waited for."""
+    """True if the table waits for the reader's next card."""
     may_draw: bool = False
-    """Whether a seat is to decide, and a card that leaves the shoe means that it took one."""
+    """True if a seat has a decision, so that a card that leaves the shoe means a hit."""
     shuffle: int = 0
     """Changes with each shuffle: from then on the reader is before whole decks again."""
     decks: int = 0
@@ -54,7 +54,7 @@ class ReaderState(msgspec.Struct, frozen=True):
     burned: int = 0
     """Cards that leave the shoe first and belong to no seat."""
     again: bool = False
-    """Whether this message had counted before."""
+    """True if this message had been recorded before."""
 
 
 class Reader(FloorViewSet):
@@ -91,13 +91,13 @@ class Reader(FloorViewSet):
         card that cannot be stops the round (`reader_stopped`). After `taken_over` the card is left out."""
         account, table = _own(call, pk)
         card_readers.hear(account)
-        said, session = call.body, str(call.body.session)
+        message, session = call.body, str(call.body.session)
         entered: Input = StartReader(session)
-        if said.number:
-            if said.card is None:
+        if message.number:
+            if message.card is None:
                 raise Refused("bad_input", "Card: a message names one, but for number 0.", 400)
-            entered = ReadCard(session, said.number, said.card)
-        key = key_of(account.name, session, said.number)
+            entered = ReadCard(session, message.number, message.card)
+        key = key_of(account.name, session, message.number)
         receipt = acknowledgement.receipt_of(call, table)
         answer = recorder.record(table, entered, by=account, key=key, expected_seq=None, receipt=receipt)
         return msgspec.structs.replace(_state(call, table, account), again=answer.again)

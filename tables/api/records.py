@@ -153,12 +153,12 @@ class Exports(FloorViewSet):
     )
     def start(self, call: Call[Any, ExportAsked]) -> ExportForm:
         """The worker does one at a time: while another is under way, that one is answered."""
-        errand = AuditJob.read(call.body.deed, call.body.day)
-        if errand is None:
+        job = AuditJob.read(call.body.deed, call.body.day)
+        if job is None:
             raise Refused("bad_input", "Day: an export is of a day, and the key is the whole house's.", 400)
 
         def act() -> ExportForm:
-            return export_form(jobs.state_of(jobs.ask(errand, call.by.signature)))
+            return export_form(jobs.state_of(jobs.ask(job, call.by.signature)))
 
         return repeats.once(call, act, ExportForm)
 

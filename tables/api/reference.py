@@ -91,9 +91,9 @@ def _shown(version: Version, method: str, path: str, operation: Mapping[str, Any
 
 def _parameter(parameter: Mapping[str, Any]) -> Parameter:
     places = {"path": "address", "query": "query", "header": "header"}
-    says = parameter.get("description", "")
+    description = parameter.get("description", "")
     return Parameter(
-        parameter["name"], places[parameter["in"]], _kind(parameter["schema"]), bool(parameter["required"]), says
+        parameter["name"], places[parameter["in"]], _kind(parameter["schema"]), bool(parameter["required"]), description
     )
 
 

@@ -136,10 +136,10 @@ _LOCATION: Final[dict[str, Any]] = {"required": True, "schema": {"type": "string
 
 
 def _acceptance(declared: Operation, version: Version) -> dict[str, Any]:
-    says = "It takes two people, and is proposed: `Location` is where the proposal is looked at."
+    description = "It takes two people, and is proposed: `Location` is where the proposal is looked at."
     headers = {"Location": _LOCATION | {"description": "Of the proposal."}}
     content = {"application/json": {"schema": _schema(declared.accepts, version)}}
-    return {"description": says, "headers": headers, "content": content}
+    return {"description": description, "headers": headers, "content": content}
 
 
 def _parameters(declared: Operation, path: str, version: Version) -> Iterable[dict[str, Any]]:
@@ -154,9 +154,9 @@ def _parameters(declared: Operation, path: str, version: Version) -> Iterable[di
         about = {"description": schema.pop("description")} if "description" in schema else {}
         yield {"name": name, "in": "query", "required": name in form["required"], "schema": schema, **about}
     if declared.body is not None:
-        says = "The key of this write, unless the body has one."
+        description = "The key of this write, unless the body has one."
         schema = {"type": "string", "format": "uuid"}
-        yield {"name": KEY_HEADER, "in": "header", "required": False, "schema": schema, "description": says}
+        yield {"name": KEY_HEADER, "in": "header", "required": False, "schema": schema, "description": description}
 
 
 _OF_PATHS: Final[Mapping[Any, dict[str, Any]]] = {

@@ -217,9 +217,9 @@ class PlanSet(Write, frozen=True, kw_only=True, forbid_unknown_fields=True):
     values: Values
     note: Annotated[str, Meta(max_length=200)] = ""
     takes: Takes = "round"
-    """Whether it holds from the next round on, or from the next shoe."""
+    """`round` or `shoe`: the plan takes effect with the next one."""
     keeps_seated: bool = False
-    """Whether seats that play keep the old minimum."""
+    """True if seats that play keep the old minimum."""
     retired: bool = False
     effective: Moment | None = None
     """From when it holds; null: at once."""
@@ -331,8 +331,8 @@ def _version(table: Table) -> str:
 
 def _refuse_changed(table: Table, expected: str) -> None:
     if (version := _version(table)) != expected:
-        says = f"{table.name} was set otherwise since you read it: look at it again, then decide anew."
-        raise Refused("changed_meanwhile", says, 409, version=version)
+        sentence = f"{table.name} was set otherwise since you read it: look at it again, then decide anew."
+        raise Refused("changed_meanwhile", sentence, 409, version=version)
 
 
 def _changes(body: SettingsChanged, table: Table) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class SlipStep(msgspec.Struct, frozen=True):
     roles: list[str]
     """Whose signature it takes."""
     counts: bool
-    """Whether the signer enters a count."""
+    """True if the signer enters a count."""
     asks: list[str]
     """The facts that it asks for, by name."""
     signed_by: str | None
@@ -247,7 +247,7 @@ def _apart(notes: list[NoteApart]) -> tuple[tuple[str, int, str], ...]:
 def _sign(call: Call[Any, Any], table: Table | None, entered: SlipInput) -> SlipForm:
     """Record a signature as the slips' own page does. Raises Refused."""
     paper = call.body.paper
-    beside: dict[str, Any] = {
+    options: dict[str, Any] = {
         "key": call.key,
         "attested": signing.attested(call),
         "paper": FromPaper(paper.number, paper.happened) if paper else None,
@@ -255,12 +255,12 @@ def _sign(call: Call[Any, Any], table: Table | None, entered: SlipInput) -> Slip
 
     def act(by: Staff) -> str:
         if table is None:
-            return cage_desk.sign(entered, by=by, **beside)
-        answer = recorder.record(table, entered, by=by, expected_seq=None, **beside)
+            return cage_desk.sign(entered, by=by, **options)
+        answer = recorder.record(table, entered, by=by, expected_seq=None, **options)
         return table_desk.name_at(table.book_id, answer.entry)
 
-    _, spelled = signing.sign(call, act)
-    return slip_form(_sheet(table, SlipName.parse(spelled)))
+    _, name = signing.sign(call, act)
+    return slip_form(_sheet(table, SlipName.parse(name)))
 
 
 def _sheet(table: Table | None, name: SlipName) -> SlipRecord:
