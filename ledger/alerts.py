@@ -12,6 +12,7 @@ from ledger import clock, findings
 from ledger.clock import WrongClock
 from ledger.log import CHANNEL
 from ledger.models import Acknowledgement, Alert, AlertRepeat, Book, Escalation
+from ledger.raw_rows import fetch_row
 
 QUIET = timedelta(hours=20)
 """A lasting fault that was acknowledged raises its next alert after this time, not every few minutes."""
@@ -159,11 +160,8 @@ def _alone(kind: str, book: Book | None) -> datetime:
 
     That clock dates the alert, because the alert may be about this host's clock.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)), ledger_now()", [f"alert {kind} {book and book.pk}"]
-        )
-        moment: datetime = cursor.fetchone()[1]
+    lock = f"alert {kind} {book and book.pk}"
+    moment: datetime = fetch_row("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)), ledger_now()", [lock])[1]
     return moment
 
 

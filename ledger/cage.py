@@ -31,6 +31,7 @@ from ledger.proof.chips import (
     VAULT_CASH,
 )
 from ledger.proof.moves import Chart, Move, Place, Posted
+from ledger.raw_rows import fetch_row, fetch_rows
 
 INSERT_TRANSFERS = Statement(
     "ledger_transfers",
@@ -97,12 +98,10 @@ def _account(book: Book, place: Place) -> Account:
 
 def chart(book_id: int) -> Chart:
     """The accounts that entries of this log may move chips between: its own and those of the whole site."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT place, seat, wager, id FROM ledger_account WHERE book_id = %s OR place = ANY(%s)",
-            [book_id, sorted(HOUSE_PLACES)],
-        )
-        rows = cursor.fetchall()
+    rows = fetch_rows(
+        "SELECT place, seat, wager, id FROM ledger_account WHERE book_id = %s OR place = ANY(%s)",
+        [book_id, sorted(HOUSE_PLACES)],
+    )
     return Chart(book_id, {(place, (seat, wager) if wager else seat): account for place, seat, wager, account in rows})
 
 
@@ -111,13 +110,12 @@ def chart(book_id: int) -> Chart:
 
 def horizons(books: Sequence[int]) -> dict[int, int]:
     """The entry up to which each log has been recounted; 0 for none. The database rejects transfers at or before it."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT book_id, (SELECT max(through_seq) FROM ledger_recount WHERE book_id = b.book_id)"
-            " FROM unnest(%s::bigint[]) AS b (book_id)",
-            [list(books)],
-        )
-        return {book: seq or 0 for book, seq in cursor.fetchall()}
+    rows = fetch_rows(
+        "SELECT book_id, (SELECT max(through_seq) FROM ledger_recount WHERE book_id = b.book_id)"
+        " FROM unnest(%s::bigint[]) AS b (book_id)",
+        [list(books)],
+    )
+    return {book: seq or 0 for book, seq in rows}
 
 
 # Each horizon is a literal in the query: from a join, the planner would expect a third of the history and read the
@@ -142,9 +140,8 @@ def net_effect(books: Sequence[int]) -> dict[int, int]:
     query = NET_EFFECT.format(
         horizons=", ".join(["(%s::bigint, %s::bigint)"] * len(ends)), moved=" UNION ALL ".join([MOVED] * len(ends))
     )
-    with connection.cursor() as cursor:
-        cursor.execute(query, [value for pair in ends.items() for value in pair] * 2)
-        return {account: int(cents) for account, cents in cursor.fetchall()}
+    rows = fetch_rows(query, [value for pair in ends.items() for value in pair] * 2)
+    return {account: int(cents) for account, cents in rows}
 
 
 def balances(book_id: int) -> dict[Account, int]:
@@ -185,9 +182,8 @@ def held_by_players() -> int:
 
 def balance_at(account: Account, through: Mapping[int, int]) -> int:
     """The balance in cents of an account after the given entry of each log."""
-    with connection.cursor() as cursor:
-        cursor.execute(BALANCE_AT, {"books": list(through), "seqs": list(through.values()), "account": account.pk})
-        return int(cursor.fetchone()[0])
+    asked = {"books": list(through), "seqs": list(through.values()), "account": account.pk}
+    return int(fetch_row(BALANCE_AT, asked)[0])
 
 
 # The last recount of each log before its entry, and the transfers after it: history that was added up before is not
@@ -209,9 +205,8 @@ NET_EFFECT_AT = """
 
 def net_effect_at(through: Mapping[int, int]) -> dict[int, int]:
     """The balance in cents of each account after the given entry of each log."""
-    with connection.cursor() as cursor:
-        cursor.execute(NET_EFFECT_AT, {"books": list(through), "seqs": list(through.values())})
-        return {account: int(cents) for account, cents in cursor.fetchall()}
+    rows = fetch_rows(NET_EFFECT_AT, {"books": list(through), "seqs": list(through.values())})
+    return {account: int(cents) for account, cents in rows}
 
 
 def hold_shared() -> None:

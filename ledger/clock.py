@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
+
+from ledger.raw_rows import fetch_row
 
 NOW: Final = "ledger_now()"
 """The database's clock, in SQL: a function that only its owner may replace."""
@@ -83,9 +84,7 @@ def host_now() -> datetime:
 def read() -> Reading:
     """Read both clocks, the database's in one round trip."""
     before = host_now()
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {NOW}")
-        (database,) = cursor.fetchone()
+    (database,) = fetch_row(f"SELECT {NOW}")
     return Reading(before, database, host_now())
 
 

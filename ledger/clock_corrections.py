@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from django.db import connection
-
 from ledger.log import CONTENT, LAST_SEQ, entries
 from ledger.models import LogEntry
 from ledger.proof.chain import Mend, mends_in
+from ledger.raw_rows import fetch_row
 
 # Clock-correction entries are few and indexed, so a log without any costs almost nothing.
 _SPANS: Final = f"""(
@@ -53,12 +52,11 @@ LAST_BEFORE: Final = f"""
 
 def last_before(book_id: int, moment: datetime) -> int:
     """The number of the last entry of a log that was written before a time; 0 for none."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            LAST_BEFORE.format(book="%(book)s", head="%(head)s", moment="%(moment)s"),
-            {"book": book_id, "head": LAST_SEQ, "moment": moment},
-        )
-        return int(cursor.fetchone()[0] or 0)
+    row = fetch_row(
+        LAST_BEFORE.format(book="%(book)s", head="%(head)s", moment="%(moment)s"),
+        {"book": book_id, "head": LAST_SEQ, "moment": moment},
+    )
+    return int(row[0] or 0)
 
 
 def of(book_id: int, first: int = 1, last: int = LAST_SEQ) -> Sequence[Mend]:

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from ledger import site_log
 from ledger.log import CONTENT
 from ledger.models import HOUSE
+from ledger.raw_rows import fetch_row
 
 BY: Final = "the house"
 """The signature of entries that no user caused."""
@@ -89,10 +90,9 @@ def record(journal: Journal, row: int, moment: datetime, by: str = BY, *, queued
     ``queued_only``: the entry is only queued, for the next writer of the site log. A worker that reports a wrong clock
     must not date the site log by it.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
-        # The database formats the row, so that verification uses the same SQL.
-        content: dict[str, Any] = json.loads(cursor.fetchone()[0])
+    # The database formats the row, so that verification uses the same SQL.
+    (text,) = fetch_row(f"SELECT {journal.row} FROM {journal.table} AS r WHERE r.id = %s", [row])  # noqa: S608
+    content: dict[str, Any] = json.loads(text)
     tell = site_log.enqueue_at if queued_only else site_log.report
     tell(journal.subject, journal.kind, by, content, moment)
 
@@ -109,9 +109,7 @@ _SUM: Final = """
 
 def sum_of(journal: Journal, through: int) -> dict[str, Any]:
     """The number and digest of the rows up to ``through``. The entry that took over older rows records the same."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SUM.format(row=journal.row, table=journal.table), [through])
-        count, digest = cursor.fetchone()
+    count, digest = fetch_row(_SUM.format(row=journal.row, table=journal.table), [through])
     return {"through": through, "count": count, "sha256": digest}
 
 
@@ -151,9 +149,7 @@ def wrong(
 
 
 def count(journal: Journal) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM {journal.table}")  # noqa: S608
-        return int(cursor.fetchone()[0])
+    return int(fetch_row(f"SELECT count(*) FROM {journal.table}")[0])  # noqa: S608
 
 
 def _read(row: str | None) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from ledger.prepared import Call, Statement, executed
 from ledger.proof import spelling
 from ledger.proof.chain import MENDED, Entry, Head
 from ledger.proof.spelling import Heading
+from ledger.raw_rows import fetch_row, fetch_rows
 
 CHUNK = 2_000
 LAST_SEQ = 2**63 - 1
@@ -216,9 +217,7 @@ def as_stale_or_reused(after: Head) -> Iterator[None]:
 
 def read_head(book_id: int) -> Head:
     """The head of a log, read without its lock: for verifying up to it, never for appending. Raises LookupError."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s", [book_id])
-        row = cursor.fetchone()
+    row = fetch_row("SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = %s", [book_id])
     if row is None:
         raise LookupError(f"there is no book {book_id}")
     return Head(*row)
@@ -226,19 +225,16 @@ def read_head(book_id: int) -> Head:
 
 def hash_at(book_id: int, seq: int) -> bytes | None:
     """The hash of an entry; None where the log has no entry of this number."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT hash FROM ledger_logentry WHERE book_id = %s AND seq = %s", [book_id, seq])
-        row = cursor.fetchone()
+    row = fetch_row("SELECT hash FROM ledger_logentry WHERE book_id = %s AND seq = %s", [book_id, seq])
     return bytes(row[0]) if row else None
 
 
 def read_heads(book_ids: Collection[int]) -> list[Head]:
     """The heads of several logs in one snapshot, by ascending id. Unknown ids are left out."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = ANY(%s) ORDER BY id", [sorted(book_ids)]
-        )
-        return [Head(*row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        "SELECT id, name, head_seq, head_hash FROM ledger_book WHERE id = ANY(%s) ORDER BY id", [sorted(book_ids)]
+    )
+    return [Head(*row) for row in rows]
 
 
 _BOOK_NAME = "(SELECT b.name FROM ledger_book AS b WHERE b.id = ledger_logentry.book_id)"
@@ -272,26 +268,23 @@ def picked(places: Collection[tuple[int, int]]) -> list[Entry]:
     if not places:
         return []
     books, seqs = (list(column) for column in zip(*places, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {_OWN} FROM ledger_logentry"  # noqa: S608
-            " JOIN unnest(%s::int[], %s::int[]) AS place (of_book, number) ON book_id = of_book AND seq = number",
-            [books, seqs],
-        )
-        return [Entry(*row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        f"SELECT {_OWN} FROM ledger_logentry"  # noqa: S608
+        " JOIN unnest(%s::int[], %s::int[]) AS place (of_book, number) ON book_id = of_book AND seq = number",
+        [books, seqs],
+    )
+    return [Entry(*row) for row in rows]
 
 
 def following(after: Mapping[int, int], most: int) -> dict[int, list[Entry]]:
     """The entries of each log after its number, in order and at most ``most`` of each log. The first of each log comes
     without the hash before it."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {_OWN} FROM unnest(%s::bigint[], %s::bigint[]) AS place (of_book, number)"  # noqa: S608
-            " CROSS JOIN LATERAL (SELECT * FROM ledger_logentry AS own WHERE own.book_id = of_book"
-            " AND own.seq > number ORDER BY own.seq LIMIT %s) AS ledger_logentry ORDER BY book_id, seq",
-            [list(after), list(after.values()), most],
-        )
-        rows = cursor.fetchall()
+    rows = fetch_rows(
+        f"SELECT {_OWN} FROM unnest(%s::bigint[], %s::bigint[]) AS place (of_book, number)"  # noqa: S608
+        " CROSS JOIN LATERAL (SELECT * FROM ledger_logentry AS own WHERE own.book_id = of_book"
+        " AND own.seq > number ORDER BY own.seq LIMIT %s) AS ledger_logentry ORDER BY book_id, seq",
+        [list(after), list(after.values()), most],
+    )
     return {book: [Entry(*row) for row in group] for book, group in groupby(rows, key=itemgetter(0))}
 
 
@@ -300,14 +293,13 @@ def of_rounds(rounds: Collection[tuple[int, int]], subject: str) -> list[Entry]:
     if not rounds:
         return []
     books, numbers = (list(column) for column in zip(*sorted(rounds), strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {_OWN} FROM ledger_logentry"  # noqa: S608
-            " JOIN unnest(%s::int[], %s::int[]) AS dealt (of_book, number) ON book_id = of_book AND round = number"
-            " WHERE round IS NOT NULL AND subject = %s ORDER BY book_id, round, seq",
-            [books, numbers, subject],
-        )
-        return [Entry(*row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        f"SELECT {_OWN} FROM ledger_logentry"  # noqa: S608
+        " JOIN unnest(%s::int[], %s::int[]) AS dealt (of_book, number) ON book_id = of_book AND round = number"
+        " WHERE round IS NOT NULL AND subject = %s ORDER BY book_id, round, seq",
+        [books, numbers, subject],
+    )
+    return [Entry(*row) for row in rows]
 
 
 def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], int | None]:
@@ -315,13 +307,11 @@ def _page(book_id: int, first: int, last: int) -> tuple[list[tuple[Any, ...]], i
 
     A page has all rows of a number or none: a duplicate row must not be hidden by the end of a page.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {_OWN} FROM ledger_logentry WHERE book_id = %s AND seq >= %s AND seq <= %s"  # noqa: S608
-            " ORDER BY seq LIMIT %s",
-            [book_id, first, last, CHUNK + 1],
-        )
-        rows = cursor.fetchall()
+    rows = fetch_rows(
+        f"SELECT {_OWN} FROM ledger_logentry WHERE book_id = %s AND seq >= %s AND seq <= %s"  # noqa: S608
+        " ORDER BY seq LIMIT %s",
+        [book_id, first, last, CHUNK + 1],
+    )
     if len(rows) <= CHUNK:
         return rows, None
     # The last number may continue on the next page: it is read there as a whole.

@@ -18,6 +18,13 @@ def fetch_rows(sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = 
         return list(cursor.fetchall())
 
 
+def fetch_row(sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> Any:
+    """The first row of a statement; None if there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchone()
+
+
 class RawRows(Generic[M]):
     """All columns of a model, in the order of its fields. A column's name is its field's ``attname``."""
 

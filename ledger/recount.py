@@ -3,7 +3,6 @@ writes recounts."""
 
 from collections.abc import Iterator
 
-from django.db import connection
 from django.utils import timezone
 
 from ledger.cage import horizons, transfers
@@ -12,6 +11,7 @@ from ledger.models import Account, Recount
 from ledger.proof.chain import Broken, Fault, Head, walk
 from ledger.proof.chips import HOUSE_PLACES, money
 from ledger.proof.moves import Proven, reconcile
+from ledger.raw_rows import fetch_row, fetch_rows
 
 ABOVE_ALL = b"\xff" * 33
 """Sorts after all SHA-256 hashes."""
@@ -49,14 +49,12 @@ def anchors(book_id: int, since: int, through: int) -> Iterator[tuple[int, bytes
     """The (seq, hash) pairs that recounts stored, for entries after ``since`` up to ``through``, in order."""
     last: tuple[int, bytes] = (since, ABOVE_ALL)
     while True:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT DISTINCT through_seq, head_hash FROM ledger_recount WHERE book_id = %s"
-                " AND through_seq BETWEEN %s AND %s AND (through_seq, head_hash) > (%s, %s)"
-                " ORDER BY through_seq, head_hash LIMIT %s",
-                [book_id, last[0], through, *last, CHUNK],
-            )
-            page = cursor.fetchall()
+        page = fetch_rows(
+            "SELECT DISTINCT through_seq, head_hash FROM ledger_recount WHERE book_id = %s"
+            " AND through_seq BETWEEN %s AND %s AND (through_seq, head_hash) > (%s, %s)"
+            " ORDER BY through_seq, head_hash LIMIT %s",
+            [book_id, last[0], through, *last, CHUNK],
+        )
         yield from page
         if len(page) < CHUNK:
             return
@@ -73,16 +71,14 @@ def _stored_head(book_id: int, name: str, seq: int) -> Head:
 
 def beyond_head(book_id: int) -> Fault | None:
     """The first entry, transfer or recount after the log's head, read in one snapshot; None if all end there."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT b.name, b.head_seq, least("
-            " (SELECT min(seq) FROM ledger_logentry WHERE book_id = b.id AND seq > b.head_seq),"
-            " (SELECT min(seq) FROM ledger_transfer WHERE book_id = b.id AND seq > b.head_seq),"
-            " (SELECT min(through_seq) FROM ledger_recount WHERE book_id = b.id AND through_seq > b.head_seq))"
-            " FROM ledger_book AS b WHERE b.id = %s",
-            [book_id],
-        )
-        name, head_seq, seq = cursor.fetchone()
+    name, head_seq, seq = fetch_row(
+        "SELECT b.name, b.head_seq, least("
+        " (SELECT min(seq) FROM ledger_logentry WHERE book_id = b.id AND seq > b.head_seq),"
+        " (SELECT min(seq) FROM ledger_transfer WHERE book_id = b.id AND seq > b.head_seq),"
+        " (SELECT min(through_seq) FROM ledger_recount WHERE book_id = b.id AND through_seq > b.head_seq))"
+        " FROM ledger_book AS b WHERE b.id = %s",
+        [book_id],
+    )
     return None if seq is None else Fault(name, seq, f"is beyond the last entry that the book knows, {head_seq}")
 
 
@@ -117,11 +113,9 @@ def wrong_recount(book_id: int, *, since: int = 0) -> Fault | None:
     horizon = horizons([book_id])[book_id]
     if horizon <= since:
         return None
-    with connection.cursor() as cursor:
-        cursor.execute(
-            WRONG_RECOUNT, {"book": book_id, "since": since, "horizon": horizon, "shared": sorted(HOUSE_PLACES)}
-        )
-        row = cursor.fetchone()
+    row = fetch_row(
+        WRONG_RECOUNT, {"book": book_id, "since": since, "horizon": horizon, "shared": sorted(HOUSE_PLACES)}
+    )
     if row is None:
         return None
     seq, account_id, recounted, summed = row
@@ -170,11 +164,10 @@ def recount(book_id: int, by: str) -> list[Recount]:
 
 def moved_cents(book_id: int, since: int, through: int) -> dict[int, int]:
     """The net change in cents of each account by the transfers of entries after ``since`` up to ``through``."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT leg.account_id, sum(leg.cents) FROM ledger_transfer AS t, LATERAL"
-            " (VALUES (t.source_id, -t.amount_cents), (t.target_id, t.amount_cents)) AS leg (account_id, cents)"
-            " WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s GROUP BY leg.account_id",
-            [book_id, since, through],
-        )
-        return {account: int(cents) for account, cents in cursor.fetchall()}
+    rows = fetch_rows(
+        "SELECT leg.account_id, sum(leg.cents) FROM ledger_transfer AS t, LATERAL"
+        " (VALUES (t.source_id, -t.amount_cents), (t.target_id, t.amount_cents)) AS leg (account_id, cents)"
+        " WHERE t.book_id = %s AND t.seq > %s AND t.seq <= %s GROUP BY leg.account_id",
+        [book_id, since, through],
+    )
+    return {account: int(cents) for account, cents in rows}

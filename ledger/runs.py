@@ -22,6 +22,7 @@ from django.utils import timezone
 from ledger import clock
 from ledger.alerts import raise_event
 from ledger.models import LogEntry, Run, RunEnd
+from ledger.raw_rows import fetch_row
 
 _EPOCH: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -112,10 +113,8 @@ def _report(plan: WatchPlan, claimed: Run) -> None:
 def alone(task: str) -> Iterator[bool]:
     """Yields whether this worker got the lock of a task, without waiting. The lock ends with the connection, and so
     with a killed process."""
-    with connection.cursor() as cursor:
-        # A session lock, because the work has transactions of its own.
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [task])
-        is_locked = bool(cursor.fetchone()[0])
+    # A session lock, because the work has transactions of its own.
+    is_locked = bool(fetch_row("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [task])[0])
     try:
         yield is_locked
     finally:

@@ -18,6 +18,7 @@ from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
 from ledger.grants import app_role, irrevocable_powers
+from ledger.raw_rows import fetch_row, fetch_rows
 
 FILE: Final = Path(__file__).with_name("shape.txt")
 APPLICATION: Final = "the application"
@@ -109,11 +110,8 @@ _SWITCHED_OFF: Final = """
 
 def present() -> Shape:
     """The schema of the connected database."""
-    with connection.cursor() as cursor:
-        cursor.execute(_OBJECTS)
-        objects = {name: _in_short(name, definition) for name, definition in cursor.fetchall()}
-        cursor.execute(_GRANTS)
-        objects |= {_without_roles(name): definition for name, definition in cursor.fetchall()}
+    objects = {name: _in_short(name, definition) for name, definition in fetch_rows(_OBJECTS)}
+    objects |= {_without_roles(name): definition for name, definition in fetch_rows(_GRANTS)}
     return dict(sorted(objects.items()))
 
 
@@ -211,10 +209,9 @@ def _without_roles(name: str) -> str:
 
 def _has_one_role() -> bool:
     """Whether the application's role owns the tables or does not exist: then no grants are compared."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s) AND NOT EXISTS (SELECT FROM pg_class"
-            " WHERE oid = 'ledger_logentry'::regclass AND pg_get_userbyid(relowner) = %(role)s)",
-            {"role": app_role()},
-        )
-        return not cursor.fetchone()[0]
+    row = fetch_row(
+        "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s) AND NOT EXISTS (SELECT FROM pg_class"
+        " WHERE oid = 'ledger_logentry'::regclass AND pg_get_userbyid(relowner) = %(role)s)",
+        {"role": app_role()},
+    )
+    return not row[0]

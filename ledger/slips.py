@@ -15,6 +15,7 @@ from django.utils import timezone
 from ledger import discrepancies
 from ledger.models import Book, Slip, SlipSignature
 from ledger.proof.slip_name import SlipName
+from ledger.raw_rows import fetch_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,5 @@ _UNMATCHED = """
 def unmatched(book_id: int, since: int = 0) -> int | None:
     """The number of the first entry after ``since`` that signs a slip and has no signature row, or the reverse; None if
     all match."""
-    with connection.cursor() as cursor:
-        cursor.execute(_UNMATCHED, {"book": book_id, "since": since})
-        row = cursor.fetchone()
+    row = fetch_row(_UNMATCHED, {"book": book_id, "since": since})
     return None if row is None else int(row[0])

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Min
 
 from ledger import clock, log, site_log
@@ -23,6 +23,7 @@ from ledger.log import Draft
 from ledger.models import DayRoot, LogEntry, RunEnd
 from ledger.proof import seals
 from ledger.proof.spelling import timestamp
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import read_as
 from tables.log.entries.clocks import ClockConfirmed, Confirmation
 from tables.models import Staff
@@ -49,13 +50,11 @@ def refuse_day(over: datetime, present: datetime) -> None:
 
 def ahead(present: datetime) -> list[tuple[str, datetime]]:
     """The logs whose last entry is dated in the future by more than ``settings.CLOCK_DRIFT``, with that time."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT b.name, e.at FROM ledger_book AS b JOIN ledger_logentry AS e ON e.book_id = b.id"
-            " AND e.seq = b.head_seq WHERE e.at > %s ORDER BY b.name",
-            [present + settings.CLOCK_DRIFT],
-        )
-        return list(cursor.fetchall())
+    return fetch_rows(
+        "SELECT b.name, e.at FROM ledger_book AS b JOIN ledger_logentry AS e ON e.book_id = b.id"
+        " AND e.seq = b.head_seq WHERE e.at > %s ORDER BY b.name",
+        [present + settings.CLOCK_DRIFT],
+    )
 
 
 def unexplained(present: datetime) -> list[Period]:
@@ -83,14 +82,13 @@ def _gaps(moments: Sequence[datetime]) -> list[Period]:
 
 def _hours_written(start: datetime, end: datetime) -> Iterable[datetime]:
     """The hours in which any log has an entry. Read only for a period without runs, because it is costly."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT date_trunc('hour', e.at) FROM ledger_book AS b CROSS JOIN LATERAL ("
-            " SELECT at FROM ledger_logentry WHERE book_id = b.id AND at > %s AND at < %s) AS e",
-            [start, end],
-        )
-        # An hour is enough: only gaps longer than settings.CLOCK_JUMP matter.
-        return [max(hour, start) for (hour,) in cursor.fetchall()]
+    rows = fetch_rows(
+        "SELECT DISTINCT date_trunc('hour', e.at) FROM ledger_book AS b CROSS JOIN LATERAL ("
+        " SELECT at FROM ledger_logentry WHERE book_id = b.id AND at > %s AND at < %s) AS e",
+        [start, end],
+    )
+    # An hour is enough: only gaps longer than settings.CLOCK_JUMP matter.
+    return [max(hour, start) for (hour,) in rows]
 
 
 def _confirmations() -> Iterable[Period]:

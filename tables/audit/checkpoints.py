@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from ledger import clock, log, runs, site_log
 from ledger.log import Draft
@@ -28,6 +28,7 @@ from ledger.proof.merkle import TreeProofs
 from ledger.proof.note import ED25519, Note, VerifierKey
 from ledger.proof.seals import BadKey
 from ledger.proof.spelling import timestamp
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import read_as
 from tables.log.entries.checkpoints import CheckpointsBegun
 
@@ -184,16 +185,14 @@ def seal_fault(sealed: Head) -> str | None:
 def entry_faults(places: Sequence[tuple[str, int, str]]) -> Iterator[str]:
     """A sentence for each head that is no longer an entry of the log. Heads are (log, number, hash in hex)."""
     names, numbers, digests = ([place[part] for place in places] for part in range(3))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT n.name, n.seq, n.digest, b.head_seq, e.hash"
-            " FROM unnest(%s::text[], %s::bigint[], %s::text[]) WITH ORDINALITY AS n (name, seq, digest, place)"
-            " LEFT JOIN ledger_book AS b ON b.name = n.name"
-            " LEFT JOIN ledger_logentry AS e ON e.book_id = b.id AND e.seq = n.seq"
-            " WHERE e.hash IS NULL OR encode(e.hash, 'hex') <> n.digest ORDER BY n.place",
-            [names, numbers, digests],
-        )
-        rows = cursor.fetchall()
+    rows = fetch_rows(
+        "SELECT n.name, n.seq, n.digest, b.head_seq, e.hash"
+        " FROM unnest(%s::text[], %s::bigint[], %s::text[]) WITH ORDINALITY AS n (name, seq, digest, place)"
+        " LEFT JOIN ledger_book AS b ON b.name = n.name"
+        " LEFT JOIN ledger_logentry AS e ON e.book_id = b.id AND e.seq = n.seq"
+        " WHERE e.hash IS NULL OR encode(e.hash, 'hex') <> n.digest ORDER BY n.place",
+        [names, numbers, digests],
+    )
     for name, seq, _, head_seq, digest in rows:
         if head_seq is None:
             yield f"{name} is missing: it went up to entry {seq}"
@@ -205,9 +204,8 @@ def entry_faults(places: Sequence[tuple[str, int, str]]) -> Iterator[str]:
 
 def present_heads() -> dict[str, Head]:
     """The heads of all logs in one snapshot, read by one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, head_seq, head_hash FROM ledger_book WHERE head_seq > 0")
-        return {name: (seq, bytes(digest).hex()) for name, seq, digest in cursor.fetchall()}
+    rows = fetch_rows("SELECT name, head_seq, head_hash FROM ledger_book WHERE head_seq > 0")
+    return {name: (seq, bytes(digest).hex()) for name, seq, digest in rows}
 
 
 def sealed_last() -> Head | None:

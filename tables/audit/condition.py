@@ -22,6 +22,7 @@ from django.utils import timezone
 from ledger import broker, clock, grants, replica, runs
 from ledger.broker import BrokerAway
 from ledger.proof import seals
+from ledger.raw_rows import fetch_row, fetch_rows
 from tables import pepper
 from tables.alerts import delivery, log_followers, streams
 from tables.audit import checkpoints, day_seals, protections, watch, witness_delivery
@@ -86,21 +87,16 @@ def _part(name: str, wrong: str, well: str, do: str, *, state: Urgency = Urgency
 
 
 def _database() -> ConditionPart:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('server_version'), pg_is_in_recovery()")
-        version, standby = cursor.fetchone()
+    version, standby = fetch_row("SELECT current_setting('server_version'), pg_is_in_recovery()")
     wrong = "The database is a read-only standby." if standby else ""
     do = "Point DATABASE_URL at the primary, or promote this one."
     return _part("Database", wrong, f"PostgreSQL {version} answers.", do)
 
 
 def _line() -> ConditionPart:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT ssl, host(client_addr) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)"
-            " WHERE pid = pg_backend_pid()"
-        )
-        is_encrypted, address = cursor.fetchone()
+    is_encrypted, address = fetch_row(
+        "SELECT ssl, host(client_addr) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE pid = pg_backend_pid()"
+    )
     return line(is_encrypted, address, str(connection.settings_dict["OPTIONS"].get("sslmode", "")))
 
 
@@ -324,15 +320,14 @@ def worst(every: list[ConditionPart]) -> Urgency:
 def watch_ages() -> Iterator[tuple[str, float]]:
     """For each scheduled check, the seconds since the slot of its last finished run."""
     moment = timezone.now()
-    with connection.cursor() as cursor:
-        for plan in watch.PLANS:
-            cursor.execute(
-                "SELECT r.slot FROM ledger_run AS r JOIN ledger_runend AS e ON e.run_id = r.id"
-                " WHERE r.task = %s ORDER BY r.slot DESC LIMIT 1",
-                [plan.task],
-            )
-            if row := cursor.fetchone():
-                yield plan.task, (moment - row[0]).total_seconds()
+    for plan in watch.PLANS:
+        row = fetch_row(
+            "SELECT r.slot FROM ledger_run AS r JOIN ledger_runend AS e ON e.run_id = r.id"
+            " WHERE r.task = %s ORDER BY r.slot DESC LIMIT 1",
+            [plan.task],
+        )
+        if row:
+            yield plan.task, (moment - row[0]).total_seconds()
 
 
 def witness_ages() -> Iterator[tuple[str, float]]:
@@ -345,9 +340,8 @@ def witness_ages() -> Iterator[tuple[str, float]]:
 
 def connections() -> dict[str, int]:
     """The number of database connections of the application's role, by state."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT coalesce(state, 'other'), count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND usename = current_user GROUP BY 1"
-        )
-        return {str(state).replace(" ", "_"): int(count) for state, count in cursor.fetchall()}
+    rows = fetch_rows(
+        "SELECT coalesce(state, 'other'), count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND usename = current_user GROUP BY 1"
+    )
+    return {str(state).replace(" ", "_"): int(count) for state, count in rows}

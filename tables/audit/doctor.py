@@ -20,10 +20,10 @@ import httpx
 from celery import Celery
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
 
 from ledger import shape
 from ledger.models import Run
+from ledger.raw_rows import fetch_row
 from tables.alerts import outbound, overdue
 from tables.audit import condition, day_delivery, drill, protections
 from tables.audit.condition import ConditionPart, Urgency
@@ -210,9 +210,9 @@ def _backups() -> ConditionPart:
 
 
 def _archive_fault() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT last_archived_time, last_failed_time, now(), last_failed_wal FROM pg_stat_archiver")
-        archived, failed, moment, segment = cursor.fetchone()
+    archived, failed, moment, segment = fetch_row(
+        "SELECT last_archived_time, last_failed_time, now(), last_failed_wal FROM pg_stat_archiver"
+    )
     if not protections.is_archived():
         return "Archiving is off: everything since the last backup is lost if this server is."
     if failed and (not archived or failed > archived):
@@ -264,9 +264,7 @@ def _beat(workers: ConditionPart) -> ConditionPart:
     if workers.state != Urgency.WELL:
         return ConditionPart("Beat", Urgency.WATCH, "Not checked: this needs the workers.", workers.do)
     last = Run.objects.filter(task=overdue.PLAN.task).order_by("-slot").first()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        (moment,) = cursor.fetchone()
+    (moment,) = fetch_row("SELECT clock_timestamp()")
     if last is None or moment - last.slot > BEAT_SILENT:
         do = "Start casino-beat, on one host or on several: only one of them schedules tasks at a time."
         return ConditionPart("Beat", Urgency.WRONG, "Workers answer, but nobody schedules their tasks.", do)

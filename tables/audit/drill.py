@@ -29,6 +29,7 @@ from psycopg.conninfo import make_conninfo
 from ledger import clock, runs
 from ledger.alerts import raise_lasting
 from ledger.models import Run, RunEnd
+from ledger.raw_rows import fetch_row, fetch_rows
 from ledger.runs import WatchPlan
 from tables.refusals import sentence
 
@@ -296,26 +297,23 @@ def compare_heads(restored: psycopg.Connection[Any]) -> tuple[list[str], int, in
     """
     faults, behind, entries = [], 0, 0
     heads = restored.execute("SELECT name, head_seq, head_hash FROM ledger_book ORDER BY name").fetchall()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, head_seq FROM ledger_book")
-        house_heads = dict(cursor.fetchall())
-        for name, seq, digest in heads:
-            entries += seq
-            behind += max(0, house_heads.get(name, 0) - seq)
-            # The restored log must be a prefix of the present one; any other hash means a different history.
-            if seq and not _house_has(cursor, name, seq, digest):
-                faults.append(f"{name}, entry {seq} of the backup is not the house's")
+    house_heads = dict(fetch_rows("SELECT name, head_seq FROM ledger_book"))
+    for name, seq, digest in heads:
+        entries += seq
+        behind += max(0, house_heads.get(name, 0) - seq)
+        # The restored log must be a prefix of the present one; any other hash means a different history.
+        if seq and not _house_has(name, seq, digest):
+            faults.append(f"{name}, entry {seq} of the backup is not the house's")
     behind += sum(seq for name, seq in house_heads.items() if name not in {head[0] for head in heads})
     return faults, behind, entries, len(heads)
 
 
-def _house_has(cursor: Any, book: str, seq: int, digest: bytes) -> bool:
-    cursor.execute(
+def _house_has(book: str, seq: int, digest: bytes) -> bool:
+    row = fetch_row(
         "SELECT e.hash FROM ledger_logentry AS e JOIN ledger_book AS b ON b.id = e.book_id"
         " WHERE b.name = %s AND e.seq = %s",
         [book, seq],
     )
-    row = cursor.fetchone()
     return row is not None and bytes(row[0]) == bytes(digest)
 
 
@@ -323,8 +321,6 @@ def _compare_seals(restored: psycopg.Connection[Any]) -> tuple[list[str], int]:
     """The restored seals that differ from the site's, as faults, and the number of restored seals."""
     statement = "SELECT day, hash, signature FROM ledger_dayroot ORDER BY number"
     seals = restored.execute(statement).fetchall()
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        house_seals = {day: (bytes(digest), bytes(signature)) for day, digest, signature in cursor.fetchall()}
+    house_seals = {day: (bytes(digest), bytes(signature)) for day, digest, signature in fetch_rows(statement)}
     differing = [day for day, digest, signature in seals if house_seals.get(day) != (bytes(digest), bytes(signature))]
     return [f"the seal of {day} in the backup is not the house's" for day in differing], len(seals)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from django.db import connection
 from django.utils import timezone
 
 from ledger import alerts
 from ledger.models import Acknowledgement, Alert, Slip
+from ledger.raw_rows import fetch_row
 from tables.audit import checkpoints, witness_delivery
 from tables.floor import signature_checks
 from tables.setup import policies
@@ -51,9 +51,7 @@ def _has_witness() -> bool:
 
 def is_archived() -> bool:
     """Whether the database keeps its WAL."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('archive_mode')")
-        return bool(cursor.fetchone()[0] != "off")
+    return bool(fetch_row("SELECT current_setting('archive_mode')")[0] != "off")
 
 
 PROTECTIONS: Final = (

@@ -12,12 +12,11 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from django.db import connection
-
 from ledger import clock_corrections
 from ledger.log import COLUMNS
 from ledger.proof.chain import Entry, Mend
 from ledger.proof.spelling import PAYOUT, PAYOUT_WITH_SCORE
+from ledger.raw_rows import fetch_rows
 from tables.games.catalog import GAMES
 from tables.games.protocol import SeatView
 from tables.log.catalog import event_of, fold
@@ -136,15 +135,14 @@ def _candidates(
         pieces = [f'"outcome":"{criteria.outcome}"'.encode(), *_payouts(criteria.outcome, criteria.seat)]
     else:
         pieces = kind.traces(criteria.seat)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"
-            " AND subject = 'round' AND kind = %s AND (cardinality(%s::bytea[]) = 0 OR EXISTS ("
-            "SELECT FROM unnest(%s::bytea[]) AS piece WHERE position(piece IN body) > 0))"
-            " ORDER BY round DESC LIMIT %s",
-            [book_id, since, through, written, pieces, pieces, count],
-        )
-        return [number for (number,) in cursor.fetchall()]
+    rows = fetch_rows(
+        "SELECT DISTINCT round FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"
+        " AND subject = 'round' AND kind = %s AND (cardinality(%s::bytea[]) = 0 OR EXISTS ("
+        "SELECT FROM unnest(%s::bytea[]) AS piece WHERE position(piece IN body) > 0))"
+        " ORDER BY round DESC LIMIT %s",
+        [book_id, since, through, written, pieces, pieces, count],
+    )
+    return [number for (number,) in rows]
 
 
 def _payouts(outcome: str, seat: int | None) -> list[bytes]:
@@ -155,13 +153,12 @@ def _payouts(outcome: str, seat: int | None) -> list[bytes]:
 def _lines(book_id: int, numbers: Sequence[int]) -> Iterable[RoundLine]:
     if not numbers:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
-            " AND round = ANY(%s) ORDER BY round, seq",
-            [book_id, min(numbers), max(numbers), list(numbers)],
-        )
-        entries = [Entry(*row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = %s AND round BETWEEN %s AND %s"  # noqa: S608
+        " AND round = ANY(%s) ORDER BY round, seq",
+        [book_id, min(numbers), max(numbers), list(numbers)],
+    )
+    entries = [Entry(*row) for row in rows]
     lines = [line_of(number, list(stretch)) for number, stretch in groupby(entries, key=lambda entry: entry.round or 0)]
     return reversed(truly_timed(book_id, lines))
 
@@ -246,6 +243,4 @@ def first_since(latest: Mapping[int, int], moment: datetime) -> dict[int, int]:
 
     Rounds begin in the order of their numbers, so each log is bisected: a few index look-ups, one query for all.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_BISECT, {"books": list(latest), "latest": list(latest.values()), "moment": moment})
-        return dict(cursor.fetchall())
+    return dict(fetch_rows(_BISECT, {"books": list(latest), "latest": list(latest.values()), "moment": moment}))

@@ -13,10 +13,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final
 
-from django.db import connection
-
 from ledger.log import COLUMNS
 from ledger.proof.chain import Entry
+from ledger.raw_rows import fetch_rows
 from tables.audit import round_list
 from tables.audit.round_list import RoundFilter, RoundLine
 from tables.games.protocol import Payout, SeatView, Settled
@@ -165,25 +164,23 @@ def _amounts(view: SeatView, corrections: Iterable[Correction]) -> Iterable[int]
 
 def _latest(books: Sequence[int]) -> dict[int, int]:
     """The number of the latest round of each book; 0 before the first."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT b.book, coalesce((SELECT max(round) FROM ledger_logentry WHERE book_id = b.book), 0)"
-            " FROM unnest(%s::bigint[]) AS b (book)",
-            [list(books)],
-        )
-        return dict(cursor.fetchall())
+    rows = fetch_rows(
+        "SELECT b.book, coalesce((SELECT max(round) FROM ledger_logentry WHERE book_id = b.book), 0)"
+        " FROM unnest(%s::bigint[]) AS b (book)",
+        [list(books)],
+    )
+    return dict(rows)
 
 
 def _lines(spans: Mapping[int, range]) -> list[tuple[int, RoundLine]]:
     """Rounds with their logs. Corrected times replace false ones."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT e.* FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS s (book, low, high) CROSS JOIN LATERAL ("  # noqa: S608
-            f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = s.book AND round >= s.low AND round < s.high) AS e"
-            " ORDER BY e.book_id, e.round, e.seq",
-            [list(spans), [span.start for span in spans.values()], [span.stop for span in spans.values()]],
-        )
-        entries = [Entry(*row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        f"SELECT e.* FROM unnest(%s::bigint[], %s::int[], %s::int[]) AS s (book, low, high) CROSS JOIN LATERAL ("  # noqa: S608
+        f"SELECT {COLUMNS} FROM ledger_logentry WHERE book_id = s.book AND round >= s.low AND round < s.high) AS e"
+        " ORDER BY e.book_id, e.round, e.seq",
+        [list(spans), [span.start for span in spans.values()], [span.stop for span in spans.values()]],
+    )
+    entries = [Entry(*row) for row in rows]
     lines: list[tuple[int, RoundLine]] = []
     for book, stretch in groupby(entries, key=lambda entry: entry.book_id):
         rounds = groupby(stretch, key=lambda entry: entry.round or 0)
@@ -197,13 +194,11 @@ def _corrections(lines: Sequence[tuple[int, RoundLine]]) -> dict[tuple[int, int]
     first: dict[int, int] = {}
     for book, line in lines:
         first[book] = min(first.get(book, line.first_seq), line.first_seq)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT e.book_id, e.kind, e.body FROM unnest(%s::bigint[], %s::bigint[]) AS s (book, seq)"
-            " JOIN ledger_logentry AS e ON e.book_id = s.book AND e.subject = %s AND e.seq > s.seq",
-            [list(first), list(first.values()), CORRECTION.name],
-        )
-        rows = cursor.fetchall()
+    rows = fetch_rows(
+        "SELECT e.book_id, e.kind, e.body FROM unnest(%s::bigint[], %s::bigint[]) AS s (book, seq)"
+        " JOIN ledger_logentry AS e ON e.book_id = s.book AND e.subject = %s AND e.seq > s.seq",
+        [list(first), list(first.values()), CORRECTION.name],
+    )
     corrections: dict[tuple[int, int], list[Correction]] = {}
     for book, kind, body in rows:
         # A malformed entry is reported by verification; the search must still find the other rounds.

@@ -11,11 +11,11 @@ from itertools import groupby
 from typing import Any, Final
 
 import msgspec
-from django.db import connection
 
 from ledger import log
 from ledger.models import Book
 from ledger.proof.chain import Entry, Fault, Head, verify_chain
+from ledger.raw_rows import fetch_row, fetch_rows
 from tables.audit import proofs
 from tables.audit.proofs import BookProof
 from tables.audit.round_list import RoundLine, folded, line_of, truly_timed
@@ -125,16 +125,14 @@ def story(table: Table, number: int) -> Story | None:
 def _stretch(book_id: int, number: int) -> list[Entry]:
     """The log from a round's first entry to its last: entries between them, such as a relief or the cut card, belong to
     it."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT min(seq), max(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number]
-        )
-        first, last = cursor.fetchone()
-        cursor.execute(
-            f"SELECT {log.COLUMNS} FROM ledger_logentry WHERE book_id = %s AND seq BETWEEN %s AND %s ORDER BY seq",  # noqa: S608
-            [book_id, first, last],
-        )
-        return [Entry(*row) for row in cursor.fetchall()]
+    bounds = fetch_row(
+        "SELECT min(seq), max(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number]
+    )
+    rows = fetch_rows(
+        f"SELECT {log.COLUMNS} FROM ledger_logentry WHERE book_id = %s AND seq BETWEEN %s AND %s ORDER BY seq",  # noqa: S608
+        [book_id, *bounds],
+    )
+    return [Entry(*row) for row in rows]
 
 
 def _step(entry: Entry, before: Round | None, after: Round | None, moves: tuple[ChipMove, ...]) -> RoundStep:
@@ -179,9 +177,7 @@ _MOVED: Final = """
 
 def _moves(book_id: int, since: int, through: int) -> dict[int, tuple[ChipMove, ...]]:
     """The transfers of a range of the log, by entry."""
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVED, [book_id, since, through])
-        rows = cursor.fetchall()
+    rows = fetch_rows(_MOVED, [book_id, since, through])
     return {
         seq: tuple(ChipMove(row[1], _place(*row[2:5]), _place(*row[5:8]), row[8]) for row in group)
         for seq, group in groupby(rows, key=lambda row: row[0])

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from ledger import log, site_log
 from ledger.findings import BY
 from ledger.log import Draft
+from ledger.raw_rows import fetch_row, fetch_rows
 from tables.log.entries.carried_rows import RowsNoted
 from tables.projections.records import of_the_house
 
@@ -109,15 +110,12 @@ _AGAIN: Final = """
 
 
 def _span(rows: Rows, after: int, before: datetime) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(_filled(_SPAN, rows), {"after": after, "before": before})
-        return dict(json.loads(cursor.fetchone()[0]))
+    return dict(json.loads(fetch_row(_filled(_SPAN, rows), {"after": after, "before": before})[0]))
 
 
 def _again(rows: Rows, spans: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    with connection.cursor() as cursor:
-        cursor.execute(_filled(_AGAIN, rows), [[span["after"] for span in spans], [span["through"] for span in spans]])
-        return [json.loads(sums) for (sums,) in cursor.fetchall()]
+    bounds = [[span["after"] for span in spans], [span["through"] for span in spans]]
+    return [json.loads(sums) for (sums,) in fetch_rows(_filled(_AGAIN, rows), bounds)]
 
 
 def _filled(statement: str, rows: Rows) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from ledger import log, sealed_note, site_log
 from ledger.log import Draft
@@ -17,6 +17,7 @@ from ledger.models import HOUSE, Book, BookRoot, DayRoot, LogEntry
 from ledger.proof import seals
 from ledger.proof.chain import Broken, Fault, Head, walk
 from ledger.proof.seals import BadKey
+from ledger.raw_rows import fetch_rows
 from ledger.sealed_note import HOW, BadNote, Note
 from tables.log.catalog import read_as
 from tables.log.entries.days import NoteRestored, Restoration
@@ -94,14 +95,12 @@ def _refuse_days(note: Note) -> None:
 def _refuse_books(note: Note) -> None:
     """Raise BadNote unless each log still has the entry that was noted as its last."""
     names = list(note.books)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT n.name, n.seq, e.hash FROM unnest(%s::text[], %s::bigint[]) AS n (name, seq)"
-            " LEFT JOIN ledger_book AS b ON b.name = n.name"
-            " LEFT JOIN ledger_logentry AS e ON e.book_id = b.id AND e.seq = n.seq ORDER BY n.name",
-            [names, [note.books[name][0] for name in names]],
-        )
-        rows = cursor.fetchall()
+    rows = fetch_rows(
+        "SELECT n.name, n.seq, e.hash FROM unnest(%s::text[], %s::bigint[]) AS n (name, seq)"
+        " LEFT JOIN ledger_book AS b ON b.name = n.name"
+        " LEFT JOIN ledger_logentry AS e ON e.book_id = b.id AND e.seq = n.seq ORDER BY n.name",
+        [names, [note.books[name][0] for name in names]],
+    )
     for name, seq, digest in rows:
         if digest is None:
             raise _bad_note("is missing, and is noted beside the key: it was sealed", name, seq)

@@ -14,7 +14,6 @@ from datetime import timedelta
 from typing import Final
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from ledger import alerts, clock, discrepancies, inspection, runs, site_log
@@ -24,6 +23,7 @@ from ledger.clock import WrongClock
 from ledger.inspection import inspect_book, inspect_house
 from ledger.models import Account, Book
 from ledger.proof.chips import CASH_PLACES, CHIP_PLACES
+from ledger.raw_rows import fetch_rows
 from ledger.runs import WatchPlan
 from tables.alerts import overdue
 from tables.approvals import proposals
@@ -243,13 +243,12 @@ def by_place() -> Mapping[str, int]:
 
 def by_place_afresh() -> Mapping[str, int]:
     """The amount in cents in each kind of place, from all transfers ever made, in one pass."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT leg.place, sum(leg.cents) FROM ledger_transfer AS t, LATERAL (VALUES"
-            " (t.source_place, -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents)"
-            " GROUP BY leg.place"
-        )
-        return {place: int(cents) for place, cents in cursor.fetchall()}
+    rows = fetch_rows(
+        "SELECT leg.place, sum(leg.cents) FROM ledger_transfer AS t, LATERAL (VALUES"
+        " (t.source_place, -t.amount_cents), (t.target_place, t.amount_cents)) AS leg (place, cents)"
+        " GROUP BY leg.place"
+    )
+    return {place: int(cents) for place, cents in rows}
 
 
 def look_after_custody() -> int:

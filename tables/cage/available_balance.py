@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from django.db import connection
-
 from ledger import cage
 from ledger.models import HOUSE, Account
 from ledger.proof.chips import HOUSE_PLACES, PLAYERS, money
+from ledger.raw_rows import fetch_rows
 from tables.cage import chips_in_play
 from tables.log import slip_workflow
 from tables.log.catalog import read_as
@@ -61,8 +60,6 @@ _NEWEST: Final = """
 
 def in_progress(books: list[int]) -> Iterator[Slip]:
     """The slips of these books that need a further signature."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, [books])
-        rows = cursor.fetchall()
+    rows = fetch_rows(_NEWEST, [books])
     for name, body in rows:
         yield from read_as(HouseSlipSigned if name == HOUSE else SlipSigned, body).waiting

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.db import connection
-
 from ledger import cage, models
 from ledger.models import SlipSignature
 from ledger.proof.slip_name import SlipName
+from ledger.raw_rows import fetch_rows
 from tables.cage import cage_desk
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned, SlipSigned
@@ -241,9 +240,7 @@ def recent(
     with ``since`` and ``until``, only those that began in this span of time."""
     statement = _NEWEST.format(within=_WITHIN if since or until else "")
     facts = {"series": sorted(set(series)), "before": before or None, "count": count, "since": since, "until": until}
-    with connection.cursor() as cursor:
-        cursor.execute(statement, facts)
-        page = [models.Slip(*row) for row in cursor.fetchall()]
+    page = [models.Slip(*row) for row in fetch_rows(statement, facts)]
     tables = {table.book_id: table for table in Table.objects.filter(book_id__in={row.book_id for row in page})}
     placed = [(tables.get(row.book_id), row) for row in page if row.series in SLIPS]
     return list(zip([row.pk for _, row in placed], _latest(placed), strict=True))
@@ -296,11 +293,10 @@ def _stages(slip: Slip) -> list[Stage]:
 def _entries(keys: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[datetime, bytes, str]]:
     """Time, body and hex hash of log entries, by log and sequence number."""
     pairs = sorted(set(keys))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT w.book, w.seq, at, body, encode(hash, 'hex')"
-            " FROM unnest(%s::bigint[], %s::bigint[]) AS w (book, seq)"
-            " JOIN ledger_logentry ON book_id = w.book AND ledger_logentry.seq = w.seq",
-            [[book for book, _ in pairs], [seq for _, seq in pairs]],
-        )
-        return {(book, seq): (moment, bytes(body), digest) for book, seq, moment, body, digest in cursor.fetchall()}
+    rows = fetch_rows(
+        "SELECT w.book, w.seq, at, body, encode(hash, 'hex')"
+        " FROM unnest(%s::bigint[], %s::bigint[]) AS w (book, seq)"
+        " JOIN ledger_logentry ON book_id = w.book AND ledger_logentry.seq = w.seq",
+        [[book for book, _ in pairs], [seq for _, seq in pairs]],
+    )
+    return {(book, seq): (moment, bytes(body), digest) for book, seq, moment, body, digest in rows}

@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection
-
 from ledger.proof.slip_name import SlipName
-from ledger.raw_rows import fetch_rows
+from ledger.raw_rows import fetch_row, fetch_rows
 from tables.log.catalog import read
 from tables.log.corrections import Correction
 from tables.log.entries.corrections import AboutCorrection, CorrectionProposed
@@ -109,20 +107,17 @@ def listed(count: int) -> tuple[list[CorrectionRecord], int]:
     """Up to ``count`` corrections: those that wait for a signature, then the newest; and how many there ever were."""
     waiting, newest = page(None, count, "proposed")[0], page(None, count)[0]
     settled = [paper for paper in newest if paper.state != "proposed"]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM ledger_slip WHERE series = %s", [CORRECTION.name])
-        every = int(cursor.fetchone()[0])
+    every = int(fetch_row("SELECT count(*) FROM ledger_slip WHERE series = %s", [CORRECTION.name])[0])
     return (waiting + settled)[:count], every
 
 
 def of_slip(book_id: int, name: SlipName) -> CorrectionRecord | None:
     """One correction of a table."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM ledger_slip WHERE series = %s AND year = %s AND number = %s AND book_id = %s",
-            [CORRECTION.name, min(name.year, 32_767), min(name.number, 2**31 - 1), book_id],
-        )
-        papers = _papers([pk for (pk,) in cursor.fetchall()])
+    rows = fetch_rows(
+        "SELECT id FROM ledger_slip WHERE series = %s AND year = %s AND number = %s AND book_id = %s",
+        [CORRECTION.name, min(name.year, 32_767), min(name.number, 2**31 - 1), book_id],
+    )
+    papers = _papers([pk for (pk,) in rows])
     return papers[0] if papers else None
 
 

@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db import connection
-
 from ledger.models import LogEntry
 from ledger.proof.chips import RACK
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import read, read_as
 from tables.log.entries.slips import SlipSigned
 from tables.log.entries.tables import Door
@@ -64,9 +63,7 @@ def moved(book_id: int, since_seq: int, through_seq: int) -> RackMoves | None:
         "through": through_seq,
         "not_these": [*_BY_ROUNDS, *_BY_COUNTS],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVERS, params)
-        rows = cursor.fetchall()
+    rows = fetch_rows(_MOVERS, params)
     chips: Counter[int] = Counter()
     amounts = []
     for subject, _, body, cents in rows:

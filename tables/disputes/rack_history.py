@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
-from django.db import connection
-
 from ledger.models import Bookmark, LogEntry
+from ledger.raw_rows import fetch_row, fetch_rows
 from tables.games.game import Game
 from tables.games.protocol import Action, Opening, Payout
 from tables.log.catalog import read, read_as
@@ -67,20 +66,17 @@ class Exchange:
 
 def entry_before(book_id: int, number: int) -> int:
     """The entry before a round's first one."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT min(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number])
-        return int(cursor.fetchone()[0]) - 1
+    row = fetch_row("SELECT min(seq) FROM ledger_logentry WHERE book_id = %s AND round = %s", [book_id, number])
+    return int(row[0]) - 1
 
 
 def rounds_between(book_id: int, since_seq: int, through_seq: int) -> tuple[int, int]:
     """The first and the last round with an entry in a span; (1, 0) where there is none."""
     span = "SELECT round FROM ledger_logentry WHERE book_id = %s AND subject = 'round' AND seq > %s AND seq <= %s"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT ({span} ORDER BY seq LIMIT 1), ({span} ORDER BY seq DESC LIMIT 1)",
-            [book_id, since_seq, through_seq] * 2,
-        )
-        first, last = cursor.fetchone()
+    first, last = fetch_row(
+        f"SELECT ({span} ORDER BY seq LIMIT 1), ({span} ORDER BY seq DESC LIMIT 1)",
+        [book_id, since_seq, through_seq] * 2,
+    )
     return (1, 0) if first is None else (first, last)
 
 
@@ -93,9 +89,7 @@ _ROUNDS: Final = """
 def dealt_rounds(book_id: int, first: int, last: int, since_seq: int, through_seq: int) -> Iterator[Dealt]:
     """The rounds from one number to another that were settled in a span, as they stand after their corrections."""
     for start in range(first, last + 1, _AT_ONCE):
-        with connection.cursor() as cursor:
-            cursor.execute(_ROUNDS, [book_id, start, min(start + _AT_ONCE - 1, last), through_seq])
-            rows = cursor.fetchall()
+        rows = fetch_rows(_ROUNDS, [book_id, start, min(start + _AT_ONCE - 1, last), through_seq])
         for number, entries in groupby(rows, key=lambda row: row[0]):
             round_ = _round(number, [entry[1:] for entry in entries])
             if round_ is not None and round_.seq > since_seq:
@@ -180,9 +174,7 @@ _EXCHANGED: Final = ["buy_in", "sit_down", "rake", "time_charge", "commission"]
 
 def exchanges(book_id: int, since_seq: int, through_seq: int) -> Iterator[Exchange]:
     """What came into a rack or left it otherwise than by a round, in a span."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EXCHANGES, [book_id, since_seq, through_seq, _EXCHANGED])
-        rows = cursor.fetchall()
+    rows = fetch_rows(_EXCHANGES, [book_id, since_seq, through_seq, _EXCHANGED])
     for seq, legs in groupby(rows, key=lambda row: row[0]):
         yield from _exchanges_of(seq, list(legs))
 

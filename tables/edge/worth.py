@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from django.db import connection
-
+from ledger.raw_rows import fetch_rows
 from tables.edge.shoe_audit import SCALE
 
 
@@ -82,16 +81,15 @@ def of(spans: Sequence[tuple[int, int, int]]) -> list[SpanWorth]:
     """The audited bets of each span, as (log, after this entry, up to this one): one query for all."""
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
     worths = [NOTHING] * len(spans)
-    with connection.cursor() as cursor:
-        cursor.execute(_AUDITED_BETS, {"books": books, "lows": lows, "highs": highs})
-        for place, wager, staked, worth, spread, squares, crossed, crossed_spread in cursor.fetchall():
-            bets = SpanWorth(
-                staked_cents=int(staked),
-                cents=Fraction(int(worth), SCALE),
-                spread=Fraction(int(spread), SCALE),
-                squares=int(squares),
-                crossed=int(crossed),
-                crossed_spread=Fraction(int(crossed_spread), SCALE),
-            )
-            worths[place - 1] = worths[place - 1].plus(wager, bets)
+    rows = fetch_rows(_AUDITED_BETS, {"books": books, "lows": lows, "highs": highs})
+    for place, wager, staked, worth, spread, squares, crossed, crossed_spread in rows:
+        bets = SpanWorth(
+            staked_cents=int(staked),
+            cents=Fraction(int(worth), SCALE),
+            spread=Fraction(int(spread), SCALE),
+            squares=int(squares),
+            crossed=int(crossed),
+            crossed_spread=Fraction(int(crossed_spread), SCALE),
+        )
+        worths[place - 1] = worths[place - 1].plus(wager, bets)
     return worths

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from django.db import connection, transaction
 
 from ledger import log
+from ledger.raw_rows import fetch_row
 from tables.feed.models import FeedSheet
 
 AT_ONCE: Final = 500
@@ -83,12 +84,11 @@ def end() -> int:
 
 def unfed() -> int:
     """Number of entries not in the feed yet."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT coalesce(sum(b.head_seq - coalesce(f.seq, 0)), 0) FROM ledger_book AS b"
-            " LEFT JOIN tables_feedbook AS f ON f.book_id = b.id"
-        )
-        return int(cursor.fetchone()[0])
+    row = fetch_row(
+        "SELECT coalesce(sum(b.head_seq - coalesce(f.seq, 0)), 0) FROM ledger_book AS b"
+        " LEFT JOIN tables_feedbook AS f ON f.book_id = b.id"
+    )
+    return int(row[0])
 
 
 def moment_after(place: int) -> datetime | None:

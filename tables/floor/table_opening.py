@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from django.db import connection
 from msgspec import structs
 
 from ledger.log import CONTENT
 from ledger.proof.chain import Entry
 from ledger.proof.chips import RACK
+from ledger.raw_rows import fetch_row
 from tables.floor import commission, permissions, player_pages, shoes
 from tables.floor.command_context import CommandContext, Decision, PendingEntry
 from tables.floor.handlers import enters, reproduces
@@ -227,7 +227,5 @@ _LATEST_DEALERS: Final = f"""
 
 def table_of(staff: Staff) -> Table | None:
     """The table at which a dealer is signed in; None if at none."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LATEST_DEALERS, [staff.username])
-        row = cursor.fetchone()
+    row = fetch_row(_LATEST_DEALERS, [staff.username])
     return Table.objects.get(pk=row[0]) if row else None

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from django.db import connection
-
 from ledger import cage
 from ledger.proof.moves import undone
+from ledger.raw_rows import fetch_rows
 from tables.floor.command_context import CommandContext, PendingEntry
 from tables.log.entries import rounds as log
 from tables.log.signatory import Signatory
@@ -55,6 +54,4 @@ def void_since(firsts: Mapping[int, int], lasts: Mapping[int, int], heads: Mappi
     books = list(firsts)
     arguments = {name: [values[book] for book in books] for name, values in
              (("firsts", firsts), ("lasts", lasts), ("heads", heads))}  # fmt: skip
-    with connection.cursor() as cursor:
-        cursor.execute(_SINCE, {"books": books, **arguments})
-        return dict(cursor.fetchall())
+    return dict(fetch_rows(_SINCE, {"books": books, **arguments}))

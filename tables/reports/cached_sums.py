@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from django.db import connection
-
 from ledger.proof.chain import Head
+from ledger.raw_rows import fetch_rows
 from tables.reports import figure_records
 from tables.reports.figure_records import MONEY_NAMES, Run, Runs, Sums
 
@@ -53,10 +52,10 @@ def _bases(runs: Runs) -> list[Base | None]:
     """What is kept of each run, where its book still has the entry that it was kept at."""
     bases = [_kept_of(book, run) for book, run in runs]
     heads = [base.head for base in bases if base]
-    with connection.cursor() as cursor:
-        cursor.execute(_HOLDS, [[head.book_id for head in heads], [head.seq for head in heads],
-                                [head.hash for head in heads]])  # fmt: skip
-        holding = {book for (book,) in cursor.fetchall()}
+    rows = fetch_rows(
+        _HOLDS, [[head.book_id for head in heads], [head.seq for head in heads], [head.hash for head in heads]]
+    )
+    holding = {book for (book,) in rows}
     return [base if base and base.head.book_id in holding else None for base in bases]
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from ledger import cage, clock_corrections
 from ledger.models import HOUSE, Account, Book, LogEntry
 from ledger.proof.chips import called
 from ledger.proof.spelling import timestamp
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import read_as
 from tables.log.entries.slips import HouseSlipSigned
 from tables.log.slip_types import CASH_COUNTED, HOUSE_COUNTS
@@ -141,9 +141,7 @@ def _figures(account: Account, bounds: Mapping[int, tuple[int, int]], counts: Se
         "highs": [high for _, high in bounds.values()],
         "place": account.place,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVED, parameters)
-        rows = cursor.fetchall()
+    rows = fetch_rows(_MOVED, parameters)
     moved: dict[str, int] = {}
     for _, kind, cents, _ in rows:
         moved[kind] = moved.get(kind, 0) + int(cents)

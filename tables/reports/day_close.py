@@ -24,6 +24,7 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
+from ledger.raw_rows import fetch_rows
 from tables.approvals import signing
 from tables.approvals.signing import SigningStage
 from tables.floor import signature_checks
@@ -120,11 +121,8 @@ def _first_signatures(day: date | None = None) -> list[DayProposal]:
     if book is None:
         return []
     since = clock_corrections.last_before(book, gaming_hours.span(day).start) if day else 0
-    with connection.cursor() as cursor:
-        cursor.execute(_FIRST_SIGNATURES, {"house": book, "since": since, "day": day and day.isoformat()})
-        return [
-            _proposal_of(read_as(DayProposed, body), seq, moment, by) for seq, moment, by, body in cursor.fetchall()
-        ]
+    rows = fetch_rows(_FIRST_SIGNATURES, {"house": book, "since": since, "day": day and day.isoformat()})
+    return [_proposal_of(read_as(DayProposed, body), seq, moment, by) for seq, moment, by, body in rows]
 
 
 def _proposal_of(event: DayProposed, seq: int, moment: datetime, by: str) -> DayProposal:

@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
-from django.db import connection
-
 from ledger.log import COLUMNS
 from ledger.proof.chain import Entry
+from ledger.raw_rows import fetch_rows
 from tables.board import secrecy
 from tables.games.cards import PAIRS, Pack, pack_of
 from tables.log import catalog
@@ -27,12 +26,11 @@ def entries(book_id: int, *, before: int | None = None, subject: str = "", count
     """
     where = "book_id = %(book)s" + " AND seq < %(before)s" * (before is not None)
     where += " AND subject = %(subject)s" * bool(subject)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {COLUMNS} FROM ledger_logentry WHERE {where} ORDER BY seq DESC LIMIT %(count)s",  # noqa: S608
-            {"book": book_id, "before": before, "subject": subject, "count": count},
-        )
-        return secrecy.veiled(book_id, [Entry(*row) for row in cursor.fetchall()])
+    rows = fetch_rows(
+        f"SELECT {COLUMNS} FROM ledger_logentry WHERE {where} ORDER BY seq DESC LIMIT %(count)s",  # noqa: S608
+        {"book": book_id, "before": before, "subject": subject, "count": count},
+    )
+    return secrecy.veiled(book_id, [Entry(*row) for row in rows])
 
 
 def words_of(entry: Entry, pack: Pack = PAIRS) -> str:
@@ -85,11 +83,10 @@ def _packs(book_id: int, rounds: Collection[int]) -> dict[int, Pack]:
 def _packs_of(rounds: Collection[tuple[int, int]]) -> dict[tuple[int, int], Pack]:
     packs: dict[tuple[int, int], Pack] = {}
     asked = sorted(set(rounds))
-    with connection.cursor() as cursor:
-        cursor.execute(_OPENINGS, [[book for book, _ in asked], [number for _, number in asked]])
-        for book, number, subject, kind, body in cursor.fetchall():
-            with suppress(*UNREADABLE):
-                event = catalog.read(subject, kind, body)
-                if isinstance(event, Played) and event.opening is not None:
-                    packs[book, number] = pack_of(event.opening.opening.dealt)
+    rows = fetch_rows(_OPENINGS, [[book for book, _ in asked], [number for _, number in asked]])
+    for book, number, subject, kind, body in rows:
+        with suppress(*UNREADABLE):
+            event = catalog.read(subject, kind, body)
+            if isinstance(event, Played) and event.opening is not None:
+                packs[book, number] = pack_of(event.opening.opening.dealt)
     return packs

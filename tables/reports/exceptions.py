@@ -13,7 +13,6 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from django.db import connection
 from django.db.models import BigIntegerField, OuterRef, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
@@ -23,6 +22,7 @@ from ledger import clock_corrections
 from ledger.log import COLUMNS
 from ledger.models import HOUSE, Acknowledgement, Alert, Book, Discrepancy, Finding, LogEntry, Notice
 from ledger.proof.chain import Entry
+from ledger.raw_rows import fetch_rows
 from tables.log import back_entry
 from tables.log.catalog import IN_THE_HOUSE, event_of, read_as
 from tables.log.entries.back_entry import EnteredFromPaper, RoundFromPaper
@@ -194,9 +194,7 @@ def _entries(books: _Books) -> list[tuple[int, Entry]]:
         "of_house": [f"{subject} {kind}" for house, subject, kind in KINDS if house],
         "of_tables": [f"{subject} {kind}" for house, subject, kind in KINDS if not house],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_ENTRIES, asked)
-        return [(row[0], _mended(Entry(*row[:-1]), row[-1])) for row in cursor.fetchall()]
+    return [(row[0], _mended(Entry(*row[:-1]), row[-1])) for row in fetch_rows(_ENTRIES, asked)]
 
 
 def _mended(entry: Entry, moment: datetime) -> Entry:
@@ -350,11 +348,9 @@ def _late(books: _Books, span: Span) -> list[ExceptionRow]:
         "term": term,
         "count_room": sorted(COUNT_ROOM),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_SIGNED_LATE, asked)
-        late = [_late_line(books, row) for row in cursor.fetchall()]
-        cursor.execute(_IN_PROGRESS, asked)
-        waiting = [(book, slip) for book, body in cursor.fetchall() for slip in _waiting(book, body, books)]
+    late = [_late_line(books, row) for row in fetch_rows(_SIGNED_LATE, asked)]
+    in_progress = fetch_rows(_IN_PROGRESS, asked)
+    waiting = [(book, slip) for book, body in in_progress for slip in _waiting(book, body, books)]
     return late + _still_waiting(waiting, books, min(span.end, timezone.now()), term)
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from django.db import connection
 from django.utils import timezone
 
 from ledger import cage, clock_corrections
 from ledger.models import Account, Book
 from ledger.proof.chips import CAGE, LAYOUT, OVER_SHORT, PLAYERS, POT, SEAT, VAULT, Denomination
+from ledger.raw_rows import fetch_rows
 from tables import models
 from tables.log.pieces import NOTHING, Holding
 from tables.reports import cash, gaming_hours, piece_records
@@ -209,6 +209,4 @@ _HEADS: Final = f"""
 def _heads(moment: datetime) -> dict[int, int]:
     """How far each book had come by a moment."""
     heads = dict(Book.objects.values_list("pk", "head_seq"))
-    with connection.cursor() as cursor:
-        cursor.execute(_HEADS, {"books": list(heads), "heads": list(heads.values()), "moment": moment})
-        return {book: int(seq) for book, seq in cursor.fetchall()}
+    return dict(fetch_rows(_HEADS, {"books": list(heads), "heads": list(heads.values()), "moment": moment}))

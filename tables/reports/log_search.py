@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -22,6 +21,7 @@ from ledger.log import COLUMNS
 from ledger.models import HOUSE, Book
 from ledger.proof.chain import Entry
 from ledger.proof.chips import money
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import EVENTS
 from tables.log.message import Description, Money, values_of
 from tables.log.moments import is_possible
@@ -215,9 +215,7 @@ def _last_before(books: _Books, moments: Mapping[int, datetime]) -> dict[int, in
         "heads": list(books.heads.values()),
         "moments": [moments[book] for book in books.heads],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_LAST_BEFORE, asked)
-        return dict(cursor.fetchall())
+    return dict(fetch_rows(_LAST_BEFORE, asked))
 
 
 def _through(books: _Books, wanted: LogQuery, before: PagePosition | None) -> dict[int, int]:
@@ -270,9 +268,7 @@ def _read(wanted: LogQuery, bounds: Mapping[int, tuple[int, int]], count: int) -
         "highs": [high for _, high in bounds.values()],
         "count": count,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(sql, asked)
-        return [(row[-1], Entry(*row[:-1])) for row in cursor.fetchall()]
+    return [(row[-1], Entry(*row[:-1])) for row in fetch_rows(sql, asked)]
 
 
 def _conditions(wanted: LogQuery) -> tuple[str, dict[str, Any]]:
@@ -340,9 +336,7 @@ def _moved(rows: Sequence[tuple[datetime, Entry]], wanted: LogQuery) -> frozense
         "seqs": [entry.seq for entry in movers],
         "cents": wanted.cents,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVED, asked)
-        return frozenset(cursor.fetchall())
+    return frozenset(fetch_rows(_MOVED, asked))
 
 
 def _has_seat(description: Description, seat: int) -> bool:

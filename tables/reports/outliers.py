@@ -17,8 +17,7 @@ from math import sqrt
 from statistics import NormalDist, mean, stdev
 from typing import Final
 
-from django.db import connection
-
+from ledger.raw_rows import fetch_rows
 from tables.edge import cached_sheets, worth
 from tables.edge.cached_sheets import Worths
 from tables.edge.worth import SpanWorth
@@ -181,10 +180,8 @@ def _bets(report: figures.SpanFigures, tables: Mapping[str, Table]) -> dict[int,
     spans = [(tables[name].book_id, *span) for name, span in report.entries.items()]
     books, lows, highs = (list(column) for column in zip(*spans, strict=True)) if spans else ([], [], [])
     bets: dict[int, dict[Pair, Staked]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_BETS, {"books": books, "lows": lows, "highs": highs})
-        for book, first, second, seat, whole in cursor.fetchall():
-            bets.setdefault(book, {})[first, second] = Staked(int(seat), int(whole) - int(seat))
+    for book, first, second, seat, whole in fetch_rows(_BETS, {"books": books, "lows": lows, "highs": highs}):
+        bets.setdefault(book, {})[first, second] = Staked(int(seat), int(whole) - int(seat))
     return bets
 
 

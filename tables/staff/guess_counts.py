@@ -14,13 +14,13 @@ from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final, NamedTuple
 
-from django.db import connection
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from ledger.raw_rows import fetch_row
 from tables.models import AttemptCount, Terminal
 from tables.refusals import Refused
 
@@ -73,9 +73,9 @@ class Usage(NamedTuple):
 
 def use(limit: GuessLimit) -> Usage:
     """Add an attempt. The row is the lock: concurrent attempts get different numbers."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT, {"kind": limit.kind, "place": limit.place, "name": limit.name, "window": limit.seconds})
-        tries, resets_in = cursor.fetchone()
+    tries, resets_in = fetch_row(
+        _COUNT, {"kind": limit.kind, "place": limit.place, "name": limit.name, "window": limit.seconds}
+    )
     return Usage(int(tries), max(int(resets_in), 1))
 
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection
-
 from ledger.models import LogEntry
 from ledger.proof.chain import Entry
+from ledger.raw_rows import fetch_rows
 from ledger.site_log import digest_of
 from tables.floor.handlers import checks
 from tables.log.catalog import read
@@ -250,9 +249,7 @@ def _about(entry: Entry, username: str) -> Iterator[tuple[int, Event]]:
 
     The query searches the stored bytes: a user name has no character that JSON would escape.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_ABOUT, [entry.book_id, entry.seq, _KINDS, f'"{username}"'.encode()])
-        rows = cursor.fetchall()
+    rows = fetch_rows(_ABOUT, [entry.book_id, entry.seq, _KINDS, f'"{username}"'.encode()])
     for seq, subject, kind, body in rows:
         event = read(subject, kind, body, house=True)
         if getattr(event, "username", username) == username:

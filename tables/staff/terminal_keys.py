@@ -13,7 +13,7 @@ from typing import Final
 
 from django.conf import settings
 from django.core import signing
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from ledger import log, site_log
@@ -22,6 +22,7 @@ from ledger.log import Draft
 from ledger.models import HOUSE
 from ledger.proof import p256
 from ledger.proof.chain import Head
+from ledger.raw_rows import fetch_rows
 from tables.floor import signature_checks
 from tables.log.entries.terminal_keys import (
     AboutTerminalKey,
@@ -185,10 +186,8 @@ def everything_so_far() -> tuple[dict[str, int], Head]:
 
     The logs remain share-locked until the commit: a signature at a table waits, and then sees the entry made here.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, head_seq FROM ledger_book WHERE name <> %s ORDER BY id FOR SHARE", [HOUSE])
-        through = {name: seq for name, seq in cursor.fetchall() if seq}
-    return through, site_log.lock()
+    rows = fetch_rows("SELECT name, head_seq FROM ledger_book WHERE name <> %s ORDER BY id FOR SHARE", [HOUSE])
+    return {name: seq for name, seq in rows if seq}, site_log.lock()
 
 
 def _write(head: Head, event: AboutTerminalKey, by: str) -> None:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from django.db import connection
-
 from ledger.models import LogEntry
 from ledger.proof.spelling import canonical
+from ledger.raw_rows import fetch_row, fetch_rows
 from tables.games.protocol import Payout
 from tables.games.record import record_as_logged
 from tables.log.catalog import fold, read, read_as
@@ -104,9 +103,7 @@ def about(book_id: int, subject: str, piece: str, through_seq: int) -> Iterator[
     Bodies are canonical JSON with escaped text, so the piece can be found as bytes. The cost depends on the entries of
     the subject at the table, not on the rounds dealt there.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_ABOUT, [book_id, subject, through_seq, piece.encode()])
-        rows = cursor.fetchall()
+    rows = fetch_rows(_ABOUT, [book_id, subject, through_seq, piece.encode()])
     for seq, kind, body in rows:
         yield Word(seq, read(subject, kind, body))
 
@@ -125,9 +122,7 @@ def last_count(book_id: int, through_seq: int) -> int:
 
     A rack count with two differing results sets nothing.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LAST_COUNT, {"book": book_id, "through": through_seq})
-        since = int(cursor.fetchone()[0] or 0)
+    since = int(fetch_row(_LAST_COUNT, {"book": book_id, "through": through_seq})[0] or 0)
     counts = LogEntry.objects.filter(book_id=book_id, subject="slip", kind__in=RACK_COUNTS)
     between = counts.filter(seq__gt=since, seq__lte=through_seq).order_by("-seq")
     for seq, body in between.values_list("seq", "body"):

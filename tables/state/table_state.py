@@ -16,11 +16,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-from django.db import connection
-
 from ledger import replica
 from ledger.log import read_head
 from ledger.proof.chain import Head
+from ledger.raw_rows import fetch_rows
 from tables.log.catalog import HOUSE, fold, read
 from tables.log.slip_types import CORRECTION
 from tables.log.state import UNREADABLE, TableState
@@ -176,9 +175,8 @@ def _keep(book_id: int, standing: TableState) -> None:
 
 def read_anew(heads: Sequence[Head]) -> dict[int, TableState]:
     """The states of tables at these heads as the log has them, without the cache."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LATEST, [[head.book_id for head in heads], [head.seq for head in heads]])
-        rows = {book: [row[1:] for row in group] for book, group in groupby(cursor.fetchall(), key=itemgetter(0))}
+    latest = fetch_rows(_LATEST, [[head.book_id for head in heads], [head.seq for head in heads]])
+    rows = {book: [row[1:] for row in group] for book, group in groupby(latest, key=itemgetter(0))}
     return {
         head.book_id: replace(
             _folded(TableState(), rows.get(head.book_id, ()), head.name, skips=CORRECTION.name),
@@ -196,9 +194,8 @@ def _caught_up(heads: Sequence[Head]) -> dict[int, TableState]:
     if not earlier:
         return {}
     ends = {head.book_id: head for head in heads if head.book_id in earlier}
-    with connection.cursor() as cursor:
-        cursor.execute(_SINCE, [list(ends), [earlier[b].seq for b in ends], [head.seq for head in ends.values()]])
-        groups = [(book, list(group)) for book, group in groupby(cursor.fetchall(), key=itemgetter(0))]
+    since = fetch_rows(_SINCE, [list(ends), [earlier[b].seq for b in ends], [head.seq for head in ends.values()]])
+    groups = [(book, list(group)) for book, group in groupby(since, key=itemgetter(0))]
     standings = {}
     for book, rows in groups:
         # A cached state whose transaction was rolled back has no successor: its hash is in no entry. If an entry
@@ -216,9 +213,7 @@ def _is_close(head: Head, newest: TableState) -> bool:
 
 def registers(head: Head) -> list[int]:
     """Numbers of the entries that determine a table's state at a head."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LATEST, [[head.book_id], [head.seq]])
-        return [row[1] for row in cursor.fetchall()]
+    return [row[1] for row in fetch_rows(_LATEST, [[head.book_id], [head.seq]])]
 
 
 def _known(head: Head) -> TableState | None:

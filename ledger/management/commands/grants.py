@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import ProgrammingError, connection, transaction
 
 from ledger.grants import app_role, apply_grants, wrong_privileges
+from ledger.raw_rows import fetch_row
 
 
 class Command(BaseCommand):
@@ -30,10 +31,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{app_role()} may do what deploy/grants.sql lists and nothing else")
 
     def _require_role(self) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [app_role()])
-            if cursor.fetchone() is None:
-                raise CommandError(f"there is no database role {app_role()}: create it, or set CASINO_DB_APP_ROLE")
+        if fetch_row("SELECT 1 FROM pg_roles WHERE rolname = %s", [app_role()]) is None:
+            raise CommandError(f"there is no database role {app_role()}: create it, or set CASINO_DB_APP_ROLE")
 
     def _check(self) -> None:
         if wrong := list(wrong_privileges()):

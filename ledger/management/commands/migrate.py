@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.commands import migrate
-from django.db import connection
 
 from ledger.grants import app_role
+from ledger.raw_rows import fetch_row
 
 
 class Command(migrate.Command):
@@ -22,6 +22,4 @@ class Command(migrate.Command):
 def _has_an_application_of_its_own() -> bool:
     """Whether the application's role exists and is not the current role. Where one role owns and uses the tables, no
     grants apply."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s AND rolname <> current_user", [app_role()])
-        return cursor.fetchone() is not None
+    return fetch_row("SELECT 1 FROM pg_roles WHERE rolname = %s AND rolname <> current_user", [app_role()]) is not None
