@@ -173,13 +173,12 @@ class SignedRoot:
     day: date
     number: int
     root: str
-    sealed_at: datetime
 
 
 def todays_root() -> SignedRoot | None:
     """The newest signed root, for the pit's screen: of the gaming day that ended last. None before the first."""
     row = DayRoot.objects.order_by("-number").first()
-    return None if row is None else SignedRoot(row.day, row.number, bytes(row.hash).hex(), row.at)
+    return None if row is None else SignedRoot(row.day, row.number, bytes(row.hash).hex())
 
 
 # --- Holding the roots against the log -------------------------------------------------------------------------

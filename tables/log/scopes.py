@@ -52,8 +52,3 @@ EXPORTS: Final = "read:exports"
 def titles(names: Collection[str]) -> Joined:
     """The titles of scopes."""
     return joined((Label(SCOPES[name].title) if name in SCOPES else name for name in names), "; ")
-
-
-def enters(names: Collection[str]) -> bool:
-    """Whether any of them enters something at a table."""
-    return any(name in SCOPES and SCOPES[name].enters for name in names)

@@ -136,12 +136,6 @@ def _proposal_of(event: DayProposed, seq: int, moment: datetime, by: str) -> Day
     )
 
 
-def adjustments(day: date) -> Sequence[Late]:
-    """The entries that arrived for a day after its close; none for an open day."""
-    closed_day = closed(day)
-    return () if closed_day is None else closed_day.adjustments
-
-
 def closed_figures(*, before: date, count: int) -> list[Sequence[Mapping[str, Any]]]:
     """The figures, as they were signed, of the last ``count`` closed days before a day; the newest first."""
     seqs = list(DayClose.objects.filter(day__lt=before).order_by("-day").values_list("seq", flat=True)[:count])

@@ -66,11 +66,6 @@ class Advice:
         return self.pieces - self.opened_with
 
     @property
-    def chance(self) -> float:
-        """How often the latest opener ran out of it, in these runs."""
-        return self.ran_out / self.runs
-
-    @property
     def chance_at_most(self) -> float:
         """The chance that a run uses it up, at most, with 95 % confidence (Clopper and Pearson)."""
         return upper_bound(self.ran_out, self.runs)

@@ -138,11 +138,6 @@ class LogPage:
     looked_at: int = 0
     """How many entries were read for it."""
 
-    @property
-    def reached(self) -> datetime | None:
-        """How far back was looked, where more may be wanted beyond it."""
-        return self.older.moment if self.older else None
-
 
 def search(wanted: LogQuery, *, before: PagePosition | None = None, whole: bool, count: int = PAGE) -> LogPage:
     """A page of entries, the newest first. Without ``whole``, of tables alone. Raises Refused."""

@@ -38,10 +38,6 @@ class Form:
     wrong: str = ""
     """A sentence; nothing where all of it can be read."""
 
-    @property
-    def is_empty(self) -> bool:
-        return self.wanted == LogQuery()
-
 
 def _form(request: HttpRequest) -> Form:
     typed = {name: value.strip() for name, value in request.GET.dict().items() if name not in ("before", "as")}
