@@ -31,10 +31,10 @@ from tables.models import Certificate, Denomination, Practice, Staff, Table
 from tables.refusals import Refused
 from tables.reports.report import DAY, NUMBER, Column, Report, single_page
 from tables.training import certificates as training
-from tables.training import practice
+from tables.training import questions
 from tables.training.certificates import Session
-from tables.training.practice import CourseSpec, Question
 from tables.training.providers import PROVIDERS
+from tables.training.questions import CourseSpec, Question
 
 SHOWN: Final = 10
 _UNIT_CENTS: Final = 100
@@ -222,7 +222,7 @@ def _terms(course: CourseSpec) -> list[tuple[str, str]]:
 
 
 def _lines(session: Session) -> list[AnswerLine]:
-    words = practice.in_words
+    words = questions.in_words
     pairs = enumerate(zip(session.questions, session.answers, strict=False), start=1)
     return [
         AnswerLine(number, question, words(question, answer), words(question, question.right), answer == question.right)

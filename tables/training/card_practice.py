@@ -108,14 +108,6 @@ class SpreadPractice(ABC):
         options = course.options or {}
         return msgspec.convert({**options, "unit": course.unit_cents}, self.game.rules_type)
 
-    def endings(self, course: CourseSpec) -> tuple[str, ...]:
-        """Everything that may become of a round and is worth practising."""
-        return tuple(self.ways(self.rules(course)))
-
-    def ended(self, course: CourseSpec, state: HouseState) -> set[str]:
-        """The endings that a finished round has."""
-        return {name for name, is_so in self.ways(self.rules(course)).items() if is_so(state)}
-
     def script(self, course: CourseSpec) -> list[Question]:
         """All questions of a course: round by round, each with its own ending."""
         rules, chance = self.rules(course), seeded(course.seed)

@@ -30,9 +30,9 @@ from tables.log.terms import made_rules
 from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
 from tables.setup import policies
-from tables.training import practice
-from tables.training.practice import CourseSpec, Question, Score
+from tables.training import providers, questions
 from tables.training.providers import PROVIDERS, provider
+from tables.training.questions import CourseSpec, Question, Score
 
 FEWEST_ROUNDS: Final = 20
 """A certificate rests on no fewer."""
@@ -64,7 +64,7 @@ class Session:
 
     @property
     def score(self) -> Score:
-        return practice.score(self.questions, self.answers)
+        return questions.score(self.questions, self.answers)
 
     @property
     def mistakes(self) -> list[tuple[int, Question, str]]:
@@ -89,7 +89,7 @@ class Session:
 @lru_cache(maxsize=256)
 def _script(course: bytes) -> tuple[Question, ...]:
     """The questions of a course. Its JSON is the cache key, since its options are not hashable."""
-    return tuple(practice.script(msgspec.json.decode(course, type=CourseSpec)))
+    return tuple(providers.script(msgspec.json.decode(course, type=CourseSpec)))
 
 
 def session(row: Practice) -> Session:

@@ -33,12 +33,6 @@ class Practised(Protocol):
     def rules(self, course: CourseSpec) -> Any:
         """The rules that a certificate pins."""
 
-    def endings(self, course: CourseSpec) -> tuple[str, ...]:
-        """Everything that may become of a round and is worth practising under the rules of a course."""
-
-    def ended(self, course: CourseSpec, state: Any) -> set[str]:
-        """The endings that a finished round has."""
-
     def script(self, course: CourseSpec) -> list[Question]:
         """All questions of a course, in order."""
 
@@ -57,3 +51,8 @@ PROVIDERS: Final = {practised.game.name: practised for practised in _ALL}
 def provider(game: str) -> Practised:
     """The practice of a game. Raises KeyError if it has none."""
     return PROVIDERS[game]
+
+
+def script(course: CourseSpec) -> list[Question]:
+    """All questions of a course, in order: a course always makes the same rounds."""
+    return provider(course.game).script(course)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from ledger.proof.chips import money
 from tables.games.play import play
@@ -67,14 +67,6 @@ class RocketPractice:
     def rules(self, course: CourseSpec) -> Rules:
         """The rules that a certificate records, without the unit."""
         return Rules(decks=course.decks)
-
-    def endings(self, course: CourseSpec) -> tuple[str, ...]:
-        """The endings of a seat's round."""
-        return KINDS
-
-    def ended(self, course: CourseSpec, state: Any) -> set[str]:
-        """The endings of the seats in a finished round."""
-        return {payout.outcome for payout in _GAME.settle(state)}
 
     def script(self, course: CourseSpec) -> list[Question]:
         """All questions of a course, in order."""

@@ -9,8 +9,8 @@ import pytest
 from tables.models import Practice, PracticeAnswer, Staff
 from tables.roles import Role
 from tables.training import certificates
-from tables.training.practice import Question
 from tables.training.providers import PROVIDERS
+from tables.training.questions import Question
 from tests import floor
 from tests.accessibility import serious
 from tests.fixtures.browser import PHONE, Looking

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from tables.training import practice
-from tables.training.practice import CourseSpec, Question
+from tables.training import providers
 from tables.training.providers import PROVIDERS
+from tables.training.questions import CourseSpec, Question
 
 DIGESTS = {
     ("a1", 20, 6, 100): (399, "182fb1631bf4343e6e0b740b4a070d9f1f8fcbd69bda54dde23e01b2f68e6d3f"),
@@ -33,7 +33,7 @@ def spelled(question: Question) -> dict[str, Any]:
 
 
 def lines(course: CourseSpec) -> list[str]:
-    return [json.dumps(spelled(question), sort_keys=True) for question in practice.script(course)]
+    return [json.dumps(spelled(question), sort_keys=True) for question in providers.script(course)]
 
 
 @pytest.mark.parametrize("drawn", DIGESTS)
@@ -82,6 +82,6 @@ def test_every_session_of_a_house_game_is_the_same_to_the_byte(game: str) -> Non
     """Harm: an old practice is replayed to other questions, and a certificate that rests on it does not hold."""
     practised = PROVIDERS[game]
     assert practised.version == VERSIONS[game]
-    questions = practice.script(practised.course("a1", 20, practised.game.rules_type(unit=100)))
+    questions = providers.script(practised.course("a1", 20, practised.game.rules_type(unit=100)))
     lines = [json.dumps(on_the_felt(msgspec.to_builtins(offered(question))), sort_keys=True) for question in questions]
     assert (len(questions), sha256("\n".join(lines).encode()).hexdigest()) == HOUSE_DIGESTS[game]

@@ -22,8 +22,8 @@ from tables.games.rocket import Rocket
 from tables.models import Certificate, Practice, PracticeAnswer, Staff
 from tables.refusals import Refused
 from tables.roles import Role
-from tables.training import certificates, practice
-from tables.training.practice import CourseSpec
+from tables.training import certificates, providers
+from tables.training.questions import CourseSpec, score
 from tables.training.rocket import KINDS
 from tests import floor
 from tests.pace import percent
@@ -38,9 +38,10 @@ seeds = st.text("0123456789abcdef", min_size=1, max_size=32)
 def test_every_course_has_every_kind_of_ending_and_asks_what_the_engine_pays(seed: str) -> None:
     """Harm: a dealer who is certified without ever having paid a sudden death; or is taught a wrong payment."""
     course = CourseSpec(seed)
-    questions = practice.script(course)
-    assert questions == practice.script(course), "a session can be played again"
-    assert set(practice.endings(course)) == set(KINDS)
+    questions = providers.script(course)
+    assert questions == providers.script(course), "a session can be played again"
+    states = {question.round: question.state for question in questions}.values()
+    assert {payout.outcome for state in states for payout in Rocket().settle(state)} == set(KINDS)
     assert {question.round for question in questions} == set(range(1, course.rounds + 1))
     for question in questions:
         if question.pays:
@@ -55,19 +56,19 @@ def test_every_course_has_every_kind_of_ending_and_asks_what_the_engine_pays(see
 @given(seeds, st.data())
 def test_the_score_is_the_share_of_right_answers_and_each_mistake_costs_one(seed: str, data: Any) -> None:
     """Harm: a pass that was none, or a mistake that nobody sees."""
-    questions = practice.script(CourseSpec(seed, rounds=4))
+    questions = providers.script(CourseSpec(seed, rounds=4))
     wrong = data.draw(st.sets(st.integers(0, len(questions) - 1)))
     answers = [
         question.right if index not in wrong else "0" if question.pays else "?"
         for index, question in enumerate(questions)
     ]
-    score = practice.score(questions, answers)
-    assert score.asked == len(questions)
-    assert score.right == len(questions) - len(wrong)
-    assert score.passes(100) == (not wrong)
-    parts = ((score.steps_right, score.steps), (score.payouts_right, score.payouts))
-    assert score.passes(95) == all(20 * right >= 19 * count for right, count in parts)
-    assert practice.score(questions, answers[:5]).asked == 5
+    result = score(questions, answers)
+    assert result.asked == len(questions)
+    assert result.right == len(questions) - len(wrong)
+    assert result.passes(100) == (not wrong)
+    parts = ((result.steps_right, result.steps), (result.payouts_right, result.payouts))
+    assert result.passes(95) == all(20 * right >= 19 * count for right, count in parts)
+    assert score(questions, answers[:5]).asked == 5
 
 
 # --- Sessions and certificates ---------------------------------------------------------------------------------
@@ -97,7 +98,7 @@ def finished(dealer: Staff, wrong: int = 0) -> Practice:
 
 def test_rockets_felt_shows_nothing_that_is_asked() -> None:
     """Harm: a seat's net stands on the felt before the trainee has said it, and whoever reads it is certified."""
-    for question in practice.script(CourseSpec("felt", 8)):
+    for question in providers.script(CourseSpec("felt", 8)):
         drawn = felt.screen(CourseSpec("felt", 8), question)
         settled = {seat.box.seat for seat in drawn.seats if seat.box.outcome}
         assert settled == question.settled
