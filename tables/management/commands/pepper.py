@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
@@ -121,28 +121,15 @@ def _refuse_unreadable() -> None:
     try:
         channels.refuse_unreadable()
         service_tokens.refuse_unreadable()
-    except pepper.NoSuchKey as missing:
-        _stop(missing)
-    for owner, column in _hashes():
-        try:
+        for owner, column in _hashes():
             pepper.unseal(getattr(owner, column), owner.owner_of(column))
-        except pepper.NoSuchKey as missing:
-            _stop(missing)
-    for row in SecretVersion.objects.select_related("staff"):
-        try:
+        for row in SecretVersion.objects.select_related("staff"):
             pepper.unseal(row.kept, row.staff.owner_of(row.secret))
-        except pepper.NoSuchKey as missing:
-            _stop(missing)
-    for code in OneTimeCode.objects.select_related("staff"):
-        for half in ("first", "second"):
-            try:
+        for code in OneTimeCode.objects.select_related("staff"):
+            for half in ("first", "second"):
                 pepper.unseal(getattr(code, half), codes.owner_of(code.staff, code.secret, half))
-            except pepper.NoSuchKey as missing:
-                _stop(missing)
-
-
-def _stop(missing: pepper.NoSuchKey) -> NoReturn:
-    raise CommandError(f"Nothing was changed: {missing}. Put the old key below the others.") from None
+    except pepper.NoSuchKey as missing:
+        raise CommandError(f"Nothing was changed: {missing}. Put the old key below the others.") from None
 
 
 def _hashes() -> list[tuple[Staff, str]]:
