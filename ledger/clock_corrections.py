@@ -6,14 +6,14 @@ All code that needs the time of an entry uses this module or its SQL.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from ledger.log import CONTENT, LAST_SEQ, entries
 from ledger.models import LogEntry
 from ledger.proof.chain import Mend, mends_in
-from ledger.raw_rows import fetch_row
+from ledger.raw_rows import fetch_row, fetch_rows
 
 # Clock-correction entries are few and indexed, so a log without any costs almost nothing.
 _SPANS: Final = f"""(
@@ -57,6 +57,19 @@ def last_before(book_id: int, moment: datetime) -> int:
         {"book": book_id, "head": LAST_SEQ, "moment": moment},
     )
     return int(row[0] or 0)
+
+
+_LAST_BEFORE_EACH: Final = f"""
+    SELECT s.book, coalesce(last.seq, 0)
+    FROM unnest(%(books)s::bigint[], %(heads)s::bigint[], %(moments)s::timestamptz[]) AS s (book, head, moment)
+    LEFT JOIN LATERAL ({LAST_BEFORE.format(book="s.book", head="s.head", moment="s.moment")}) AS last ON true
+"""  # noqa: S608
+
+
+def last_before_each(heads: Mapping[int, int], moments: Mapping[int, datetime]) -> dict[int, int]:
+    """By log, up to its head: the number of the last entry that was written before a time of its own; 0 for none."""
+    columns = {"books": list(heads), "heads": list(heads.values()), "moments": [moments[book] for book in heads]}
+    return dict(fetch_rows(_LAST_BEFORE_EACH, columns))
 
 
 def of(book_id: int, first: int = 1, last: int = LAST_SEQ) -> Sequence[Mend]:

@@ -28,7 +28,7 @@ from tables.log.slip_types import RACK_COUNTS
 from tables.log.state import UNREADABLE
 from tables.models import Table
 from tables.reports import ordinary_bands
-from tables.reports.figure_records import BookSpan
+from tables.reports.figure_records import BookSpan, bounds_by_column
 from tables.reports.gaming_hours import Span
 from tables.reports.ordinary_bands import Band
 
@@ -295,12 +295,7 @@ def _watches(
 ) -> tuple[list[Stint], list[RackCount], dict[str, str]]:
     """Who dealt when at each table, which racks were counted, and everybody's name."""
     ours = {book: bounds for book, bounds in spans.items() if book in tables}
-    asked = {
-        "books": list(ours),
-        "lows": [bounds.first for bounds in ours.values()],
-        "highs": [bounds.last for bounds in ours.values()],
-        "counts": sorted(RACK_COUNTS),
-    }
+    asked = bounds_by_column(ours) | {"counts": sorted(RACK_COUNTS)}
     stints: list[Stint] = []
     counts: list[RackCount] = []
     names: dict[str, str] = {}
@@ -383,13 +378,8 @@ def _corrected(
     spans: Mapping[int, BookSpan], tables: Mapping[int, Table], names: Mapping[str, str]
 ) -> dict[tuple[str, str], int]:
     ours = {book: bounds for book, bounds in spans.items() if book in tables}
-    asked = {
-        "books": list(ours),
-        "lows": [bounds.first for bounds in ours.values()],
-        "highs": [bounds.last for bounds in ours.values()],
-    }
     corrected: dict[tuple[str, str], int] = defaultdict(int)
-    for book, body in fetch_rows(_CORRECTED, asked):
+    for book, body in fetch_rows(_CORRECTED, bounds_by_column(ours)):
         username = catalog.read_as(DealerSignedIn, body).username
         if username in names:
             corrected[username, tables[book].game] += 1

@@ -185,10 +185,7 @@ _ENTRIES: Final = f"""
 def _entries(books: _Books) -> list[tuple[int, Entry]]:
     """What the day's books hold of the kinds that are exceptions, in order of time."""
     spans = books.spans
-    asked: dict[str, Any] = {
-        "books": list(spans),
-        "lows": [span.first for span in spans.values()],
-        "highs": [span.last for span in spans.values()],
+    asked = figure_records.bounds_by_column(spans) | {
         "house": [book == books.house for book in spans],
         "subjects": sorted({subject for _, subject, _ in KINDS}),
         "of_house": [f"{subject} {kind}" for house, subject, kind in KINDS if house],
@@ -341,13 +338,7 @@ _IN_PROGRESS: Final = """
 def _late(books: _Books, span: Span) -> list[ExceptionRow]:
     """Steps that were signed late on the day, and slips that waited for their next one when it ended, or wait now."""
     term = late_after(span)
-    asked: dict[str, Any] = {
-        "books": list(books.spans),
-        "lows": [bounds.first for bounds in books.spans.values()],
-        "highs": [bounds.last for bounds in books.spans.values()],
-        "term": term,
-        "count_room": sorted(COUNT_ROOM),
-    }
+    asked = figure_records.bounds_by_column(books.spans) | {"term": term, "count_room": sorted(COUNT_ROOM)}
     late = [_late_line(books, row) for row in fetch_rows(_SIGNED_LATE, asked)]
     in_progress = fetch_rows(_IN_PROGRESS, asked)
     waiting = [(book, slip) for book, body in in_progress for slip in _waiting(book, body, books)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from ledger import clock_corrections
 from ledger.log import CONTENT
@@ -234,7 +234,7 @@ def spans_of(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[i
     audited = worth.of([(book, span.first, span.last) for book, span in spans.items()])
     for span, bets in zip(spans.values(), audited, strict=True):
         span.worth = bets
-    for book, wager, cents in fetch_rows(_STAKES, _parameters(spans)):
+    for book, wager, cents in fetch_rows(_STAKES, bounds_by_column(spans)):
         spans[book].stakes[wager] = int(cents)
     return spans
 
@@ -245,7 +245,7 @@ def money_of(
     """The data of a span that the win needs, by log, in seven statements. ``sums``: returns the sums of (log, run)
     pairs; by default they are read from the log."""
     spans = bounds(heads, start, end)
-    parameters = _parameters(spans)
+    parameters = bounds_by_column(spans)
     for book, rows in groupby(fetch_rows(_DOORS, parameters), key=itemgetter(0)):
         doors = [_door(*row) for _, *row in rows]
         spans[book].runs = list(_runs(doors, spans[book]))
@@ -281,7 +281,8 @@ def bounds(heads: Mapping[int, int], start: datetime, end: datetime) -> dict[int
     }
 
 
-def _parameters(spans: Mapping[int, BookSpan]) -> dict[str, list[int]]:
+def bounds_by_column(spans: Mapping[int, BookSpan]) -> dict[str, Any]:
+    """The bounds of spans as parameters of a statement, which unnests them."""
     return {
         "books": list(spans),
         "lows": [span.first for span in spans.values()],

@@ -17,7 +17,6 @@ from django.utils import timezone
 from ledger import cage, clock_corrections
 from ledger.models import Account, Book
 from ledger.proof.chips import CAGE, LAYOUT, OVER_SHORT, PLAYERS, POT, SEAT, VAULT, Denomination
-from ledger.raw_rows import fetch_rows
 from tables import models
 from tables.log.pieces import NOTHING, Holding
 from tables.reports import cash, gaming_hours, piece_records
@@ -198,15 +197,7 @@ def _outside(heads: Mapping[int, int]) -> dict[str, int]:
     return sums
 
 
-_HEADS: Final = f"""
-    SELECT s.book, coalesce(last.seq, 0) FROM unnest(%(books)s::bigint[], %(heads)s::bigint[]) AS s (book, head)
-    LEFT JOIN LATERAL (
-        {clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="%(moment)s")}
-    ) AS last ON true
-"""  # noqa: S608
-
-
 def _heads(moment: datetime) -> dict[int, int]:
     """How far each book had come by a moment."""
     heads = dict(Book.objects.values_list("pk", "head_seq"))
-    return dict(fetch_rows(_HEADS, {"books": list(heads), "heads": list(heads.values()), "moment": moment}))
+    return clock_corrections.last_before_each(heads, dict.fromkeys(heads, moment))

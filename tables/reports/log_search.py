@@ -195,24 +195,6 @@ def _books(wanted: LogQuery, *, whole: bool) -> _Books:
     return _Books(dict(Book.objects.filter(names).values_list("pk", "head_seq")), tables)
 
 
-_LAST_BEFORE: Final = f"""
-    SELECT s.book, coalesce(last.seq, 0) FROM unnest(%(books)s::bigint[], %(heads)s::bigint[],
-        %(moments)s::timestamptz[]) AS s (book, head, moment)
-    LEFT JOIN LATERAL (
-        {clock_corrections.LAST_BEFORE.format(book="s.book", head="s.head", moment="s.moment")}
-    ) AS last ON true
-"""  # noqa: S608
-
-
-def _last_before(books: _Books, moments: Mapping[int, datetime]) -> dict[int, int]:
-    asked: dict[str, Any] = {
-        "books": list(books.heads),
-        "heads": list(books.heads.values()),
-        "moments": [moments[book] for book in books.heads],
-    }
-    return dict(fetch_rows(_LAST_BEFORE, asked))
-
-
 def _through(books: _Books, wanted: LogQuery, before: PagePosition | None) -> dict[int, int]:
     """Up to which entry each book is read: those of one moment are in order of their books, the last book first."""
     moment = before.moment if before else wanted.until
@@ -220,7 +202,7 @@ def _through(books: _Books, wanted: LogQuery, before: PagePosition | None) -> di
         return dict(books.heads)
     just_after = moment + timedelta(microseconds=1)
     moments = {book: just_after if before and book < before.book else moment for book in books.heads}
-    ends = _last_before(books, moments)
+    ends = clock_corrections.last_before_each(books.heads, moments)
     if before and before.book in ends:
         ends[before.book] = before.seq - 1
     return ends
@@ -230,11 +212,12 @@ def _rows(wanted: LogQuery, books: _Books, before: PagePosition | None, count: i
     """Up to ``count`` entries, the newest first. Several logs are read in widening time windows, so that a page that
     needs only the last few minutes does not read each log in full."""
     highs = _through(books, wanted, before)
-    since = _last_before(books, dict.fromkeys(books.heads, wanted.since)) if wanted.since else None
-    lowest = since or dict.fromkeys(books.heads, 0)
+    lowest = dict.fromkeys(books.heads, 0)
+    if wanted.since:
+        lowest = clock_corrections.last_before_each(books.heads, dict.fromkeys(books.heads, wanted.since))
     window, start = FIRST_WINDOW, before.moment if before else wanted.until or timezone.now()
     while len(books.heads) > 1 and start - window > (wanted.since or start - timedelta(days=400)):
-        lows = _last_before(books, dict.fromkeys(books.heads, start - window))
+        lows = clock_corrections.last_before_each(books.heads, dict.fromkeys(books.heads, start - window))
         rows = _read(wanted, {book: (max(lows[book], lowest[book]), highs[book]) for book in highs}, count)
         if len(rows) == count:
             return rows
