@@ -51,17 +51,14 @@ def exceptions(request: HttpRequest) -> HttpResponse:
     """One day's exceptions."""
     query = read_day(request)
     day, report = query.day, query.report()
-    today = gaming_hours.day_of(timezone.now())
     context = {
         "report": report,
-        "on": day,
+        **dates.with_neighbours(day, gaming_hours.day_of(timezone.now())),
         "zone": gaming_hours.calendar().hours_of(day).time_zone,
         "headings": [
             (heading, heading.lines[:SHOWN], len(heading.lines)) for heading in report.headings if heading.lines
         ],
         "nothing": [heading.matter.title for heading in report.headings if not heading.lines],
-        "before": day - timedelta(days=1),
-        "after": day + timedelta(days=1) if day < today else None,
         "late_minutes": days.late_after(report.span) // timedelta(minutes=1),
     }
     return render(request, "dealer_ui/pit/exceptions.html", context)

@@ -120,13 +120,11 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     back = _back(on, tables) if span in ("day", "shifts") else []
     by_shift = cash_shifts.day(on, whole.through) if span == "day" and not closed else []
     context = {
-        "on": on,
+        **dates.with_neighbours(on, gaming_hours.day_of(timezone.now())),
         "runs": runs,
         "zone": gaming_hours.calendar().hours_of(on).time_zone,
         "span": span,
         "spans": [("shifts", "Shifts"), *((name, says) for name, (says, _) in SPANS.items())],
-        "before": on - timedelta(days=1),
-        "after": on + timedelta(days=1) if on < gaming_hours.day_of(timezone.now()) else None,
         "parts": parts,
         "unseen": unseen,
         "hides_racks": blind_figures.hides_racks(viewer_of(request).role, on),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.decorators import login_required, permission_required
@@ -120,9 +120,7 @@ def shoes(request: HttpRequest) -> HttpResponse:
     lines = _lines(audits)
     seats = [seat for audit in audits for seat in audit.seats if "of" in seat]
     context = {
-        "on": on,
-        "before": on - timedelta(days=1),
-        "after": on + timedelta(days=1) if on < gaming_hours.day_of(timezone.now()) else None,
+        **dates.with_neighbours(on, gaming_hours.day_of(timezone.now())),
         "lines": lines[:MOST],
         "more": len(lines[MOST:]),
         "tests": len(seats),
