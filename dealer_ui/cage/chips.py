@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, NamedTuple
@@ -135,13 +134,6 @@ class CounterfeitChips(NamedTuple):
         return "; ".join(line.by.name for line in self.sheet.lines if line.by)
 
 
-def _counterfeit_pages(_: Staff) -> Iterator[list[CounterfeitChips]]:
-    before = None
-    while page := slip_records.recent(_REGISTER, before):
-        yield [CounterfeitChips(sheet, *chips) for _, sheet in page for chips in sheet.slip.chips]
-        before = page[-1][0]
-
-
 def _fact(name: str) -> Column[CounterfeitChips]:
     return Column(name, lambda row: row.fact(name))
 
@@ -154,5 +146,8 @@ COUNTERFEIT: Final = Report[Staff, CounterfeitChips](
         *map(_fact, ("place", "moment", "taken_from", "envelope")),
         Column("value_cents"), Column("pieces"), *map(_fact, ("paid", "handed_to", "report")), Column("signed_by"),
     ),
-    pages=_counterfeit_pages,
+    pages=lambda _: (
+        [CounterfeitChips(sheet, *chips) for sheet in page for chips in sheet.slip.chips]
+        for page in slip_records.pages(_REGISTER)
+    ),
 )  # fmt: skip

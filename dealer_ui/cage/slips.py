@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial, wraps
@@ -125,13 +125,6 @@ class SlipLine(NamedTuple):
     line: SlipStep
 
 
-def _pages(series: Iterable[str]) -> Iterator[list[SlipLine]]:
-    before = None
-    while page := slip_records.recent(series, before):
-        yield [SlipLine(sheet, line) for _, sheet in page for line in sheet.lines if line.by]
-        before = page[-1][0]
-
-
 SIGNED_SLIPS: Final = Report[Collection[str], SlipLine](
     name="slips",
     permission=(),
@@ -141,7 +134,10 @@ SIGNED_SLIPS: Final = Report[Collection[str], SlipLine](
         Column("state", "sheet.state"), Column("step", "line.stage.name"), Column("signed_by", "line.by.name"),
         Column("role", "line.by.role"), Column("at", "line.moment"), Column("hash", "line.hash"),
     ),
-    pages=_pages,
+    pages=lambda series: (
+        [SlipLine(sheet, line) for sheet in page for line in sheet.lines if line.by]
+        for page in slip_records.pages(series)
+    ),
 )  # fmt: skip
 
 
@@ -358,24 +354,22 @@ def _entered(request: HttpRequest, table: Table | None, series: SlipType, name: 
 def _enter(request: HttpRequest, table: Table | None, entered: SlipInput) -> str:
     """Record a signature. Returns the address of the slip. Raises Refused."""
     key = StepForm(request.POST).values()["key"]
-    metadata = SignatureMetadata(signatures.attested(request), PaperForm(request.POST).from_paper())
-    by, written = signatures.sign(request, partial(_recorded, table, entered, key, metadata))
+    attested, paper = signatures.attested(request), PaperForm(request.POST).from_paper()
+    by, written = signatures.sign(request, partial(_recorded, table, entered, key, attested, paper))
     name = SlipName.parse(written)
     messages.success(request, f"{SLIPS[name.series].title} {name.number} is signed by {by.name}.", extra_tags="signed")
     return reverse("slips:slip", args=[table.pk if table else 0, name.series, name.year, name.number])
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureMetadata:
-    """Data of a form in addition to the signature."""
-
-    attested: Attestation | None
-    paper: FromPaper | None
-
-
-def _recorded(table: Table | None, entered: SlipInput, key: UUID, metadata: SignatureMetadata, by: Staff) -> str:
+def _recorded(
+    table: Table | None,
+    entered: SlipInput,
+    key: UUID,
+    attested: Attestation | None,
+    paper: FromPaper | None,
+    by: Staff,
+) -> str:
     """Record the signature in the table's log, or in the site's without a table. Returns the slip's name."""
-    attested, paper = metadata.attested, metadata.paper
     if table is None:
         return cage_desk.sign(entered, by=by, key=key, attested=attested, paper=paper)
     answer = recorder.record(table, entered, by=by, key=key, expected_seq=None, attested=attested, paper=paper)

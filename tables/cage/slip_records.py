@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -244,6 +244,14 @@ def recent(
     tables = {table.book_id: table for table in Table.objects.filter(book_id__in={row.book_id for row in page})}
     placed = [(tables.get(row.book_id), row) for row in page if row.series in SLIPS]
     return list(zip([row.pk for _, row in placed], _latest(placed), strict=True))
+
+
+def pages(series: Iterable[str]) -> Iterator[list[SlipRecord]]:
+    """All slips of these series, the newest first, a page at a time."""
+    before: int | None = None
+    while page := recent(series, before):
+        yield [sheet for _, sheet in page]
+        before = page[-1][0]
 
 
 def _book(table: Table | None) -> int:
