@@ -12,10 +12,9 @@ from typing import Final
 
 from ledger.proof import seals
 from ledger.proof.note import COSIGNATURE, VerifierKey
-from tables.approvals import proposals
 from tables.audit import checkpoints
 from tables.log.witnesses import SHOWN_HEADS
-from tables.management.commands.seed_demo import OPERATOR, SECOND
+from tables.management.commands.seed_demo import OPERATOR, by_two
 from tables.models import Staff
 from tables.setup import policies
 
@@ -38,14 +37,8 @@ def prepare(folder: Path) -> None:
 
 
 def _name(witness: str) -> None:
-    values = {"witness_first": witness}
-    operator = Staff.objects.get(username=OPERATOR.username)
-    draft = policies.draft(values)
-    if draft is None:
-        policies.change(values, by=operator)
-        return
-    proposal = proposals.propose(draft, "The demo's witness", by=operator)
-    proposals.approve(proposal, by=Staff.objects.get(username=SECOND.username))
+    values, operator = {"witness_first": witness}, Staff.objects.get(username=OPERATOR.username)
+    by_two(policies.draft(values), lambda: policies.change(values, by=operator), operator)
 
 
 def _free_port() -> int:
