@@ -55,6 +55,11 @@ class DayRoot(AppendOnly):
     def __str__(self) -> str:
         return f"day {self.number}, {self.day}"
 
+    @property
+    def digest(self) -> str:
+        """The hash in hex."""
+        return bytes(self.hash).hex()
+
 
 class HeadsRow(AppendOnly):
     """A leaf of the tree that outside witnesses observe: the heads of all logs at one minute (``proof/heads.py``).

@@ -7,7 +7,6 @@ seal at once: unique constraints admit each row once, and a later worker finds i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
@@ -98,7 +97,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
     """
     head = keys.published_head(head, key)
     note = sealed_note_checks.agreed(seals.public_of(key))
-    before = DayRoot.objects.order_by("-number").first()
+    before = newest_root()
     if before and before.day + timedelta(days=1) != day:
         raise ValueError(f"{before.day} was sealed last: {day} does not follow it")
     leaves, (begins, ends) = roots.leaves_of(day), gaming_hours.span(day)
@@ -113,7 +112,7 @@ def _sign(head: Head, day: date, key: Ed25519PrivateKey) -> DayRoot:
         "books": len(leaves),
         "root": merkle.root(leaves).hex(),
         "slips": seals.numbered(roots.read_document(before.body)["slips"] if before else [], slips)[0],
-        "previous": bytes(before.hash).hex() if before else None,
+        "previous": before.digest if before else None,
         "key": seals.public_of(key),
     }
     digest = seals.hash_of(document)
@@ -166,19 +165,13 @@ def seal_book(book: Book, day: date, note: Note) -> BookRoot | None:
 # --- Reading ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SignedRoot:
-    """The newest signed root, for the public to write down: any later rewrite of a day up to it is noticed."""
+def newest_root() -> DayRoot | None:
+    """The newest signed root, of the gaming day that ended last; None before the first.
 
-    day: date
-    number: int
-    root: str
-
-
-def todays_root() -> SignedRoot | None:
-    """The newest signed root, for the pit's screen: of the gaming day that ended last. None before the first."""
-    row = DayRoot.objects.order_by("-number").first()
-    return None if row is None else SignedRoot(row.day, row.number, bytes(row.hash).hex())
+    The public writes it down from the pit's screen: any later rewrite of a day up to it is noticed.
+    """
+    row: DayRoot | None = DayRoot.objects.order_by("-number").first()
+    return row
 
 
 # --- Holding the roots against the log -------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def _floor(request: HttpRequest) -> dict[str, Any]:
         "places": [*([held_posts.YOURS] if chosen.own else []), *arrangement.places(tables)],
         "games": arrangement.games(tables),
     }
-    beside = {"root": day_seals.todays_root(), "owed": cash_shifts.owed(timezone.now())}
+    beside = {"root": day_seals.newest_root(), "owed": cash_shifts.owed(timezone.now())}
     return floor | beside | panel(viewer, alerts)
 
 
