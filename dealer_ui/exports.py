@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path
@@ -19,7 +18,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from dealer_ui import dates
-from dealer_ui.guards import View
+from dealer_ui.guards import View, permitted
 from dealer_ui.replica_pages import reads_replica
 from tables.audit import downloads
 from tables.models import Staff
@@ -46,7 +45,7 @@ def addresses(
 
 def _guarded(report: Report[Query, Item], view: View) -> View:
     """A view for signed-in staff with the permissions of the report, which tests read from its ``report``."""
-    guarded = login_required(permission_required(report.permission, raise_exception=True)(view))
+    guarded = permitted(*report.permission)(view)
     guarded.report = report  # type: ignore[attr-defined]
     return guarded
 

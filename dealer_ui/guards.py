@@ -30,19 +30,15 @@ def viewer_of(request: HttpRequest, **_: Any) -> Staff:
     return request.user
 
 
-def watches(view: View) -> View:
-    """For those who may watch the floor; others are refused, the unknown are asked to sign in."""
-    return login_required(permission_required("tables.watch_floor", raise_exception=True)(view))
+def permitted(*permissions: str) -> Callable[[View], View]:
+    """For users with all of these permissions; others are refused, and who is not signed in is asked to."""
+    return lambda view: login_required(permission_required(permissions, raise_exception=True)(view))
 
 
-def reads_the_house(view: View) -> View:
-    """For those of them who may read the house's own book: operators and auditors."""
-    return watches(permission_required("ledger.view_logentry", raise_exception=True)(view))
-
-
-def runs(view: View) -> View:
-    """For those who run the floor."""
-    return login_required(permission_required("tables.run_floor", raise_exception=True)(view))
+watches: Final = permitted("tables.watch_floor")
+reads_the_house: Final = permitted("tables.watch_floor", "ledger.view_logentry")
+"""For those who watch the floor and may read the log of the site: operators and auditors."""
+runs: Final = permitted("tables.run_floor")
 
 
 def dealers(view: DealerView[Rest]) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:

@@ -72,8 +72,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
     """The account page, with what was refused on it."""
-    staff = request.user
-    assert isinstance(staff, Staff)  # noqa: S101 -- the views ask for a sign-in
+    staff = viewer_of(request)
     terminal, keys = terminals.here(request), signature_checks.trust()
     key = keys.of(terminal.name) if terminal else None
     key = key if key and key.is_trusted else None

@@ -16,8 +16,9 @@ from django.views.decorators.http import require_POST
 from dealer_ui import signatures
 from dealer_ui.accounts import account
 from dealer_ui.accounts.sign_in import PasswordAgainForm
+from dealer_ui.guards import viewer_of
 from tables.form_fields import InputForm
-from tables.models import Passkey, Staff
+from tables.models import Passkey
 from tables.models.staff import PASSWORD
 from tables.refusals import Refused
 from tables.staff import devices, required_actions, terminals
@@ -77,8 +78,7 @@ class PasskeySignInView(RedirectURLMixin, View):
 @require_POST
 def options(request: HttpRequest) -> HttpResponse:
     """A challenge for a new passkey; it takes the password again."""
-    staff = request.user
-    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    staff = viewer_of(request)
     try:
         if not staff.has(PASSWORD):
             message = "You have no password: make one with a code first, for a passkey is registered with it."
@@ -93,8 +93,7 @@ def options(request: HttpRequest) -> HttpResponse:
 @require_POST
 def register(request: HttpRequest) -> HttpResponse:
     """The device's new key, with the name that its owner gives it."""
-    staff = request.user
-    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    staff = viewer_of(request)
     try:
         row = keys.register(request, staff, **RegistrationForm(request.POST).values())
     except Refused as refused:
@@ -110,8 +109,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @require_POST
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """Withdraw a passkey, which then opens nothing. An operator withdraws a lost one in the admin."""
-    staff = request.user
-    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    staff = viewer_of(request)
     row = get_object_or_404(Passkey, pk=pk, staff=staff)
     keys.withdraw(row, by=staff)
     messages.success(request, f"The passkey {row.name} is withdrawn.", extra_tags="passkey_withdrawn")
@@ -122,8 +120,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def vouch(request: HttpRequest, pk: int) -> HttpResponse:
     """The terminal vouches for a passkey that its owner uses there: it signs slips from now on."""
-    staff = request.user
-    assert isinstance(staff, Staff)  # noqa: S101 -- the view asks for a sign-in
+    staff = viewer_of(request)
     row, terminal = get_object_or_404(Passkey, pk=pk, staff=staff), terminals.here(request)
     try:
         if terminal is None:

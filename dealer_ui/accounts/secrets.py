@@ -7,7 +7,6 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
@@ -18,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from dealer_ui.accounts.sign_in import PasswordAgainForm, signed_out
 from dealer_ui.entry_forms import BadgeField, InputFormView, PasswordField, PinField
-from dealer_ui.guards import viewer_of
+from dealer_ui.guards import permitted, viewer_of
 from tables.form_fields import InputForm, WholeNumberField
 from tables.log.entries.staff import CALLED
 from tables.models import OneTimeCode, Staff
@@ -136,8 +135,7 @@ class CodePasswordView(InputFormView):
         return super().form_valid(form)
 
 
-@login_required
-@permission_required("tables.confirm_code", raise_exception=True)
+@permitted("tables.confirm_code")
 @sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 def codes(request: HttpRequest) -> HttpResponse:

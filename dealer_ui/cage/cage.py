@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -21,7 +20,7 @@ from dealer_ui.cage.paper_form import PaperForm
 from dealer_ui.charts.rows import shares
 from dealer_ui.denomination_form import CountForm
 from dealer_ui.entry_forms import KeyForm
-from dealer_ui.guards import viewer_of
+from dealer_ui.guards import permitted, viewer_of
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.cage import cage_desk, chip_series, custody_items, site_back_entry
 from tables.cage.cage_desk import Holdings
@@ -77,8 +76,7 @@ class SeriesForm(InputForm):
 
 
 @sensitive_post_parameters("pin")
-@login_required
-@permission_required("tables.watch_cage", raise_exception=True)
+@permitted("tables.watch_cage")
 @require_http_methods(["GET", "POST"])
 def cage(request: HttpRequest) -> HttpResponse:
     """The holdings by place, and a counter at which chips are sold and redeemed."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -15,7 +14,7 @@ from django.views.decorators.http import require_GET
 
 from dealer_ui import dates, exports
 from dealer_ui.charts import shoes as shoe_plots
-from dealer_ui.guards import viewer_of
+from dealer_ui.guards import permitted, viewer_of
 from dealer_ui.replica_pages import reads_replica
 from ledger import replica
 from tables.edge import shoe_audit
@@ -26,14 +25,8 @@ from tables.models import Table
 from tables.reports import gaming_hours
 from tables.reports.report import Column, Report, single_page
 
-View = Callable[..., HttpResponseBase]
 MOST: Final = 500
 """The most shoes on one page."""
-
-
-def audits(view: View) -> View:
-    """For auditors alone."""
-    return login_required(permission_required("tables.watch_shoes", raise_exception=True)(view))
 
 
 # --- The list --------------------------------------------------------------------------------------------------
@@ -206,7 +199,7 @@ def _asked(request: HttpRequest, pk: int, seq: int, *, as_copy: bool = False) ->
     return ShoeRow(tuple(wagers))
 
 
-@audits
+@permitted("tables.watch_shoes")
 @reads_replica
 @require_GET
 def shoe(request: HttpRequest, pk: int, seq: int) -> HttpResponse:
@@ -249,7 +242,7 @@ def _header(pack: Pack) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-@audits
+@permitted("tables.watch_shoes")
 @reads_replica
 @require_GET
 def shoe_csv(request: HttpRequest, pk: int, seq: int) -> HttpResponseBase:

@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates
 from dealer_ui.entry_forms import ListField
-from dealer_ui.guards import viewer_of
+from dealer_ui.guards import permitted, viewer_of
 from dealer_ui.numbers import number
 from dealer_ui.pit.alerts import links
 from ledger.alerts import open_alerts
@@ -323,8 +322,7 @@ class AcknowledgementForm(forms.Form):
     back = forms.CharField(required=False)
 
 
-@login_required
-@permission_required("tables.acknowledge", raise_exception=True)
+@permitted("tables.acknowledge")
 @require_POST
 def acknowledge(request: HttpRequest) -> HttpResponse:
     """Acknowledge the alerts of a line, or all that were chosen, by name and with a note."""

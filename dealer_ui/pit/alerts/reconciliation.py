@@ -10,13 +10,12 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from dealer_ui.guards import viewer_of
+from dealer_ui.guards import permitted, viewer_of
 from dealer_ui.numbers import number
 from ledger import clock, discrepancies, runs
 from ledger.models import Discrepancy, Run
@@ -150,8 +149,7 @@ def discrepancies_page(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/discrepancies.html", context)
 
 
-@login_required
-@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@permitted("ledger.acknowledge_alert")
 @require_POST
 def take(request: HttpRequest, pk: int) -> HttpResponse:
     """The sender takes over the investigation of a variance."""
@@ -161,8 +159,7 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("pit:discrepancies")
 
 
-@login_required
-@permission_required("ledger.acknowledge_alert", raise_exception=True)
+@permitted("ledger.acknowledge_alert")
 @require_POST
 def close(request: HttpRequest, pk: int) -> HttpResponse:
     """Close a variance with a finding in writing."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,7 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dealer_ui.entry_forms import ListField
-from dealer_ui.guards import viewer_of, watches
+from dealer_ui.guards import permitted, viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
 from tables.alerts import channels, delivery, log_followers, rules_in_force, streams
@@ -231,8 +230,7 @@ def channels_page(request: HttpRequest) -> HttpResponse:
     return render(request, "dealer_ui/pit/alert_channels.html", context)
 
 
-@login_required
-@permission_required("tables.add_alertchannel", raise_exception=True)
+@permitted("tables.add_alertchannel")
 @require_POST
 def send_test(request: HttpRequest, channel: int) -> HttpResponse:
     """Send a test by the same path as alerts."""
@@ -244,16 +242,14 @@ def send_test(request: HttpRequest, channel: int) -> HttpResponse:
     return redirect("pit:alert-channels")
 
 
-@login_required
-@permission_required("tables.resend_deadletters", raise_exception=True)
+@permitted("tables.resend_deadletters")
 @require_POST
 def send_again(request: HttpRequest, letter: int) -> HttpResponse:
     """Have one dead letter tried again."""
     return _again(request, list(Delivery.objects.filter(pk=letter)))
 
 
-@login_required
-@permission_required("tables.resend_deadletters", raise_exception=True)
+@permitted("tables.resend_deadletters")
 @require_POST
 def send_all_again(request: HttpRequest, channel: int) -> HttpResponse:
     """Have every dead letter of a channel tried again."""

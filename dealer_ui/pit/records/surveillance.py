@@ -10,15 +10,14 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import dates
-from dealer_ui.guards import viewer_of
+from dealer_ui.guards import permitted, viewer_of
 from dealer_ui.numbers import number
 from ledger.models import Bookmark
 from tables.alerts import bookmarks
@@ -105,8 +104,7 @@ class BookmarkForm(InputForm):
         return bookmarks.mark(table, moment, values["note"], by=by, round=values["round"], camera=values["camera"])
 
 
-@login_required
-@permission_required("tables.bookmark", raise_exception=True)
+@permitted("tables.bookmark")
 @require_POST
 def mark(request: HttpRequest, pk: int) -> HttpResponse:
     """Mark a moment at a table; of a round, where its page was open."""
@@ -125,10 +123,9 @@ def mark(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(f"{reverse('pit:round', args=[pk, round_number])}?{asked}")
 
 
-@login_required
-@permission_required("tables.bookmark", raise_exception=True)
+@permitted("tables.bookmark")
 @require_POST
-def mark_anywhere(request: HttpRequest) -> HttpResponse:
+def mark_anywhere(request: HttpRequest) -> HttpResponseBase:
     """Set a bookmark from the page of bookmarks, with a choice of table."""
     form = BookmarkForm(request.POST)
     form.full_clean()
