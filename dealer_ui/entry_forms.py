@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views.generic import FormView
 
 from dealer_ui import dates
@@ -82,6 +84,13 @@ class TypedMomentField(MomentField):
         if (moment := dates.moment(value)) is None:
             raise ValidationError(self.error_messages["invalid"], code="invalid")
         return moment
+
+
+def render_form(
+    request: HttpRequest, template: str, context: Mapping[str, Any], refused: Refused | None
+) -> HttpResponse:
+    """A page with forms; if what was sent is refused, with the refusal and under its HTTP status."""
+    return render(request, template, {**context, "refused": refused}, status=refused.status if refused else 200)
 
 
 class InputFormView(FormView):

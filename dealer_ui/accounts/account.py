@@ -12,12 +12,12 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui.accounts.sign_in import OwnSecretView, signed_out
-from dealer_ui.entry_forms import PasswordField, PinField
+from dealer_ui.entry_forms import PasswordField, PinField, render_form
 from dealer_ui.guards import viewer_of
 from ledger.site_log import digest_of
 from tables.floor import signature_checks
@@ -88,9 +88,8 @@ def draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "terminal_key": key,
         "lost": terminal_keys.advice(terminal, key) if terminal else "",
         "least": policies.number("pin_digits_min"),
-        "refused": refused,
     }
-    return render(request, "dealer_ui/accounts/account.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/accounts/account.html", context, refused)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.functional import lazy
@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui.accounts.sign_in import PasswordAgainForm, signed_out
-from dealer_ui.entry_forms import BadgeField, InputFormView, PasswordField, PinField
+from dealer_ui.entry_forms import BadgeField, InputFormView, PasswordField, PinField, render_form
 from dealer_ui.guards import permitted, viewer_of
 from tables.form_fields import InputForm, WholeNumberField
 from tables.log.entries.staff import CALLED
@@ -157,9 +157,8 @@ def codes(request: HttpRequest) -> HttpResponse:
         "shown": shown,
         "called": CALLED[shown.code.secret] if shown else "",
         "hours": one_time_codes.hours(),
-        "refused": refused,
     }
-    return render(request, "dealer_ui/accounts/codes.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/accounts/codes.html", context, refused)
 
 
 def _act(request: HttpRequest) -> one_time_codes.Halves | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from dealer_ui.entry_forms import ListField
+from dealer_ui.entry_forms import ListField, render_form
 from ledger.models import HOUSE
 from tables.floor import signature_checks
 from tables.form_fields import InputForm
@@ -52,8 +52,8 @@ def page(request: HttpRequest) -> HttpResponse:
             return redirect("terminal")
         except Refused as refusal:
             refused = refusal
-    context = {"terminal": terminal, "refused": refused} | (_keys(request, terminal) if terminal else {})
-    return render(request, "dealer_ui/accounts/terminal.html", context, status=refused.status if refused else 200)
+    context = {"terminal": terminal} | (_keys(request, terminal) if terminal else {})
+    return render_form(request, "dealer_ui/accounts/terminal.html", context, refused)
 
 
 def _operator(request: HttpRequest) -> Staff | None:

@@ -8,12 +8,13 @@ from typing import Final
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
+from dealer_ui.entry_forms import render_form
 from dealer_ui.guards import viewer_of
 from tables.form_fields import InputForm
 from tables.log.duties import APART, DIFFER
@@ -54,9 +55,8 @@ def access(request: HttpRequest) -> HttpResponse:
         "chosen": role_choices.in_words(),
         "sees_roles": viewer_of(request).has_perm("tables.view_houseterms"),
         "typed": form.data,
-        "refused": refused,
     }
-    return render(request, "dealer_ui/pit/access.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/pit/access.html", context, refused)
 
 
 def _signed(request: HttpRequest, form: ReviewForm) -> HttpResponse:

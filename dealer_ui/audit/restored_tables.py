@@ -11,12 +11,12 @@ from uuid import uuid4
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from dealer_ui import signatures
-from dealer_ui.entry_forms import EntryForm
+from dealer_ui.entry_forms import EntryForm, render_form
 from dealer_ui.guards import runs
 from ledger import log
 from ledger.models import LogEntry
@@ -111,9 +111,8 @@ def _draw(request: HttpRequest, form: ConfirmForm, refused: Refused | None = Non
         "confirmed": confirmed,
         "key": uuid4(),
         "typed": form.data,
-        "refused": refused,
     }
-    return render(request, "dealer_ui/pit/restored.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/pit/restored.html", context, refused)
 
 
 @runs

@@ -15,14 +15,14 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dealer_ui import signatures
 from dealer_ui.cage.slips import on_paper
-from dealer_ui.entry_forms import KeyForm, TypedMomentField
+from dealer_ui.entry_forms import KeyForm, TypedMomentField, render_form
 from tables.cage import site_back_entry
 from tables.cage.site_back_entry import BackEntryBook
 from tables.floor import recorder
@@ -102,9 +102,8 @@ def logs_in_back_entry(request: HttpRequest, viewer: Staff) -> HttpResponse:
         "since": (moment - LAST_HOUR).strftime("%Y-%m-%dT%H:%M"),
         "until": moment.strftime("%Y-%m-%dT%H:%M"),
         "key": uuid4(),
-        "refused": refusal,
     }
-    return render(request, "dealer_ui/cage/back_entry.html", context, status=refusal.status if refusal else 200)
+    return render_form(request, "dealer_ui/cage/back_entry.html", context, refusal)
 
 
 def _enter(request: HttpRequest, viewer: Staff) -> None:

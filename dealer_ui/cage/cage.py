@@ -10,7 +10,7 @@ from uuid import uuid4
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -19,7 +19,7 @@ from dealer_ui import pieces, signatures
 from dealer_ui.cage.paper_form import PaperForm
 from dealer_ui.charts.rows import shares
 from dealer_ui.denomination_form import CountForm
-from dealer_ui.entry_forms import KeyForm
+from dealer_ui.entry_forms import KeyForm, render_form
 from dealer_ui.guards import permitted, viewer_of
 from ledger.proof.chips import BANK, CAGE, VAULT, VAULT_CASH, money
 from tables.cage import cage_desk, chip_series, custody_items, site_back_entry
@@ -112,14 +112,13 @@ def cage(request: HttpRequest) -> HttpResponse:
         "key": uuid4(),
         "terms": dict.fromkeys(("stage", "cents", "chips", "of_series"))
         | {"format": attestation.COUNTER, "book": cage_desk.BOOK},
-        "refused": refused,
         "mode": site_back_entry.mode_at(None),
         "paper": PaperForm(request.POST),
         "asked": [*CountForm(request.POST, Denomination.objects.all())],
         "kinds": Denomination.objects.all(),
         "badge": signatures.typed_badge(request),
     }
-    return render(request, "dealer_ui/cage/cage.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/cage/cage.html", context, refused)
 
 
 def _labels(places: Collection[str]) -> list[str]:

@@ -23,6 +23,7 @@ from dealer_ui import signatures
 from dealer_ui.cage.paper_form import PaperForm
 from dealer_ui.cage.slip_forms import FactsForm, PasskeyForm, StepForm, questioned_note_forms, questioned_notes
 from dealer_ui.denomination_form import CountForm
+from dealer_ui.entry_forms import render_form
 from dealer_ui.guards import viewer_of
 from dealer_ui.numbers import number
 from ledger.proof.slip_name import SlipName, series_in
@@ -245,9 +246,8 @@ def begin(request: HttpRequest, viewer: Staff, pk: int, series: str) -> HttpResp
         | ({"noted": None} if record.begins_with_note else {})
         | _puts_apart(record, record.first)
         | ({"facts": None} if record.first.fields else {}),
-        "refused": refused,
     }
-    return render(request, "dealer_ui/cage/begin.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/cage/begin.html", context, refused)
 
 
 @on_paper
@@ -292,9 +292,8 @@ def slip(request: HttpRequest, viewer: Staff, pk: int, series: str, year: int, n
         "terms": _terms_of_step(table, str(name), record, due) if due else None,
         "void_terms": _terms(table, str(name), VOID_ASKED) | {"reason": None},
         "key": uuid4(),
-        "refused": refused,
     }
-    return render(request, "dealer_ui/cage/slip.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/cage/slip.html", context, refused)
 
 
 def _dealer(table: Table | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
@@ -22,6 +22,7 @@ from dealer_ui.charts import days as day_plots
 from dealer_ui.charts import rows as row_charts
 from dealer_ui.charts.axis import amount, signed_amount
 from dealer_ui.charts.rows import Span
+from dealer_ui.entry_forms import render_form
 from dealer_ui.guards import viewer_of, watches
 from dealer_ui.replica_pages import reads_replica
 from ledger.models import HOUSE
@@ -142,9 +143,8 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         "problems": days.problems(by_shift),
         "over": runs.end <= timezone.now(),
         "day_terms": _terms(on, proposal, whole, by_shift),
-        "refused": refused,
     }
-    return render(request, "dealer_ui/pit/reports.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/pit/reports.html", context, refused)
 
 
 def _digest(on: date, whole: SpanFigures, by_shift: Sequence[ShiftCash]) -> str:

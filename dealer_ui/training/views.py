@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dealer_ui import signatures
 from dealer_ui.cage.slips import on_paper
-from dealer_ui.entry_forms import SignatureForm
+from dealer_ui.entry_forms import SignatureForm, render_form
 from dealer_ui.guards import dealers
 from dealer_ui.training import felt, options
 from dealer_ui.training.options import PracticeForm
@@ -82,12 +82,11 @@ def begin(request: HttpRequest, viewer: Staff) -> HttpResponse:
             refused = refusal
     rows = Practice.objects.filter(dealer=viewer).select_related("dealer")[:SHOWN]
     context = {
-        "refused": refused,
         "sessions": [session for row in rows if (session := _readable(row))],
         "certificates": Certificate.objects.filter(dealer=viewer).select_related("practice"),
         **_offer(form, refused),
     }
-    return render(request, "dealer_ui/training/begin.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/training/begin.html", context, refused)
 
 
 def _offer(form: PracticeForm, refused: Refused | None) -> dict[str, Any]:
@@ -190,13 +189,12 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
     except Refused as refusal:
         messages.error(request, refusal.sentence)
         return redirect("/")
-    own, status = row.dealer_id == viewer.pk, refused.status if refused else 200
     lines = _lines(session)
-    context: dict[str, Any] = {"session": session, "lines": lines, "row": row, "refused": refused}
-    if session.over or not own:
+    context: dict[str, Any] = {"session": session, "lines": lines, "row": row}
+    if session.over or row.dealer_id != viewer.pk:
         context["certificate"] = Certificate.objects.filter(practice=row).first()
         context["typed"] = SignatureForm(request.POST).data
-        return render(request, "dealer_ui/training/result.html", context, status=status)
+        return render_form(request, "dealer_ui/training/result.html", context, refused)
     due = session.due
     assert due is not None  # noqa: S101 -- it is not over
     chips = tuple(Denomination.objects.all())
@@ -212,7 +210,7 @@ def _draw(request: HttpRequest, viewer: Staff, row: Practice, refused: Refused |
         "board": screen.board,
         "chips": chips,
     }
-    return render(request, "dealer_ui/training/session.html", context, status=status)
+    return render_form(request, "dealer_ui/training/session.html", context, refused)
 
 
 def _terms(course: CourseSpec) -> list[tuple[str, str]]:

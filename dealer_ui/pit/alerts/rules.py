@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dealer_ui.entry_forms import ListField
+from dealer_ui.entry_forms import ListField, render_form
 from dealer_ui.guards import permitted, viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.proof.chips import money
@@ -132,12 +132,7 @@ def rule_page(request: HttpRequest, about: str) -> HttpResponse:
             return redirect("pit:alert-rules")
         except Refused as refusal:
             refused = refusal
-    return render(
-        request,
-        "dealer_ui/pit/alert_rule.html",
-        _context(request, rule, form, refused),
-        status=refused.status if refused else 200,
-    )
+    return render_form(request, "dealer_ui/pit/alert_rule.html", _context(request, rule, form, refused), refused)
 
 
 def _context(request: HttpRequest, rule: Rule, form: RuleForm, refused: Refused | None) -> dict[str, Any]:
@@ -153,7 +148,6 @@ def _context(request: HttpRequest, rule: Rule, form: RuleForm, refused: Refused 
         "tables": list(Table.objects.values_list("name", flat=True)) if kind.of_tables else [],
         "games": [(name, game.title) for name, game in GAMES.items()] if kind.of_tables else [],
         "roles": ROLES,
-        "refused": refused,
         "faults": refused.facts.get("fields", {}) if refused else {},
         "typed": form.data,
         "may_set": _may_set(request),

@@ -9,10 +9,11 @@ from typing import Final
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from dealer_ui.entry_forms import render_form
 from dealer_ui.guards import runs, viewer_of, watches
 from dealer_ui.pit.floor.cards import Seen
 from tables.form_fields import InputForm
@@ -81,9 +82,8 @@ def _draw(request: HttpRequest, refused: Refused | None = None) -> HttpResponse:
         "hours": HOURS,
         "chosen": typed.get("pit") or request.GET.get("pit", ""),
         "typed": typed,
-        "refused": refused,
     }
-    return render(request, "dealer_ui/pit/posts.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/pit/posts.html", context, refused)
 
 
 def _lines(everyone: list[Runner], held: Duty | None) -> list[PitRow]:

@@ -23,7 +23,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import signatures
-from dealer_ui.entry_forms import KeyForm
+from dealer_ui.entry_forms import KeyForm, render_form
 from dealer_ui.guards import dealers, runs, viewer_of, watches
 from dealer_ui.numbers import cents, number
 from ledger.log import read_head
@@ -227,8 +227,8 @@ def open_dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     back = reverse("pit:round", args=[pk, number]) if round_ else reverse("pit:table", args=[pk])
-    context = _context(table, form, refused) | _claimed(table, round_, number, back)
-    return render(request, "dealer_ui/pit/open_dispute.html", context, status=_status(refused))
+    context = _context(table, form) | _claimed(table, round_, number, back)
+    return render_form(request, "dealer_ui/pit/open_dispute.html", context, refused)
 
 
 @dealers
@@ -251,8 +251,8 @@ def at_the_table(request: HttpRequest, viewer: Staff, pk: int) -> HttpResponse:
         except Refused as refusal:
             refused = refusal
     round_ = round_history.as_of(table.book_id, latest, table_standing.seq)
-    context = _context(table, form, refused) | _claimed(table, round_, latest, reverse("dealer:screen", args=[pk]))
-    return render(request, "dealer_ui/dealer/dispute.html", context, status=_status(refused))
+    context = _context(table, form) | _claimed(table, round_, latest, reverse("dealer:screen", args=[pk]))
+    return render_form(request, "dealer_ui/dealer/dispute.html", context, refused)
 
 
 def _claimed(table: Table, round_: RoundAsOf | None, number: int, back: str) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if case is None:
         raise Http404("There is no such dispute.")
     carried_out = [paper for paper in correction_records.of(table.book_id) if paper.correction.dispute == number]
-    context = _context(table, form, refused) | {
+    context = _context(table, form) | {
         "case": case,
         "dispute": case.dispute,
         "holds": _holds(table, case.dispute),
@@ -305,7 +305,7 @@ def dispute(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "may_run": may_run,
         "what_if": _what_if(request, table, case.dispute),
     }
-    return render(request, "dealer_ui/pit/dispute.html", context, status=_status(refused))
+    return render_form(request, "dealer_ui/pit/dispute.html", context, refused)
 
 
 def _what_if(request: HttpRequest, table: Table, dispute: Dispute) -> WhatIf | None:
@@ -359,7 +359,7 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     rulings = [case.dispute for case in cases.cases(table.book_id, number) if _is_for_money(case.dispute)]
     carried_out = {paper.correction.dispute for paper in signed}
     draft = _draft(request, round_, [ruling for ruling in rulings if ruling.number not in carried_out])
-    context = _context(table, form, refused) | {
+    context = _context(table, form) | {
         "round": round_,
         "number": number,
         "payouts": round_.round.house_payouts if round_.over else (),
@@ -369,7 +369,7 @@ def correct(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     }
     if request.method == "GET":
         context["typed"] = draft.fields() if draft else {}
-    return render(request, "dealer_ui/pit/correct.html", context, status=_status(refused))
+    return render_form(request, "dealer_ui/pit/correct.html", context, refused)
 
 
 def _is_for_money(dispute: Dispute) -> bool:
@@ -442,10 +442,10 @@ def correction(request: HttpRequest, pk: int, year: int, number: int) -> HttpRes
     paper = correction_records.of_slip(table.book_id, name)
     if paper is None:
         raise Http404("There is no such correction.")
-    context = _context(table, form, refused) | {"shown": paper, "one": paper.correction}
+    context = _context(table, form) | {"shown": paper, "one": paper.correction}
     terms, book = paper.correction.terms, {"book": table.book.name}
     context |= {"sign_terms": terms("signed") | book, "decline_terms": terms("declined") | book | {"reason": None}}
-    return render(request, "dealer_ui/pit/correction.html", context, status=_status(refused))
+    return render_form(request, "dealer_ui/pit/correction.html", context, refused)
 
 
 # --- The finder ------------------------------------------------------------------------------------------------
@@ -493,13 +493,9 @@ def _round(pk: int, number: int) -> tuple[Table, RoundAsOf]:
     return table, round_
 
 
-def _context(table: Table, form: InputForm, refused: Refused | None) -> dict[str, Any]:
-    """The context of each page with a form: the values typed, the refusal, and the key of the next entry."""
-    return {"table": table, "refused": refused, "typed": form.data, "key": uuid4()}
-
-
-def _status(refused: Refused | None) -> int:
-    return refused.status if refused else 200
+def _context(table: Table, form: InputForm) -> dict[str, Any]:
+    """The context of each page with a form: the values typed, and the key of the next entry."""
+    return {"table": table, "typed": form.data, "key": uuid4()}
 
 
 def _record(

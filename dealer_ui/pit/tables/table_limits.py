@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods
 
+from dealer_ui.entry_forms import render_form
 from dealer_ui.guards import viewer_of, watches
 from dealer_ui.pit.tables.limit_forms import EmergencyForm, LimitActionForm, LimitProposalForm, ProposalNoteForm
 from dealer_ui.pit.tables.limits_in_force import limits_in_force
@@ -77,9 +78,8 @@ def limits(request: HttpRequest, pk: int) -> HttpResponse:
         "in_force": limits_in_force(table, viewer, table_state.of(table)),
         "may_propose": proposals.may_propose("limits", viewer),
         "may_tighten": viewer.has_perm(emergency.PERMISSION) and viewer.has_perm("tables.run_floor"),
-        "refused": refused,
     }
-    return render(request, "dealer_ui/pit/limits.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/pit/limits.html", context, refused)
 
 
 def _entered(data: QueryDict, table: Table, viewer: Staff, request: HttpRequest) -> None:

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dealer_ui import acknowledgement, dates, signatures
 from dealer_ui.charts.rounds import wins
+from dealer_ui.entry_forms import render_form
 from dealer_ui.guards import runs, viewer_of, watches
 from dealer_ui.numbers import number
 from dealer_ui.pieces import in_rack
@@ -378,12 +379,11 @@ def act(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         "act": chosen,
         "says": consequences(card.standing, chosen),
         "key": uuid4(),
-        "refused": refused,
         "elsewhere": assignments.elsewhere(viewer_of(request), card),
         "possible": chosen in card.acts,
         "typed": form.data,
     }
-    return render(request, "dealer_ui/pit/act.html", context, status=refused.status if refused else 200)
+    return render_form(request, "dealer_ui/pit/act.html", context, refused)
 
 
 def _enter(request: HttpRequest, table: Table, chosen: Act, form: ActForm) -> None:
