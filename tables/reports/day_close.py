@@ -38,7 +38,7 @@ from tables.models import DayClose, Staff, Table
 from tables.refusals import Refused
 from tables.reports import cash, cash_shifts, figures, gaming_hours
 from tables.reports.cash_shifts import ShiftCash
-from tables.reports.figures import COLUMNS, LEDGER, Figures, Late, SpanFigures
+from tables.reports.figures import LEDGER, Figures, Late, SpanFigures
 from tables.setup import cash_policies
 from tables.state import table_state
 from tables.state.round_history import last_count
@@ -467,14 +467,7 @@ def misstated(seq: int, close: DayClosed) -> str | None:
     if fault := _unread_table(seq, close, end):
         return fault
     rows = [line.row() for line in figures.as_of(start, end, close.through).lines]
-    for row, signed_row in zip_longest(rows, close.figures):
-        if row is None or signed_row is None:
-            return "a table is missing, or one is told that there was not"
-        columns = (column for column in COLUMNS if column not in WITHOUT_PROOF)
-        difference = next((column for column in columns if row[column] != signed_row.get(column)), None)
-        if difference:
-            return f"{row['name']}: its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
-    if fault := _wrong_cash(seq, close):
+    if fault := _differs(rows, close.figures, "a table") or _wrong_cash(seq, close):
         return fault
     if _arrivals(seq - 1, close.through) != adjusted(close):
         return "the adjustments to days before are not those that the log has"
@@ -489,17 +482,21 @@ def _wrong_cash(seq: int, close: DayClosed) -> str | None:
         if getattr(close, name) is None and earlier is not None and getattr(earlier, name) is not None:
             return f"{title} is missing"
     whole, by_shift = cash_of(date.fromisoformat(close.day), close.through, seq - 1)
-    return _differs(whole, close.cash) or _differs(by_shift, close.cash_by_shift)
+    place = "a place of cash"
+    return _differs(whole, close.cash, place) or _differs(by_shift, close.cash_by_shift, place)
 
 
-def _differs(rows: Sequence[Mapping[str, Any]], signed_rows: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """The first difference between cash figures and signed ones; None if there is none, or none were signed."""
+def _differs(
+    rows: Sequence[Mapping[str, Any]], signed_rows: Sequence[Mapping[str, Any]] | None, kind: str
+) -> str | None:
+    """The first difference between figures and signed ones; None if there is none, or none were signed."""
     for row, signed_row in zip_longest(rows, signed_rows) if signed_rows is not None else ():
         if row is None or signed_row is None:
-            return "a place of cash is missing, or one is told that there was not"
-        if difference := next((name for name in row if row[name] != signed_row.get(name)), None):
-            sentence = f"its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
-            return f"{row.get('shift', '')} {called(row['place'])}: {sentence}".strip()
+            return f"{kind} is missing, or one is told that there was not"
+        names = (name for name in row if name not in WITHOUT_PROOF)
+        if difference := next((name for name in names if row[name] != signed_row.get(name)), None):
+            subject = row.get("name") or f"{row.get('shift', '')} {called(row['place'])}".strip()
+            return f"{subject}: its {difference} is {signed_row.get(difference)}, and the log has {row[difference]}"
     return None
 
 
