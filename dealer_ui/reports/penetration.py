@@ -30,7 +30,7 @@ from tables.maths.advantage.penetration import (
     tags_in_words,
 )
 from tables.maths.situation import Unknowable
-from tables.refusals import Refused
+from tables.refusals import Refused, sentence
 from tables.reports.report import Column, Report, single_page
 
 Number = TypeVar("Number", int, float)
@@ -132,7 +132,7 @@ def penetration(request: HttpRequest) -> HttpResponse:
     try:
         query = _read_query(request)
     except Unknowable as refusal:
-        query, refused = _usual(request), f"{str(refusal)[:1].upper()}{str(refusal)[1:]}."
+        query, refused = _usual(request), sentence(str(refusal))
     measured, game = query.measured, query.subject
     usual = measured.cell(query.decks, query.seats, game.usual)
     context = {

@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 
 from tables.games.cards import Composition
+from tables.refusals import sentence
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "maths.md"
 WHOLE_SHEET: Final = "rocket"
@@ -87,7 +88,7 @@ class Command(BaseCommand):
         try:
             self.stdout.write(_sheet(game, **options))
         except Unknowable as refusal:
-            raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
+            raise CommandError(sentence(str(refusal))) from None
         return None
 
 

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
+from tables.refusals import sentence
+
 _LIST: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
@@ -56,7 +58,7 @@ class Command(BaseCommand):
                 return _write(options["game"], options["wager"], cores)
             self.stdout.write(_answer(as_json, **options))
         except Unknowable as refusal:
-            raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
+            raise CommandError(sentence(str(refusal))) from None
         return None
 
 
