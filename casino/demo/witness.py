@@ -28,7 +28,7 @@ def prepare(folder: Path) -> None:
     """Unless the site has a tree: make the witness's key, begin the tree, and name the witness in the policies."""
     if checkpoints.current_tree() is not None:
         return
-    key, port = folder / "witness-key.pem", _free_port()
+    key, port = folder / "witness-key.pem", next(filter(_is_free, PORTS))
     public = VerifierKey.of(NAME, COSIGNATURE, seals.load_key(key) if key.exists() else seals.make_key(key))
     tree = checkpoints.begin(ORIGIN)
     _name(f"{public} http://127.0.0.1:{port} {SHOWN_HEADS}")
@@ -39,10 +39,6 @@ def prepare(folder: Path) -> None:
 def _name(witness: str) -> None:
     values, operator = {"witness_first": witness}, Staff.objects.get(username=OPERATOR.username)
     by_two(policies.draft(values), lambda: policies.change(values, by=operator), operator)
-
-
-def _free_port() -> int:
-    return next(port for port in PORTS if _is_free(port))
 
 
 def _is_free(port: int) -> bool:

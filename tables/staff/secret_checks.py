@@ -67,9 +67,9 @@ def check_confirmed(event: CodeConfirmed, entry: Entry) -> None:
 
 
 def _people_fault(event: CodeConfirmed, asked: CodeAsked, entry: Entry) -> str:
-    [confirmer] = event.signers(entry.by)
+    [confirmer], owner = event.signers(entry.by), _signatory_of(event.username, _facts_at(entry, event.username))
     by = LogEntry.objects.values_list("by", flat=True).get(book_id=entry.book_id, seq=event.asked)
-    return confirmer_fault(confirmer, asked.signers(by)[0], _signatory(entry, event.username))
+    return confirmer_fault(confirmer, asked.signers(by)[0], owner)
 
 
 def _refuse_not_alone(event: CodeConfirmed, asked: CodeAsked, entry: Entry) -> None:
@@ -207,10 +207,6 @@ def _refuse_other_author(entry: Entry, username: str) -> dict[str, Any]:
     if facts:
         refuse_other_author(_signatory_of(username, facts), entry.by)
     return facts
-
-
-def _signatory(entry: Entry, username: str) -> Signatory:
-    return _signatory_of(username, _facts_at(entry, username))
 
 
 def _signatory_of(username: str, facts: Mapping[str, Any]) -> Signatory:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Final
@@ -47,14 +46,10 @@ class Marked:
         return f"{reverse('pit:moment', args=[self.table])}?{asked}"
 
 
-def _tables() -> Mapping[int, int]:
-    return dict(Table.objects.values_list("book_id", "pk"))
-
-
 @require_GET
 def bookmarks_page(request: HttpRequest) -> HttpResponse:
     """Every bookmark, the newest first, and a form for a moment that was seen on a camera."""
-    viewer, tables = viewer_of(request), _tables()
+    viewer, tables = viewer_of(request), dict(Table.objects.values_list("book_id", "pk"))
     page = list(bookmarks.listed(viewer, number(request.GET.get("before")))[: PAGE + 1])
     context = {
         "table": BOOKMARKS.table([Marked(row, tables.get(row.book_id)) for row in page[:PAGE]]),

@@ -21,6 +21,7 @@ import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from tables.games.rocket import Rules
+from tables.refusals import sentence
 
 if TYPE_CHECKING:
     from tables.maths.advantage.rocket_simulation import RocketTally, Table
@@ -96,7 +97,7 @@ class Command(BaseCommand):
         try:
             totals = deal(rounds, seed, cores, **options)
         except Unknowable as refusal:
-            raise CommandError(f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.") from None
+            raise CommandError(sentence(str(refusal))) from None
         self.stdout.write(json.dumps(totals, indent=2) if as_json else "\n".join(lines(totals)))
 
 
@@ -250,7 +251,7 @@ def run(table: Table, seed: int, rounds: int, cores: int, keep: Keep | None, rep
     chunks, folds = -(-rounds // CHUNK), chart(table.solution)
     pool = ThreadPoolExecutor(cores)
     try:
-        parts = pool.map(partial(_chunk, deal, table, folds), (seed_of(seed, chunk) for chunk in range(first, chunks)))
+        parts = pool.map(partial(deal, table, folds=folds), (seed_of(seed, chunk) for chunk in range(first, chunks)))
         for count, part in enumerate(parts, first + 1):
             tally += part
             if keep:
@@ -275,10 +276,6 @@ def _deal_spread(table: Table, seed: int, rounds: int, workers: int) -> RocketTa
             " what is dealt is kept."
         ) from None
     return distributed_simulation.added_up(run, chunks, nothing(table.seats))
-
-
-def _chunk(deal: Callable[..., RocketTally], table: Table, folds: Any, seed: int) -> RocketTally:
-    return deal(table, seed, folds=folds)
 
 
 def progress() -> Progress:
