@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from msgspec import structs
 
@@ -24,7 +24,7 @@ from ledger.models import HOUSE, Book, LogEntry
 from ledger.proof.chain import Entry
 from ledger.proof.chips import VAULT, called
 from ledger.proof.spelling import canonical
-from ledger.raw_rows import fetch_rows
+from ledger.raw_rows import fetch_row, fetch_rows
 from tables.approvals import signing
 from tables.approvals.signing import SigningStage
 from tables.floor import signature_checks
@@ -390,12 +390,10 @@ def _is_counted(table: Table, report: SpanFigures) -> bool:
 
 def _await_writers() -> None:
     """Wait for transactions that were writing at a table when the day ended: their entries belong to the day."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT id FROM ledger_book WHERE id NOT IN (SELECT id FROM ledger_book FOR SHARE SKIP LOCKED)")
-        books = [book for (book,) in cursor.fetchall()]
-        for book in books:
-            with transaction.atomic():  # the lock is let go at once: it was only waited for
-                cursor.execute("SELECT 1 FROM ledger_book WHERE id = %s FOR SHARE", [book])
+    locked = "SELECT id FROM ledger_book WHERE id NOT IN (SELECT id FROM ledger_book FOR SHARE SKIP LOCKED)"
+    for row in fetch_rows(locked):
+        with transaction.atomic():  # the lock is let go at once: it was only waited for
+            fetch_row("SELECT 1 FROM ledger_book WHERE id = %s FOR SHARE", row)
 
 
 # --- Proving ---------------------------------------------------------------------------------------------------

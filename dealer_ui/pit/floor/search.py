@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.db import connection
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,6 +23,7 @@ from django.views.decorators.http import require_GET
 from dealer_ui import navigation
 from dealer_ui.pit.records import complaint_text
 from ledger.models import Slip
+from ledger.raw_rows import fetch_rows
 from tables.cage import slip_records
 from tables.log.slip_types import SLIPS, SlipType
 from tables.models import Staff, Table
@@ -146,9 +146,7 @@ def _rounds(typed: Typed, tables: Iterable[_Table]) -> Iterator[Find]:
         return
     words = [word for word in typed.words if word not in ("round", "r")]
     named = {table.book: table for table in tables if _names(table.name, words)}
-    with connection.cursor() as cursor:
-        cursor.execute(_WITH_ROUND, [list(named), typed.number])
-        books = [book for (book,) in cursor.fetchall()]
+    books = [book for (book,) in fetch_rows(_WITH_ROUND, [list(named), typed.number])]
     fit = 1 if len(words) < len(typed.words) or any(word.isdecimal() for word in words) else 4
     for book in books:
         table = named[book]
