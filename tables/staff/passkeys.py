@@ -21,15 +21,13 @@ from django.utils import timezone
 from ledger import log
 from ledger.alerts import raise_alert
 from ledger.log import Draft
-from ledger.proof.chain import Head
 from ledger.site_log import append, digest_of
 from tables.floor import signature_checks
 from tables.log import attestation
 from tables.log.attestation import Attestation
-from tables.log.entries.passkeys import AboutPasskey, PasskeyEnded, PasskeysDemanded, PasskeyVouched
+from tables.log.entries.passkeys import PasskeyEnded, PasskeysDemanded, PasskeyVouched
 from tables.log.entries.staff import PasskeyRegistered, PasskeyWithdrawn
 from tables.log.entries.terminal_keys import Vouch
-from tables.log.event import AuditFailure
 from tables.log.policies import BY_NAME
 from tables.log.slip_types import PAPERS
 from tables.models import Passkey, Staff, Terminal
@@ -184,7 +182,7 @@ def vouch(row: Passkey, terminal: Terminal, origin: str, given: Attestation | No
             answer=given.passkey,
             through=through,
         )
-        _write(head, event, by)
+        terminal_keys.append_if_valid(head, event, by.signature, "bad_passkey")
 
 
 def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
@@ -200,17 +198,7 @@ def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
             papers=tuple(name for name in PAPERS if name in asked and name in papers),
             through=through,
         )
-        _write(head, event, by)
-
-
-def _write(head: Head, event: AboutPasskey, by: Staff) -> None:
-    """Append an entry about passkeys once the trust rules accept it, as every proof will. Raises Refused."""
-    keys = signature_checks.trust_before(head.seq + 1)
-    try:
-        keys.follow(event, head.seq + 1)
-    except AuditFailure as wrong:
-        raise Refused("bad_passkey", f"This does not hold: {wrong}. Load the page again.", 409) from None
-    log.append(head, Draft.of(event, by.signature))
+        terminal_keys.append_if_valid(head, event, by.signature, "bad_passkey")
 
 
 def asked_of(badge: str, series: str) -> SignatureRequest:

@@ -24,6 +24,7 @@ from ledger.proof import p256
 from ledger.proof.chain import Head
 from ledger.raw_rows import fetch_rows
 from tables.floor import signature_checks
+from tables.log.entries.passkeys import AboutPasskey
 from tables.log.entries.terminal_keys import (
     AboutTerminalKey,
     SignaturesDemanded,
@@ -88,8 +89,8 @@ def make(
         if is_root and before is not None and before.until is None:
             # The site's only key is lost with its browser: it ends before the new root begins, and vouches for
             # nothing.
-            head = _append(head, _ended(before, "its browser lost it", through), signer.signature)
-        _write(head, event, signer.signature)
+            head = log.append(head, Draft.of(_ended(before, "its browser lost it", through), signer.signature))
+        append_if_valid(head, event, signer.signature)
         if is_root and keys.keys:
             says = f"{terminal.name} has a root key, though the house had terminals before: {p256.fingerprint(public)}"
             raise_alert(None, "terminal_root", says, {"terminal": terminal.name, "by": signer.signature})
@@ -108,7 +109,7 @@ def vouch(terminal: Terminal, name: str, fingerprint: str, signature: str, *, by
             raise Refused("no_key", f"{terminal.name} has no trusted key: vouch at a terminal that has one.", 409)
         vouched = Vouch(terminal.name, signer.fingerprint, signature)
         event = TerminalKeyVouched(name=name, key=fingerprint, vouched=vouched, through=through)
-        _write(head, event, by.signature)
+        append_if_valid(head, event, by.signature)
 
 
 def demand(*, by: Staff) -> None:
@@ -118,7 +119,7 @@ def demand(*, by: Staff) -> None:
     _permit(by)
     with transaction.atomic():
         through, head = everything_so_far()
-        _write(head, SignaturesDemanded(through=through), by.signature)
+        append_if_valid(head, SignaturesDemanded(through=through), by.signature)
 
 
 def end(terminal: Terminal, reason: str, *, by: str) -> None:
@@ -129,7 +130,7 @@ def end(terminal: Terminal, reason: str, *, by: str) -> None:
         through, head = everything_so_far()
         key = signature_checks.trust().of(terminal.name)
         if key is not None:
-            _append(head, _ended(key, reason, through), by)
+            log.append(head, Draft.of(_ended(key, reason, through), by))
 
 
 def state_of(key: TerminalKey | None) -> str:
@@ -190,15 +191,11 @@ def everything_so_far() -> tuple[dict[str, int], Head]:
     return {name: seq for name, seq in rows if seq}, site_log.lock()
 
 
-def _write(head: Head, event: AboutTerminalKey, by: str) -> None:
-    """Append an entry about terminal keys once the trust rules accept it, as every proof will. Raises Refused."""
+def append_if_valid(head: Head, event: AboutTerminalKey | AboutPasskey, by: str, code: str = "bad_key") -> None:
+    """Append an entry about keys once the trust rules accept it, as every proof will. Raises Refused with the code."""
     keys = signature_checks.trust_before(head.seq + 1)
     try:
         keys.follow(event, head.seq + 1)
     except AuditFailure as wrong:
-        raise Refused("bad_key", f"This does not hold: {wrong}. Load the page again.", 409) from None
-    _append(head, event, by)
-
-
-def _append(head: Head, event: AboutTerminalKey, by: str) -> Head:
-    return log.append(head, Draft.of(event, by))
+        raise Refused(code, f"This does not hold: {wrong}. Load the page again.", 409) from None
+    log.append(head, Draft.of(event, by))
