@@ -28,8 +28,7 @@ def all_of_them() -> QuerySet[ChipSeries]:
 
 def add(name: str, manufacturer: str, year: int, values: Sequence[int], *, by: Staff) -> ChipSeries:
     """Add a manufacturer's chip series. ``values`` are in cents. Raises Refused."""
-    if not by.has_perm("tables.add_chipseries"):
-        raise Refused("not_permitted", "Only an operator sets up series of chips.", 403)
+    by.require("tables.add_chipseries", "Only an operator sets up series of chips.")
     with transaction.atomic():
         head = site_log.lock()
         if sentences := faults(name, manufacturer, year, values):

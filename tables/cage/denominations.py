@@ -120,8 +120,7 @@ def _draw(chip: Denomination, looks: Mapping[str, Any]) -> None:
 
 
 def _permit(by: Staff, permission: str) -> None:
-    if not by.has_perm(permission):
-        raise Refused("not_permitted", "Only an operator changes the chips.", 403)
+    by.require(permission, "Only an operator changes the chips.")
 
 
 def _refuse(faults: Faults) -> None:

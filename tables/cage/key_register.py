@@ -54,8 +54,7 @@ _LOST: Final = [
 
 def set_key(event: HouseKeySet, *, by: Staff) -> HouseKey:
     """Add a key to the register, change its lock, or retire it. Raises Refused."""
-    if not by.has_perm("tables.add_housekey"):
-        raise Refused("not_permitted", "Only an operator keeps the register of keys.", 403)
+    by.require("tables.add_housekey", "Only an operator keeps the register of keys.")
     with transaction.atomic():
         head = site_log.lock()
         if sentences := key_faults(event):
@@ -133,8 +132,7 @@ def schedule_in(row: DropSchedule) -> Schedule:
 
 def set_schedule(schedule: Schedule, *, by: Staff, today: date) -> DropSchedule:
     """Set when boxes are due, from today or a later day on. Raises Refused."""
-    if not by.has_perm("tables.add_dropschedule"):
-        raise Refused("not_permitted", "Only an operator sets when boxes are due.", 403)
+    by.require("tables.add_dropschedule", "Only an operator sets when boxes are due.")
     with transaction.atomic():
         head = site_log.lock()
         if sentences := schedule_faults(schedule, today):

@@ -104,8 +104,7 @@ def _refuse_given_out(chip: Denomination) -> None:
 
 
 def _judged(by: Staff, permission: str, reason: str) -> str:
-    if not by.has_perm(permission):
-        raise Refused("not_permitted", "Only an operator retires tables and kinds of chips.", 403)
+    by.require(permission, "Only an operator retires tables and kinds of chips.")
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_WHY or not reason.isprintable():
         raise Refused("bad_reason", f"Say in 1 to {LONGEST_WHY} plain characters why.", 422)

@@ -59,8 +59,7 @@ def permit_word(scene: CommandContext, by: Staff) -> None:
 def permit_ruling(scene: CommandContext, by: Staff) -> None:
     """The pit rules and closes."""
     permissions.anybody_here(scene, by)
-    if not by.has_perm("tables.run_floor"):
-        raise Refused("not_permitted", "Only a pit boss rules on a dispute and closes it.", 403)
+    by.require("tables.run_floor", "Only a pit boss rules on a dispute and closes it.")
 
 
 @enters(OpenDispute, permit=permit_word)

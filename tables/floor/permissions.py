@@ -72,8 +72,7 @@ def the_floor_though_locked(context: CommandContext, by: Staff) -> None:
 def the_floor_at_once(context: CommandContext, by: Staff) -> None:
     """The pit boss, while the table is open, even during a count or with a locked rack."""
     at_once(context, by)
-    if not by.has_perm("tables.run_floor"):
-        raise Refused("not_permitted", "That takes a pit boss.", 403)
+    by.require("tables.run_floor", "That takes a pit boss.")
 
 
 def at_once(context: CommandContext, by: Staff) -> None:

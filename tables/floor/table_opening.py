@@ -67,8 +67,7 @@ def sign_in(context: CommandContext, entered: SignIn) -> Decision:
     # Two sign-ins of one person at two tables lock two different logs. The row of the person makes the second one
     # wait, and it then sees the first.
     person = Staff.objects.select_for_update(no_key=True).get(pk=context.by.pk)
-    if not person.has_perm("tables.deal"):
-        raise Refused("not_permitted", f"{person.name} does not deal here any more.", 403)
+    person.require("tables.deal", f"{person.name} does not deal here any more.")
     certificates.refuse_uncertified(person, context.table.game)
     elsewhere = table_of(context.by)
     if elsewhere is not None:

@@ -146,8 +146,7 @@ def digest_of(lines: Sequence[Access]) -> str:
 
 def sign(digest: str, note: str, *, by: Staff) -> None:
     """Record that an auditor reviewed the access report with this digest. Raises Refused if it has changed since."""
-    if not by.has_perm("tables.review_access"):
-        raise Refused("not_permitted", "An auditor reviews who may do what.", 403)
+    by.require("tables.review_access", "An auditor reviews who may do what.")
     if len(note) > 300 or not (note == "" or note.isprintable()):
         raise Refused("bad_note", "A note has 300 plain characters at most.", 422)
     with transaction.atomic():

@@ -182,8 +182,7 @@ def set_hours(hours: Hours, *, by: Staff) -> HouseHours:
     """Set the house's hours from a gaming day on that has not begun. Raises Refused.
 
     The house's book is locked before the calendar is read, so that no other hours are set in between."""
-    if not by.has_perm("tables.add_househours"):
-        raise Refused("not_permitted", "Only an operator sets the house's hours.", 403)
+    by.require("tables.add_househours", "Only an operator sets the house's hours.")
     with transaction.atomic():
         head, days = site_log.lock(), calendar()
         if sentences := faults(hours, days, head.moment):

@@ -102,7 +102,7 @@ def confirm(code: OneTimeCode, *, by: Staff) -> Halves:
 
 def withdraw(code: OneTimeCode, *, by: Staff) -> None:
     """Withdraw a code before it is used; it opens nothing from then on. Raises Refused."""
-    _permit(by, "tables.confirm_code", "An operator or a pit boss withdraws a code.")
+    by.require("tables.confirm_code", "An operator or a pit boss withdraws a code.")
     with transaction.atomic():
         head = site_log.lock()
         row = OneTimeCode.objects.select_for_update(of=("self",)).select_related("staff").filter(pk=code.pk).first()
@@ -228,7 +228,7 @@ def _is_alone(by: Staff) -> bool:
 
 
 def _refuse_asking(staff: Staff, secret: str, by: Staff, *, alone: bool) -> None:
-    _permit(by, "tables.change_staff", "Only an operator asks for a code.")
+    by.require("tables.change_staff", "Only an operator asks for a code.")
     if secret not in CALLED:
         raise Refused("bad_secret", "A code is for a PIN or for a password.", 422)
     if not staff.is_active:
@@ -243,7 +243,7 @@ def _refuse_asking(staff: Staff, secret: str, by: Staff, *, alone: bool) -> None
 
 
 def _refuse_confirming(code: OneTimeCode, by: Staff, moment: datetime) -> None:
-    _permit(by, "tables.confirm_code", "A second operator or a pit boss confirms a code.")
+    by.require("tables.confirm_code", "A second operator or a pit boss confirms a code.")
     if fault := confirmer_fault(by.signatory, _asker(code), code.staff.signatory):
         raise Refused("own_code", fault, 403)
     if not code.staff.is_active:
@@ -256,11 +256,6 @@ def _asker(code: OneTimeCode) -> Signatory:
     """The person who requested a code, with the badge recorded at that time."""
     rows = LogEntry.objects.of_site().filter(seq=code.asked_seq)
     return with_badge_from(rows.values_list("by", flat=True).get(), code.asked_by.username, code.asked_by.name)
-
-
-def _permit(by: Staff, permission: str, says: str) -> None:
-    if not by.has_perm(permission):
-        raise Refused("not_permitted", says, 403)
 
 
 def _whom(staff: Staff, by: Staff) -> str:

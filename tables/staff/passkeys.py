@@ -187,8 +187,7 @@ def vouch(row: Passkey, terminal: Terminal, origin: str, given: Attestation | No
 
 def demand(roles: Sequence[str], papers: Sequence[str], *, by: Staff) -> None:
     """Require passkey signatures of these roles, and on these kinds of slip, from now on. Raises Refused."""
-    if not by.has_perm("tables.enrol_terminal"):
-        raise Refused("not_permitted", "Only an operator says who signs by passkey.", 403)
+    by.require("tables.enrol_terminal", "Only an operator says who signs by passkey.")
     with transaction.atomic():
         through, head = terminal_keys.everything_so_far()
         standing = signature_checks.trust().demands

@@ -193,8 +193,7 @@ def lift_lock_out(staff: Staff, *, by: Staff) -> None:
 
 
 def _permit(by: Staff, permission: str) -> None:
-    if not by.has_perm(permission):
-        raise Refused("not_permitted", "Only an operator changes staff.", 403)
+    by.require(permission, "Only an operator changes staff.")
 
 
 def _refuse(faults: Faults) -> None:

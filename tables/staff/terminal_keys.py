@@ -178,8 +178,7 @@ def _refuse_challenge(terminal: Terminal, challenge: str) -> None:
 
 
 def _permit(by: Staff) -> None:
-    if not by.has_perm("tables.enrol_terminal"):
-        raise Refused("not_permitted", "Only an operator sees to the keys of terminals.", 403)
+    by.require("tables.enrol_terminal", "Only an operator sees to the keys of terminals.")
 
 
 def everything_so_far() -> tuple[dict[str, int], Head]:

@@ -227,8 +227,7 @@ def _resolve(code: str, terminals: QuerySet[Terminal]) -> tuple[Terminal, Staff]
 
 
 def _permit(by: Staff) -> None:
-    if not by.has_perm("tables.enrol_terminal"):
-        raise Refused("not_permitted", "Only an operator enrols terminals.", 403)
+    by.require("tables.enrol_terminal", "Only an operator enrols terminals.")
 
 
 def _facts(terminal: Terminal) -> dict[str, Any]:

@@ -159,8 +159,7 @@ def _read(question: Question, text: str) -> str:
 
 
 def _permit(by: Staff) -> None:
-    if not by.has_perm("tables.deal"):
-        raise Refused("not_permitted", "Practice is for dealers.", 403)
+    by.require("tables.deal", "Practice is for dealers.")
 
 
 # --- Certificates ----------------------------------------------------------------------------------------------
@@ -178,8 +177,7 @@ def certify(row: Practice, *, by: Staff) -> Certificate:
 
     Numbers have no gaps: the site log's lock is held until the row and its entry are committed.
     """
-    if not by.has_perm("tables.run_floor"):
-        raise Refused("not_permitted", "A certificate is signed by a pit boss.", 403)
+    by.require("tables.run_floor", "A certificate is signed by a pit boss.")
     standing = session(row)
     if standing.missing:
         raise Refused("not_passed", standing.missing, 409)
