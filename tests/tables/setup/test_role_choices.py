@@ -114,7 +114,7 @@ def test_a_code_that_was_confirmed_without_the_permission_is_found(
     chosen(olga, role_permissions=("pit_boss-confirm_code",))
     clock.stand(timezone.now() + timedelta(minutes=1))
     with monkeypatch.context() as patched:
-        patched.setattr(codes, "_permit", lambda *_: None)
+        patched.setattr(Staff, "require", lambda *_: None)
         codes.confirm(code, by=boss)
     assert "may not sign it as pit_boss" in fault()
 
