@@ -59,10 +59,10 @@ def unseal(kept: str, owner: str) -> str:
         raise NoSuchKey(f"the {owner} was not sealed with a key in PEPPER_FILE") from None
 
 
-def unseal_if_possible(kept: str, owner: str) -> str:
+def unseal_if_possible(sealed: str, owner: str) -> str:
     """The text that was sealed; empty if the key that seals it is missing."""
     try:
-        return unseal(kept, owner)
+        return unseal(sealed, owner)
     except NoSuchKey:
         return ""
 

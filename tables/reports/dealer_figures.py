@@ -188,9 +188,9 @@ def dealer_lines(
     stints, counts, names = _watches(spans, tables, span)
     if not stints:
         return []
-    asked = {"books": [stint.book for stint in stints], "firsts": [stint.first for stint in stints]}
-    asked |= {"lasts": [stint.last for stint in stints], "highs": [spans[stint.book].last for stint in stints]}
-    dealt = {place: (int(rounds - void), int(void)) for place, rounds, void in fetch_rows(_ROUNDS, asked)}
+    parameters = {"books": [stint.book for stint in stints], "firsts": [stint.first for stint in stints]}
+    parameters |= {"lasts": [stint.last for stint in stints], "highs": [spans[stint.book].last for stint in stints]}
+    dealt = {place: (int(rounds - void), int(void)) for place, rounds, void in fetch_rows(_ROUNDS, parameters)}
     day = _Day(
         stints=[(stint, dealt[place][0]) for place, stint in enumerate(stints, 1)],
         void=_void(stints, [void for _, (_, void) in sorted(dealt.items())]),
@@ -295,11 +295,11 @@ def _watches(
 ) -> tuple[list[Stint], list[RackCount], dict[str, str]]:
     """Who dealt when at each table, which racks were counted, and everybody's name."""
     ours = {book: bounds for book, bounds in spans.items() if book in tables}
-    asked = bounds_by_column(ours) | {"counts": sorted(RACK_COUNTS)}
+    parameters = bounds_by_column(ours) | {"counts": sorted(RACK_COUNTS)}
     stints: list[Stint] = []
     counts: list[RackCount] = []
     names: dict[str, str] = {}
-    for book, rows in groupby(fetch_rows(_WATCHES, asked), key=itemgetter(0)):
+    for book, rows in groupby(fetch_rows(_WATCHES, parameters), key=itemgetter(0)):
         at_table = _AtTable(book, tables[book].game, ours[book], span)
         for _, seq, moment, subject, kind, body in rows:
             try:

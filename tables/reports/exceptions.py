@@ -185,13 +185,13 @@ _ENTRIES: Final = f"""
 def _entries(books: _Books) -> list[tuple[int, Entry]]:
     """What the day's books hold of the kinds that are exceptions, in order of time."""
     spans = books.spans
-    asked = figure_records.bounds_by_column(spans) | {
+    parameters = figure_records.bounds_by_column(spans) | {
         "house": [book == books.house for book in spans],
         "subjects": sorted({subject for _, subject, _ in KINDS}),
         "of_house": [f"{subject} {kind}" for house, subject, kind in KINDS if house],
         "of_tables": [f"{subject} {kind}" for house, subject, kind in KINDS if not house],
     }
-    return [(row[0], _mended(Entry(*row[:-1]), row[-1])) for row in fetch_rows(_ENTRIES, asked)]
+    return [(row[0], _mended(Entry(*row[:-1]), row[-1])) for row in fetch_rows(_ENTRIES, parameters)]
 
 
 def _mended(entry: Entry, moment: datetime) -> Entry:
@@ -338,9 +338,9 @@ _IN_PROGRESS: Final = """
 def _late(books: _Books, span: Span) -> list[ExceptionRow]:
     """Steps that were signed late on the day, and slips that waited for their next one when it ended, or wait now."""
     term = late_after(span)
-    asked = figure_records.bounds_by_column(books.spans) | {"term": term, "count_room": sorted(COUNT_ROOM)}
-    late = [_late_line(books, row) for row in fetch_rows(_SIGNED_LATE, asked)]
-    in_progress = fetch_rows(_IN_PROGRESS, asked)
+    parameters = figure_records.bounds_by_column(books.spans) | {"term": term, "count_room": sorted(COUNT_ROOM)}
+    late = [_late_line(books, row) for row in fetch_rows(_SIGNED_LATE, parameters)]
+    in_progress = fetch_rows(_IN_PROGRESS, parameters)
     waiting = [(book, slip) for book, body in in_progress for slip in _waiting(book, body, books)]
     return late + _still_waiting(waiting, books, min(span.end, timezone.now()), term)
 

@@ -331,7 +331,7 @@ def test_a_trickle_is_no_progress(house: House) -> None:
 
 
 def test_more_half_requests_than_there_are_connections_keep_no_dealer_out(house: House) -> None:
-    """Harm: somebody without a name opens a thousand connections, sends half a line on each, and the floor stops."""
+    """Harm: an anonymous client opens a thousand connections, sends half a line on each, and the floor stops."""
     with ExitStack() as held:
         for _ in range(2 * CONNECTIONS):
             line = held.enter_context(closing(socket.create_connection(("127.0.0.1", house.plain), timeout=10)))

@@ -51,7 +51,7 @@ def answers(web: processes.Web) -> int:
 
 
 def test_a_thousand_half_requests_keep_no_dealer_out(narrow: processes.Web) -> None:
-    """Harm: somebody without a name opens a thousand connections to a site without a proxy, sends half a line on each,
+    """Harm: an anonymous client opens a thousand connections to a site without a proxy, sends half a line on each,
     and the floor stops."""
     with contextlib.ExitStack() as held:
         for count in range(1, 1_025):

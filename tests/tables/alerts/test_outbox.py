@@ -158,7 +158,7 @@ def operator() -> Staff:
 def test_of_a_delivery_only_its_progress_may_change(
     waits: Delivery, owner_connection: psycopg.Connection, app_connection: psycopg.Connection
 ) -> None:
-    """Harm: somebody rewrites what a receiver was sent, or by which channel."""
+    """Harm: the body of a sent message, or its channel, is rewritten."""
     for field in Delivery._meta.concrete_fields:
         change = f"UPDATE tables_delivery SET {field.column} = {field.column}"
         if field.name in ("due_at", "failures", "asked_at"):
@@ -247,7 +247,7 @@ def test_the_progress_follows_without_the_triggers_for_the_release_before(
 def test_a_lost_key_makes_an_alert_a_dead_letter_and_a_stream_wait(
     waits: Delivery, settings: Any, tmp_path: Path
 ) -> None:
-    """Harm: nobody hears that alerts cannot be signed; or the events of that time are all given up."""
+    """Harm: alerts that cannot be signed go unnoticed, or all events of that time are given up."""
     feed = ChannelDraft("Feed", "webhook", "https://a.example/", SECRET, tells=ChannelContent.EVENTS)
     channels.set_channel(feed, by=operator())
     settings.PEPPER_FILE = str(tmp_path / "pepper")

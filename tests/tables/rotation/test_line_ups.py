@@ -100,20 +100,20 @@ def test_a_line_up_is_set_pushed_and_verified(felt: Hand) -> None:
 def test_two_pit_bosses_who_push_at_once_produce_one_push(felt: Hand) -> None:
     """Harm: a string is pushed twice, and every dealer stands at the wrong table."""
     line_ups.set_line_up(change(), by=bella(), basis=NONE)
-    seen = line_ups.of_string("A").basis
-    line_ups.push("A", by=bella(), basis=seen)
+    basis = line_ups.of_string("A").basis
+    line_ups.push("A", by=bella(), basis=basis)
     second = floor.staff(Role.PIT_BOSS, "boris", "203")
-    assert refusal(lambda: line_ups.push("A", by=second, basis=seen)) == "moved_on"
+    assert refusal(lambda: line_ups.push("A", by=second, basis=basis)) == "moved_on"
     assert LineUp.objects.filter(pushed=True).count() == 1
 
 
 def test_a_relief_at_the_table_moves_the_line_up_on(felt: Hand) -> None:
     """Harm: the relief taps in, the pit boss pushes what has moved already, and the string skips a turn."""
     line_ups.set_line_up(change(), by=bella(), basis=NONE)
-    seen = line_ups.of_string("A").basis
+    basis = line_ups.of_string("A").basis
     floor.relieve(felt.table, Staff.objects.get(username="dina"))
     assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
-    assert refusal(lambda: line_ups.push("A", by=bella(), basis=seen)) == "moved_on"
+    assert refusal(lambda: line_ups.push("A", by=bella(), basis=basis)) == "moved_on"
     line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
     assert line_ups.of_string("A").line_up.dealers == ("dan", "dina", "dora")
     assert fault() == ""
@@ -164,11 +164,11 @@ def test_a_pit_boss_takes_no_table_out_of_the_string_of_another_pit(felt: Hand) 
     line_ups.set_line_up(change(tables=("Rocket 1",)), by=bella(), basis=NONE)
     boris = floor.staff(Role.PIT_BOSS, "boris", "203")
     pit_assignments.set_post(AssignmentChange("boris", ("Pit 2",)), by=operator)
-    seen = line_ups.of_string("A").basis
+    basis = line_ups.of_string("A").basis
     taken = change(tables=("Rocket 2",))
-    assert refusal(lambda: line_ups.set_line_up(taken, by=boris, basis=seen)) == "not_your_pit"
-    assert refusal(lambda: line_ups.push("A", by=boris, basis=seen)) == "not_your_pit"
-    assert refusal(lambda: line_ups.end("A", by=boris, basis=seen)) == "not_your_pit"
+    assert refusal(lambda: line_ups.set_line_up(taken, by=boris, basis=basis)) == "not_your_pit"
+    assert refusal(lambda: line_ups.push("A", by=boris, basis=basis)) == "not_your_pit"
+    assert refusal(lambda: line_ups.end("A", by=boris, basis=basis)) == "not_your_pit"
 
 
 def test_deactivated_dealers_and_a_retired_table_do_not_block_moves(felt: Hand) -> None:
@@ -179,9 +179,9 @@ def test_deactivated_dealers_and_a_retired_table_do_not_block_moves(felt: Hand) 
     line_ups.rearrange("A", ("dora", "", "dina"), by=bella(), basis=line_ups.of_string("A").basis)
     row = line_ups.rearrange("A", ("dora", "", ""), by=bella(), basis=line_ups.of_string("A").basis)
     assert row.dealers == ["dora", "", ""]
-    seen = line_ups.of_string("A").basis
+    basis = line_ups.of_string("A").basis
     back = ("dora", "dan", "")
-    assert refusal(lambda: line_ups.rearrange("A", back, by=bella(), basis=seen)) == "bad_line_up"
+    assert refusal(lambda: line_ups.rearrange("A", back, by=bella(), basis=basis)) == "bad_line_up"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -192,12 +192,12 @@ def test_pushes_of_several_threads_at_once_produce_one_push() -> None:
     floor.staff(Role.DEALER, "dan", "102")
     floor.staff(Role.DEALER, "dina", "103")
     line_ups.set_line_up(change(), by=bella(), basis=NONE)
-    seen, boss, start = line_ups.of_string("A").basis, bella(), threading.Barrier(4, timeout=60)
+    basis, boss, start = line_ups.of_string("A").basis, bella(), threading.Barrier(4, timeout=60)
 
     def press(_: int) -> str:
         start.wait()
         try:
-            line_ups.push("A", by=boss, basis=seen)
+            line_ups.push("A", by=boss, basis=basis)
         except Refused as refused:
             return refused.code
         finally:
@@ -288,11 +288,11 @@ def test_two_pit_bosses_who_take_the_same_push_back_take_back_one(felt: Hand) ->
     line_ups.set_line_up(change(), by=bella(), basis=NONE)
     line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
     line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
-    seen = line_ups.of_string("A").basis
-    line_ups.take_back("A", by=bella(), basis=seen)
+    basis = line_ups.of_string("A").basis
+    line_ups.take_back("A", by=bella(), basis=basis)
     second = floor.staff(Role.PIT_BOSS, "boris", "203")
     with pytest.raises(Refused, match="has taken back the push of string A meanwhile") as refused:
-        line_ups.take_back("A", by=second, basis=seen)
+        line_ups.take_back("A", by=second, basis=basis)
     assert refused.value.code == "moved_on"
     assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
     assert refusal(lambda: line_ups.take_back("A", by=second, basis=line_ups.of_string("A").basis)) == "not_taken_back"
@@ -313,9 +313,9 @@ def test_a_push_that_a_move_or_the_next_relief_followed_is_not_taken_back(felt: 
     """Harm: taking a push back undoes a move that another pit boss has made since."""
     line_ups.set_line_up(change(dealers=("dora", "dan", "dina")), by=bella(), basis=NONE)
     line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
-    seen = line_ups.of_string("A").basis
-    line_ups.rearrange("A", ("dina", "dora", ""), by=bella(), basis=seen)
-    assert refusal(lambda: line_ups.take_back("A", by=bella(), basis=seen)) == "moved_on"
+    basis = line_ups.of_string("A").basis
+    line_ups.rearrange("A", ("dina", "dora", ""), by=bella(), basis=basis)
+    assert refusal(lambda: line_ups.take_back("A", by=bella(), basis=basis)) == "moved_on"
     current = line_ups.of_string("A").basis
     assert refusal(lambda: line_ups.take_back("A", by=bella(), basis=current)) == "not_taken_back"
 
@@ -355,8 +355,8 @@ def test_take_backs_of_several_threads_at_once_produce_one() -> None:
     floor.staff(Role.DEALER, "dina", "103")
     line_ups.set_line_up(change(), by=bella(), basis=NONE)
     line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
-    seen, boss = line_ups.of_string("A").basis, bella()
-    outcomes = at_once(4, lambda: line_ups.take_back("A", by=boss, basis=seen))
+    basis, boss = line_ups.of_string("A").basis, bella()
+    outcomes = at_once(4, lambda: line_ups.take_back("A", by=boss, basis=basis))
     assert outcomes == ["done"] + ["moved_on"] * 3
     assert sum(bool(event.takes_back) for event in events()) == 1
     assert fault() == ""
@@ -371,9 +371,9 @@ def test_a_push_and_its_take_back_at_once_produce_one_change() -> None:
     floor.staff(Role.DEALER, "dina", "103")
     line_ups.set_line_up(change(), by=bella(), basis=NONE)
     line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
-    seen, boss = line_ups.of_string("A").basis, bella()
+    basis, boss = line_ups.of_string("A").basis, bella()
     changes = iter((line_ups.take_back, line_ups.push, line_ups.take_back, line_ups.push))
-    outcomes = at_once(4, lambda: next(changes)("A", by=boss, basis=seen))
+    outcomes = at_once(4, lambda: next(changes)("A", by=boss, basis=basis))
     assert outcomes == ["done"] + ["moved_on"] * 3
     assert len(events()) == 3
     assert fault() == ""
@@ -391,9 +391,9 @@ def test_a_relief_during_a_push_or_its_take_back_moves_the_string_once(is_take_b
     line_ups.set_line_up(change(push_at=timezone.now() + timedelta(minutes=9)), by=bella(), basis=NONE)
     if is_take_back:
         line_ups.push("A", by=bella(), basis=line_ups.of_string("A").basis)
-    seen, boss = line_ups.of_string("A").basis, bella()
+    basis, boss = line_ups.of_string("A").basis, bella()
     act = line_ups.take_back if is_take_back else line_ups.push
-    changes = iter((lambda: act("A", by=boss, basis=seen), lambda: floor.relieve(dealer.table, dina)))
+    changes = iter((lambda: act("A", by=boss, basis=basis), lambda: floor.relieve(dealer.table, dina)))
     outcomes = at_once(2, lambda: next(changes)())
     assert outcomes in (["done", "done"], ["done", "not_taken_back"], ["done", "moved_on"])
     assert line_ups.of_string("A").line_up.dealers == ("dina", "dora", "dan")
@@ -424,8 +424,8 @@ def at_once(count: int, act: Callable[[], object]) -> list[str]:
 def test_a_string_sleeps_while_its_tables_are_closed(felt: Hand) -> None:
     """Harm: a string whose tables are closed is late all night, and its push is hours late when a table opens again."""
     line_ups.set_line_up(change(), by=bella(), basis=NONE)
-    seen = line_ups.of_string("A")
-    assert not seen.line_up.is_dormant
+    string = line_ups.of_string("A")
+    assert not string.line_up.is_dormant
     felt("sign_out")
     pit = Hand(felt.table, bella())
     pit("close_table")
@@ -435,7 +435,7 @@ def test_a_string_sleeps_while_its_tables_are_closed(felt: Hand) -> None:
     assert not awake.is_dormant
     assert timedelta(minutes=19) < awake.push_at - timezone.now() <= timedelta(minutes=20)
     with pytest.raises(Refused, match="A table of string A has opened: its next push is due at") as refused:
-        line_ups.push("A", by=bella(), basis=seen.basis)
+        line_ups.push("A", by=bella(), basis=string.basis)
     assert refused.value.code == "moved_on"
 
 
@@ -505,9 +505,9 @@ def test_a_dealer_who_goes_on_a_break_needs_no_certificate(felt: Hand, terms: Ca
 
 def test_consent_to_leave_one_dealer_out_leaves_no_other_one_out(expiring: Hand) -> None:
     """Harm: a pit boss agrees to push without one dealer, and another one is taken out of the line-up unseen."""
-    seen = line_ups.of_string("A").basis
-    assert refusal(lambda: line_ups.push("A", by=bella(), basis=seen, without=("dora", "dan"))) == "not_certified"
-    line_ups.push("A", by=bella(), basis=seen, without=("dina", "dan", "dora"))
+    basis = line_ups.of_string("A").basis
+    assert refusal(lambda: line_ups.push("A", by=bella(), basis=basis, without=("dora", "dan"))) == "not_certified"
+    line_ups.push("A", by=bella(), basis=basis, without=("dina", "dan", "dora"))
     assert line_ups.of_string("A").line_up.dealers == ("", "dora", "dan"), "those who may deal are pushed"
 
 
