@@ -43,7 +43,7 @@ CHANGING = (
     (r"\d{4}-\d\d-\d\dT[\d:.]+(?:[+-]\d\d:\d\d|Z)?", "<time>"),
     (r"\d{4}-\d\d-\d\d", "<day>"),
     (r"\b20\d\d\b", "<year>"),
-    (r"\b([Aa]lert|Device|Discrepancy) \d+", r"\1 <number>"),
+    (r"\b([Aa]lert|[Bb]ookmark|[Dd]iscrepancy|Device) \d+", r"\1 <number>"),
     (r'filename="(float|shoe)-\d+', r'filename="\1-<table>'),
 )
 """Patterns of values that differ between two runs, and their placeholders."""
