@@ -182,8 +182,8 @@ def held_by_players() -> int:
 
 def balance_at(account: Account, through: Mapping[int, int]) -> int:
     """The balance in cents of an account after the given entry of each log."""
-    asked = {"books": list(through), "seqs": list(through.values()), "account": account.pk}
-    return int(fetch_row(BALANCE_AT, asked)[0])
+    parameters = {"books": list(through), "seqs": list(through.values()), "account": account.pk}
+    return int(fetch_row(BALANCE_AT, parameters)[0])
 
 
 # The last recount of each log before its entry, and the transfers after it: history that was added up before is not

@@ -137,8 +137,8 @@ def _right(text: str, request: HttpRequest) -> ServiceToken:
     if form is None or not compare_digest(_check(form[1] + form[2]), form[3]):
         raise _failed(request, "token_misspelled", "That is no token of this house: a letter is missing or another.")
     token = ServiceToken.objects.select_related("account").filter(ident=form[1]).first()
-    kept = pepper.unseal_if_possible(token.kept, token.owner) if token else ""
-    if not compare_digest(kept or _digest(""), _digest(text)) or token is None:
+    digest = pepper.unseal_if_possible(token.kept, token.owner) if token else ""
+    if not compare_digest(digest or _digest(""), _digest(text)) or token is None:
         raise _failed(request, "token_unknown", "This house gave no such token.")
     return token
 

@@ -102,11 +102,11 @@ def test_an_action_asks_the_database_a_few_questions_and_always_as_many(hand: Ha
     """Harm: a thousand dealers keep the web busy with reading again what it has just read or written. Who comes
     (session, terminal and person), the lock with the table and its chips, the entry."""
     enter(dora, hand, form(hand, seat="6", amount="20"))  # the first one finds out whose session and which book it is
-    asked = [len(statements(dora, hand, form(hand, seat=str(seat), amount="20"))) for seat in range(1, 5)]
-    assert set(asked) == {3}
+    counts = [len(statements(dora, hand, form(hand, seat=str(seat), amount="20"))) for seat in range(1, 5)]
+    assert set(counts) == {3}
     statements(dora, hand, form(hand, input={"do": "close_bets"}))
-    asked = [len(statements(dora, hand, form(hand, input={"do": "card", "rank": rank}))) for rank in (5, 6, 7, 8)]
-    assert set(asked) == {3}
+    counts = [len(statements(dora, hand, form(hand, input={"do": "card", "rank": rank}))) for rank in (5, 6, 7, 8)]
+    assert set(counts) == {3}
 
 
 def test_an_answer_shows_what_was_entered_and_what_another_screen_entered_after_is_told(
@@ -447,8 +447,8 @@ def test_the_dealer_reads_the_next_push_quietly(in_string: Hand, dora: Client) -
 def test_a_dealer_in_a_string_enters_at_the_same_cost(in_string: Hand, dora: Client) -> None:
     """Harm: each input of a dealer in a string reads the line-ups, and the floor gets slower with the rotation."""
     enter(dora, in_string, form(in_string, seat="6", amount="20"))
-    asked = [len(statements(dora, in_string, form(in_string, seat=str(seat), amount="20"))) for seat in range(1, 5)]
-    assert set(asked) == {3}
+    counts = [len(statements(dora, in_string, form(in_string, seat=str(seat), amount="20"))) for seat in range(1, 5)]
+    assert set(counts) == {3}
     answer = text(enter(dora, in_string, form(in_string, seat="5", amount="20")))
     assert line_of(answer) == ""
     assert "data-keeps" in answer
