@@ -555,8 +555,8 @@ def test_only_a_worker_of_the_alerts_alone_hears_commits() -> None:
 def test_the_outbox_is_not_read_from_its_beginning(
     olga: Staff, receiver: Receiver, calls: list[tuple[str, int]], clock: Clock
 ) -> None:
-    """Harm: whoever sends what is due, or looks at dead letters, reads all that ever left the house; or something that
-    still waits is passed over, and it is never sent."""
+    """Harm: the sweep of due messages, or the list of dead letters, reads every message that ever left the site; or a
+    waiting message is passed over and never sent."""
     webhook(receiver, olga)
     receiver.answers = [200, 410]
     for number in range(3):
